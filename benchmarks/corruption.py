@@ -1,10 +1,10 @@
 """Changes bytes under a simulated distributed search: ``python -m benchmarks.corruption [--changes N] [--seed N]
 [--kept FILE] [--write]``.
 
-Each search has one change (`tests/corruption.py`): of words, lengths, headers, tables, order, or of what is on the way,
-at a random moment of a task or between two. It stays, is taken back, or its partition is lost later; in one search of
-four, files and processes are lost besides. The result has to be the native search's, or an error that says what was
-damaged. ``--write`` puts the figures into RESULTS.md.
+Each search has one change (`tests/support/corruption.py`): of words, lengths, headers, tables, order, or of what is on
+the way, at a random moment of a task or between two. It stays, is taken back, or its partition is lost later; in one
+search of four, files and processes are lost besides. The result has to be the native search's, or an error that says
+what was damaged. ``--write`` puts the figures into RESULTS.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.results import section
-from tests.corruption import Outcome, campaign
+from tests.support.corruption import Outcome, campaign
 
 SAID = {
     "the same": "the native search's result",

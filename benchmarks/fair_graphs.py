@@ -16,9 +16,9 @@ import time
 from collections import Counter
 
 from benchmarks.results import section
-from tests.fair_graphs import KINDS, FairGraph, random_graph, verdict
-from tests.test_liveness_graphs import assert_oracles_agree, judged, small, verdicts
-from tests.test_liveness_solvers import SOLVERS, finding
+from tests.liveness.test_liveness_graphs import assert_oracles_agree, judged, small, verdicts
+from tests.liveness.test_liveness_solvers import SOLVERS, finding
+from tests.support.fair_graphs import KINDS, FairGraph, random_graph, verdict
 
 VERDICTS = ("holds", "violated", "undetermined")
 SEARCHES = (("native", 1), ("native", 2), ("reference", 1))

@@ -24,9 +24,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from benchmarks.results import section
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
-from tests.engines import imported, properties_of
-from tests.model_strategy import GeneratedModel
-from tests.model_strategy import models as generated
+from tests.support.engines import imported, properties_of
+from tests.support.model_strategy import GeneratedModel
+from tests.support.model_strategy import models as generated
 
 ROOT = Path(__file__).parent.parent
 PIECE = 1000
@@ -43,7 +43,7 @@ def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str]
     """The counts of one piece of the campaign. None when engines disagreed, which a file in ``kept`` then tells."""
     file = kept_file(seed, models, one_in, kept)
     if not file.exists():
-        command = [sys.executable, "-m", "tests.campaign", "--models", str(models), "--seed", str(seed)]
+        command = [sys.executable, "-m", "tools.campaign", "--models", str(models), "--seed", str(seed)]
         command += [word for share in one_in for word in ("--one-in", share)]
         command += ["--json", str(file)]
         done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
@@ -160,7 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--one-in", action="append", default=[], metavar="NAME=N", help="as for tests.campaign")
+    parser.add_argument("--one-in", action="append", default=[], metavar="NAME=N", help="as for tools.campaign")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--kept", type=Path, help="folder for the figures of finished pieces")
     parser.add_argument("--write", action="store_true")

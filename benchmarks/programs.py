@@ -1,9 +1,9 @@
 """Compares all small bodies of functions: ``python -m benchmarks.programs [--processes N] [--kept FOLDER] [--write]``.
 
-Every body up to a size of each grammar (``tests/program_grammars.py``) is run by compiled code, by z3's terms and by
-CPython, in every state of its variables. The campaign runs in pieces. With ``--kept FOLDER`` what finished pieces found
-is stored there, so that a campaign can be interrupted. ``--write`` puts the figures into benchmarks/RESULTS.md. Faults
-are printed; a piece with faults is not kept.
+Every body up to a size of each grammar (``tests/support/program_grammars.py``) is run by compiled code, by z3's terms
+and by CPython, in every state of its variables. The campaign runs in pieces. With ``--kept FOLDER`` what finished
+pieces found is stored there, so that a campaign can be interrupted. ``--write`` puts the figures into
+benchmarks/RESULTS.md. Faults are printed; a piece with faults is not kept.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pathlib import Path
 from time import process_time
 
 from benchmarks.results import section
-from tests.program_agreement import Compared
-from tests.program_campaign import compared
-from tests.program_grammars import ANY_SIZE, EVERY, GRAMMARS
+from tests.support.program_agreement import Compared
+from tests.support.program_grammars import ANY_SIZE, EVERY, GRAMMARS
+from tools.program_campaign import compared
 
 PIECE = 3000
 PIECE_OF_ANY_SIZE = 300

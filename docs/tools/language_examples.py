@@ -1,6 +1,6 @@
 """The examples of docs/language.md: every type, expression and statement of the language, with what it means and costs.
 
-``Examples`` is the model that they are about; ``tests/test_language_page.py`` compiles each of them in it.
+``Examples`` is the model that they are about; ``tests/repository/test_language_page.py`` compiles each of them in it.
 """
 
 from __future__ import annotations

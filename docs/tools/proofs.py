@@ -74,7 +74,7 @@ proves nothing about longer runs.
 Every obligation can be written for other solvers (`--smt`). "cvc5" says how many of them cvc5 answers as z3 does, as a
 whole or in the parts that z3 was asked, of how many; about the others it gives up, with the effort that
 `docs/second_opinions.json` names. It answers none differently: that would not be recorded but fail the run
-(`python -m tests.second_solver --record`). Where nothing is said, it was not asked about these obligations as they are
+(`python -m tools.second_solver --record`). Where nothing is said, it was not asked about these obligations as they are
 now.
 """
 

@@ -1,7 +1,7 @@
 """What one might believe of Kafka's controller instead: each design differs from ``ObservedPartition`` by one rule.
 
-Kafka's classes contradict each of them in a walk (``tests/test_kafka.py``); so a walk that finds no difference says
-something about these rules.
+Kafka's classes contradict each of them in a walk (``tests/systems/test_kafka.py``); so a walk that finds no difference
+says something about these rules.
 """
 
 from __future__ import annotations

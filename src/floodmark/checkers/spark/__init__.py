@@ -36,8 +36,8 @@ Decisions; ``docs/scaling.md`` has the figures:
   is one stage: its states came to the driver with the reports.
 - Files are not trusted just because they exist. The only truth is what the driver accepted: tasks receive its counts
   and digests, and what they read, repairs, and all files at the end, are compared with it. The protocol is modelled in
-  ``specs/examples/lost_partitions.py``; ``tests/losses.py`` runs the code through random schedules without Spark,
-  ``benchmarks/losses.py`` with Spark and kill -9; ``tests/corruption.py`` changes bytes.
+  ``specs/examples/lost_partitions.py``; ``tests/support/losses.py`` runs the code through random schedules without
+  Spark, ``benchmarks/losses.py`` with Spark and kill -9; ``tests/support/corruption.py`` changes bytes.
 - A digest represents an attempt. Two attempts at a level differ only in the order of their states, which does not
   matter. Files are therefore accepted by their contents, whichever attempt wrote them, and a late second attempt does
   no harm.

@@ -1,0 +1,239 @@
+"""Tests a fixed slice of what ``python -m tools.mutants`` compares, and that it notices what it is there for."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.project.modules import load_file
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.reference import search as reference
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.compiler.lowering import Lowering
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+from tests.support.engines import properties_of
+from tests.support.level_agreement import Budget, agreement
+from tools import mutants
+from tools.mutants import Subject, Variant, compared, jobs, planted, subject, variants
+from tools.rewriting import ALIKE, rewrites
+from tools.rewriting.different import DIFFERENT
+from tools.rewriting.scene import Scene
+
+ROOT = Path(__file__).parents[2]
+TASKS = Path(__file__).parent / "tasks"
+BUDGET = Budget(states=400, steps=120, late=2)
+
+
+def task(file: str, name: str) -> Subject:
+    cls = vars(load_file(TASKS / f"{file}.py"))[name]
+    return subject(name, cls(), properties_of(cls))
+
+
+def function_of(subject: Subject, name: str) -> FunctionType:
+    return next(each for each in subject.functions() if each.__name__ == name)
+
+
+SLICE = [("locks", "FairLock", "position"), ("commits", "SagaByDistance", "undo")]
+
+
+@pytest.mark.parametrize(("file", "name", "function"), SLICE)
+def test_the_native_search_agrees_with_cpython_about_changed_models(file: str, name: str, function: str) -> None:
+    model = task(file, name)
+    plain = agreement(model.model, model.properties, BUDGET)
+    changed = function_of(model, function)
+    fates: Counter[str] = Counter()
+    for variant in variants(model, changed, few=1):
+        found = compared(model, changed, variant, plain, BUDGET)
+        fates[found["fate"]] += 1
+        assert found["fate"] in ("agreed", "refused"), f"{found}\n{variant.text()}"
+    assert fates["agreed"] > 10 > fates["refused"], fates
+
+
+SCENE = '''
+from enum import Enum
+from floodmark import Identifier, Seq, Set, require
+
+class Node(Identifier, count=2): pass
+class Kind(Enum):
+    A = 0
+    B = 1
+
+def helper(model, x):
+    return model.x > x
+
+def step(self, a: Node, b: Node):
+    """A docstring."""
+    require(a != b and self.x > 0 and a in self.s)
+    require(helper(self, b))
+    limit = self.x + 1
+    require(limit < 3)
+    if self.flag:
+        self.x += 1
+        self.s |= {a}
+    else:
+        self.x = self.x + 2
+    y = 1 if self.flag else 2
+    if self.x in (1, 2) and 0 < self.x <= 3:
+        self.y = y
+    else:
+        self.y = 0
+    for node in Node:
+        if node in self.s:
+            self.m[node] = 1
+    for i in range(3):
+        self.x = i
+    for other in Node:
+        self.m[other] = 0
+    found = any(self.m[n] > 1 for n in Node if n in self.s)
+    if found:
+        self.x = 0
+
+def leaves(self, a: Node):
+    self.x = self.x + 1
+    for node in Node:
+        if node == a:
+            break
+        self.x += 1
+    for node in Node:
+        if node == a:
+            self.x = 1
+    if self.x > 1:
+        self.x = 0
+
+def first(self, a: Node) -> bool:
+    for node in Node:
+        if node == a:
+            return True
+    return False
+
+def second(self, a: Node) -> bool:
+    if self.x > 1:
+        return self.x == 1
+    if self.x == 0:
+        return False
+    return a in self.s
+'''
+
+
+def scene(tmp_path: Path, name: str) -> Scene:
+    file = tmp_path / "scene.py"
+    file.write_text(SCENE)
+    namespace: dict[str, Any] = {}
+    exec(compile(SCENE, str(file), "exec"), namespace)
+    tree = next(node for node in ast.parse(SCENE).body if isinstance(node, ast.FunctionDef) and node.name == name)
+    helper = next(node for node in ast.parse(SCENE).body if isinstance(node, ast.FunctionDef))
+    members = {"Node": [ast.parse(f"Node({n})", mode="eval").body for n in (1, 2)]}
+
+    def called(call: ast.Call) -> tuple[FunctionType, ast.FunctionDef] | None:
+        return (namespace["helper"], helper) if ast.unparse(call.func) == "helper" else None
+
+    return Scene(namespace[name], tree, {"x": ["y"]}, called, members.get)
+
+
+def test_every_kind_of_rewrite_is_made(tmp_path: Path) -> None:
+    made = {each.kind for name in ("step", "first", "second", "leaves") for each in rewrites(scene(tmp_path, name), 1)}
+    assert made == {kind.__name__ for kind in [*ALIKE, *DIFFERENT]}
+
+
+def test_a_rewrite_that_means_something_else_is_noticed() -> None:
+    model = task("locks", "Mutex")
+    plain = agreement(model.model, model.properties, BUDGET)
+    function = function_of(model, "acquire")
+    other = next(each for each in variants(model, function) if each.kind == "mutate: comparison")
+    found = compared(model, function, replace(other, alike=True), plain, BUDGET)
+    assert found["fate"] == "disagreed"
+    assert "of the model Found(" in found["why"]
+
+
+def test_a_compiler_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
+    model = task("locks", "FairLock")
+    plain = agreement(model.model, model.properties, BUDGET)
+    monkeypatch.setattr(Lowering, "all_of", Lowering.any_of)
+    function = function_of(model, "position")
+    swapped = next(each for each in variants(model, function) if each.kind == "comparisons_turned")
+    assert compared(model, function, swapped, plain, BUDGET)["fate"] == "disagreed"
+
+
+def test_functions_that_a_change_needs_are_gone_afterwards() -> None:
+    model = task("locks", "FairLock")
+    function = function_of(model, "join")
+    variant: Variant = next(each for each in variants(model, function) if each.helpers)
+    before = set(function.__globals__)
+    with planted(function, variant):
+        assert set(function.__globals__) - before
+    assert set(function.__globals__) == before
+
+
+def test_a_campaign_goes_on_where_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = task("locks", "Mutex")
+    monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [model])
+    every = jobs([], 6, BUDGET)
+    mutants.compare(tmp_path, every[:1], 1)
+    first = mutants.results(tmp_path)
+    mutants.compare(tmp_path, every, 1)
+    second = mutants.results(tmp_path)
+    assert first
+    assert second[: len(first)] == first
+    assert len({entry["key"] for entry in second}) == len(second) > len(first)
+    assert mutants.table(tmp_path)[0].startswith(f"{len(second)} changed models")
+    assert "disagreed" not in capfd.readouterr().out
+
+
+FEW_STATES = Limits(states=2_000, generated=20_000)
+
+
+def runs_judged(engine: Any, model: Model, check: Check) -> tuple[object, ...]:
+    """What an engine says of the runs of a model, if it is searched to its end; else that it is refused, or open."""
+    try:
+        found = engine.search_states(model, check.properties(), Options(workers=1, limits=FEW_STATES))
+    except SourceError:
+        return ("refused",)
+    if not found.complete and not found.violations:
+        return ("open",)
+    return found.complete, sorted((it.property, it.kind) for it in found.violations)
+
+
+def unlike_runs(name: str, one_in: int) -> tuple[list[str], Counter[str]]:
+    """The changed models of a spec with properties of runs about which the native search and CPython differ. What the
+    compiler refuses, CPython may run.
+    """
+    check = Check(read(ROOT / "specs" / "examples" / f"{name}.toml"), None, Settings())
+    model = check.cls()(**check.constants)
+    properties = check.properties()
+    assert any(prop.is_liveness for prop in properties)
+    changing, told, counts = Subject(name, model, tuple(properties), False, check), [], Counter[str]()
+    every = [(function, variant) for function in changing.functions() for variant in variants(changing, function, 1)]
+    for function, variant in every[::one_in]:
+        with planted(function, variant):
+            one, other = (runs_judged(engine, model, check) for engine in (native, reference))
+        counts[str(one[0])] += 1
+        if one != other and one != ("refused",):
+            told.append(f"{function.__qualname__}: {variant.what}: {one}, CPython {other}")
+    return told, counts
+
+
+def test_runs_of_changed_models_are_judged_alike() -> None:
+    told, counts = unlike_runs("peterson", 12)
+    assert told == []
+    assert counts["True"] > 3
+    assert counts["False"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["alternating_bit", "dekker", "peterson"])
+def test_runs_of_many_changed_models_are_judged_alike(name: str) -> None:
+    told, counts = unlike_runs(name, 1)
+    assert told == []
+    assert counts["False"] > 3

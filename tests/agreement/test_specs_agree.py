@@ -1,0 +1,203 @@
+"""Tests every spec and known-bad design in ``specs/``: compiled code does what CPython does with the same source.
+
+Where the whole reachable set is small it is compared as a set. Everywhere, states that the native search reached, the
+earliest and an even sample of all, are expanded again by CPython: the same successors, the same actions fired, the same
+truth of every property and of every step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.kernel.stepper import Stepper
+from floodmark.checkers.native import search
+from floodmark.checkers.native.symmetry import sample
+from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.compiler.layout import digest
+from floodmark.language.model import State
+from floodmark.language.reference import holds, successors, within_boundary
+from tests.support.agreement import reference_set
+
+REPOSITORY = Path(__file__).parents[2]
+SPECS = find([REPOSITORY / "specs"], "all")
+MAX_STATES = 6000
+MAX_GENERATED = 12_000
+"""What CPython is asked to explore whole of one known-bad design."""
+FEW_GENERATED = 1200
+"""What CPython explores whole in the quick part of these tests."""
+SEARCHED = 30_000
+"""States that are searched natively before a sample is taken."""
+SHRUNK: dict[str, dict[str, int]] = {
+    "alter_isr/batch": {"partitions": 1},
+    "alter_isr/core": {"brokers": 2},
+    "alter_isr/duplicates": {"brokers": 2},
+    "alter_isr/duplicates_as_written": {"brokers": 2},
+    "alter_isr/duplicates_remedy": {"brokers": 2},
+    "alter_isr/failover@three_replicas": {"brokers": 2, "max_version": 2},
+    "alter_isr/failover_late@two_replicas": {"max_leader_epoch": 0, "max_version": 1},
+    "alter_isr/failover_reconcile_once@three_replicas": {"brokers": 2},
+    "alter_isr/failover_restarts@three_replicas": {"brokers": 2},
+    "alter_isr/failover_same_epoch@two_epochs": {"brokers": 2},
+    "alter_isr/progress_as_written": {"brokers": 2},
+    "alter_isr/reassignment@three_brokers": {
+        "brokers": 2, "replication_factor": 1, "max_leader_epoch": 1, "max_version": 2,
+    },
+    "alter_isr/replicated@two_epochs": {"brokers": 2},
+    "alter_isr/takeover": {"brokers": 2},
+    "alter_isr/zombie_controller": {"brokers": 2, "max_version": 2},
+    "examples/paxos_commit": {"managers": 1, "acceptors": 2},
+    "examples/lost_partitions": {"machines": 1},
+    "examples/lost_partitions_deep": {"machines": 1, "levels": 2},
+    "examples/philosophers": {"last": 3},
+    "kraft/batch": {"voters": 2},
+    "kraft/clusters": {"voters": 2},
+    "kraft/cut_off@three_epochs": {"voters": 2},
+    "kraft/disruptive_voter": {"voters": 2},
+    "kraft/pre_vote@lossless_restart": {"voters": 2},
+    "reassignment/kip236": {"brokers": 1, "replication_factor": 1, "largest_target": 1},
+    "reassignment/kip236_queue": {"brokers": 1, "replication_factor": 1, "submissions": 1, "largest_target": 1},
+    "reassignment/kip236_queue_progress": {"brokers": 1},
+    "reassignment/kip236_queue_redirects": {"brokers": 1},
+    "reassignment/kip455_old_clients": {"brokers": 2, "submissions": 1},
+    "reassignment/kraft": {"brokers": 2},
+    "reassignment/requests": {"brokers": 2, "submissions": 1},
+    "under_replicated/command": {"brokers": 2},
+    "under_replicated/two_partitions": {"max_version": 2},
+    "zk_controller/core": {"max_version": 1, "queue_length": 1},
+    "zk_controller/followers": {"max_version": 1, "max_faults": 1, "queue_length": 1},
+    "zk_controller/question_a1_empty_isr": {"max_version": 1, "queue_length": 1},
+    "zk_controller/question_a1_given_up": {"max_version": 1, "queue_length": 1},
+    "zk_controller/question_a2_registered_before": {"max_version": 1, "queue_length": 1},
+    "zk_controller/question_a2_welcomed": {"max_version": 1, "max_faults": 1, "queue_length": 1},
+    "zk_controller/question_a3_failures_reported": {"max_version": 1, "max_faults": 1, "queue_length": 1},
+    "zk_controller/reassignments": {"brokers": 1, "max_version": 1, "max_controller_epoch": 1},
+    "zk_controller/subscribes_last": {"max_version": 1, "max_faults": 1, "queue_length": 1},
+    "zk_controller/topics": {"brokers": 1, "max_version": 1, "max_controller_epoch": 1, "queue_length": 1},
+    "zk_controller/transactions": {"max_version": 2},
+    "zk_controller/unclean": {"max_version": 1, "queue_length": 1},
+}
+"""Constants with which a spec's whole reachable set is small enough for CPython."""
+
+
+def name_of(path: Path) -> str:
+    return read(path).name
+
+
+@cache
+def checks_of(path: Path) -> tuple[Check, ...]:
+    return tuple(checks(read(path), Settings()))
+
+
+def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[search.NativeSearch, bool]:
+    """The native search up to so many states, and whether it saw all; without properties none can end it early."""
+    model = check.cls()(**constants)
+    options = Options(workers=1, limits=Limits(states=limit))
+    of_states = [prop for prop in check.properties() if not prop.is_liveness]
+    started = search._prepare(model, of_states if checked else [], options, None)
+    return started, started.run().complete
+
+
+def assert_sample_agrees(started: search.NativeSearch, size: int) -> None:
+    """Fails unless CPython takes the steps that compiled code takes from a sample of the states it reached."""
+    interface, kernel, model = started.interface, started.kernel, started.model
+    layout = interface.layout
+    stepper = Stepper(kernel.model, interface)
+    rows = sample(started._holders(), layout.words)
+    for row in rows[:: max(1, len(rows) // size)]:
+        state = layout.unpack(row)
+        assert layout.pack(state) == tuple(row.tolist()), state
+        made = stepper.expand(row.tolist())
+        native = Counter(map(tuple, made.after))
+        reached: Counter[tuple[int, ...]] = Counter()
+        fired: Counter[str] = Counter()
+        broken = cut = 0
+        for step, after in successors(model, state):
+            fired[step.action] += 1
+            broken |= false_of(started, interface.transition_predicates, state, after)
+            if within_boundary(model, after):
+                reached[layout.pack(after)] += 1
+            else:
+                cut += 1
+        assert not made.failed, state
+        assert native == reached, state
+        assert dict(zip(interface.actions, made.fired, strict=True)) == {
+            action: fired[action] for action in interface.actions
+        }, state
+        assert (made.broken, made.cut) == (broken, cut), state
+        true, failed = stepper.check(row.tolist())
+        assert not failed, state
+        wrong = false_of(started, interface.state_predicates, state)
+        assert ~true & ((1 << len(interface.state_predicates)) - 1) == wrong, state
+
+
+def false_of(started: search.NativeSearch, names: tuple[str, ...], *states: State) -> int:
+    """The mask of the properties that CPython finds false."""
+    functions = (started.by_name[name].function for name in names)
+    return sum(1 << bit for bit, function in enumerate(functions) if not holds(started.model, function, *states))
+
+
+def assert_whole_set_agrees(started: search.NativeSearch) -> None:
+    states, generated, depth = reference_set(started.model)
+    layout = started.interface.layout
+    packed = {layout.pack(state) for state in states}
+    found = started.found
+    native = {tuple(row) for piece in started.pieces() for row in piece.tolist()}
+    missing = [layout.unpack(words) for words in sorted(packed - native)[:3]]
+    invented = [layout.unpack(words) for words in sorted(native - packed)[:3]]
+    assert not missing, f"CPython reaches {missing}"
+    assert not invented, f"native code reaches {invented}"
+    assert (found.distinct, found.generated, found.depth, found.digest) == (
+        len(states), generated, depth, digest(packed),
+    )
+
+
+def one_spec_of_each_model() -> list[Path]:
+    """The spec with the fewest expected states of every model; where none says so, one that is not deep."""
+    chosen: dict[str, Path] = {}
+    specs = [(read(path), path) for path in SPECS]
+    for spec, path in sorted(specs, key=lambda it: (it[0].expect.distinct or 10**9, it[0].tier == "deep", it[0].name)):
+        chosen.setdefault(spec.model, path)
+    return sorted(chosen.values())
+
+
+@pytest.mark.parametrize("path", one_spec_of_each_model(), ids=name_of)
+def test_every_model_agrees(path: Path) -> None:
+    check = checks_of(path)[0]
+    started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MAX_STATES)
+    assert_sample_agrees(started, 4)
+    if complete and started.found.generated <= FEW_GENERATED:
+        assert_whole_set_agrees(started)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SPECS, ids=name_of)
+def test_every_spec_agrees(path: Path) -> None:
+    check = checks_of(path)[0]
+    started, complete = run(check, check.constants, SEARCHED)
+    assert_sample_agrees(started, 40)
+    if name_of(path) in SHRUNK:
+        started, complete = run(check, {**check.constants, **SHRUNK[name_of(path)]}, MAX_STATES)
+    if complete and started.found.distinct <= MAX_STATES:
+        assert_whole_set_agrees(started)
+    else:
+        assert name_of(path) not in SHRUNK
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "check", [check for path in SPECS for check in checks_of(path)[1:]],
+    ids=lambda check: f"{check.spec.name}-{variant_name(check)}",
+)
+def test_every_known_bad_design_agrees(check: Check) -> None:
+    constants = {**check.constants, **SHRUNK.get(check.spec.name, {})}
+    started, _ = run(check, check.constants, SEARCHED)
+    assert_sample_agrees(started, 8)
+    started, complete = run(check, constants, MAX_STATES, checked=False)
+    if complete and started.found.generated <= MAX_GENERATED:
+        assert_whole_set_agrees(started)

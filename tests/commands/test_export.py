@@ -1,0 +1,291 @@
+"""Tests the export to TLA+ and Promela: the text, the refusals, and what TLC and Spin find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.command_line.parameters import spec_path
+from floodmark.checkers.commands.export import promela_process, tla_module
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.export import promela, tla
+from floodmark.checkers.export.names import Names, legal
+from floodmark.checkers.export.refusal import CannotExportError
+from floodmark.checkers.native import search as native
+from floodmark.checkers.reference import search
+from floodmark.checkers.verdict.check import Settings, one_check
+from floodmark.compiler.program import Program, read_program
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model
+from floodmark.language.reference import initial_states, within_boundary
+from tests.support import export_models, foreign
+from tests.support.engines import TooMany, imported, plain_search, properties_of
+from tests.support.export_models import EXPORTED, Cut, Guards, Idles, Lists, Stuck, Unbounded
+from tests.support.model_strategy import GeneratedModel, models
+from tools.campaign import REFUSALS
+
+SPECS = Path(__file__).parents[2] / "specs"
+needs_tlc = pytest.mark.skipif(not foreign.HAS_TLC, reason="set TLA2TOOLS to the class path of TLC")
+needs_spin = pytest.mark.skipif(not foreign.HAS_SPIN, reason="spin and gcc are not installed")
+
+
+def program_of(cls: type[Model]) -> Program:
+    return read_program(cls(), {prop.name: prop.function for prop in properties_of(cls)})
+
+
+def as_tla(cls: type[Model], deadlock: bool = False) -> tla.Module:
+    initial = [state for _, state in initial_states(cls())]
+    return tla.module(program_of(cls), initial, cls().constant_values, deadlock)
+
+
+def as_promela(cls: type[Model], deadlock: bool = False) -> promela.Process:
+    initial = [state for _, state in initial_states(cls())]
+    inside = [within_boundary(cls(), state) for state in initial]
+    return promela.process(program_of(cls), initial, cls().constant_values, inside, deadlock)
+
+
+# What is written.
+
+
+def test_an_action_in_tla_reads_like_one() -> None:
+    text = as_tla(Cut).text
+    assert "\\* tests/support/export_models.py:" in text
+    assert (
+        "up(by) ==\n"
+        "    /\\ IF ~((x + by) \\in 0..9)\n"
+        "       THEN /\\ failure' = \"up\"\n"
+        "            /\\ UNCHANGED <<x>>\n"
+        "       ELSE /\\ x' = (x + by)\n"
+        "            /\\ UNCHANGED <<failure>>\n"
+    ) in text
+    assert "Next ==\n    \\/ \\E by \\in 1..2 : up(by)\n" in text
+    assert "below_nine == x < 9\n" in text
+    assert "Never_five == Boundary => ~five\n" in text
+
+
+def test_the_configuration_of_tlc_says_what_is_checked() -> None:
+    config = as_tla(Cut).config.splitlines()
+    assert "CONSTRAINT Boundary" in config
+    assert "INVARIANT below_nine" in config
+    assert "CHECK_DEADLOCK FALSE" in config
+    assert "\\* INVARIANT Never_five" in config
+    assert "CHECK_DEADLOCK TRUE" in as_tla(Stuck, deadlock=True).config
+
+
+def test_a_step_that_changes_nothing_has_to_satisfy_transition_properties() -> None:
+    module = as_tla(Idles)
+    assert "always_grows == [][x' > x]_vars\n" in module.text
+    assert "Idle_always_grows == (x > x) \\/ ~ENABLED (Next /\\ UNCHANGED vars)\n" in module.text
+    assert "INVARIANT Idle_always_grows" in module.config.splitlines()
+
+
+def test_sequences_of_tla_begin_at_one() -> None:
+    text = as_tla(Lists).text
+    assert "At(s, i) == s[Place(s, i)]" in text
+    assert "[log EXCEPT ![Place(log, index)] = IF At(log, index) # 1 THEN 1 ELSE 2]" in text
+    assert "index \\in (-Len(log))..(Len(log) - 1)" in text
+
+
+def test_an_action_in_promela_chooses_and_acts() -> None:
+    text = as_promela(Cut).text
+    assert ":: d_step { started -> action = 1; argument[0] = 2; skip }" in text
+    assert "assert((x + argument[0]) <= 9);" in text
+    assert "x = t_v;" in text
+    assert "below_nine = (x < 9); assert(below_nine);" in text
+    assert "byte x;  /* 0..9 */" in text
+
+
+def test_what_a_late_guard_leaves_behind_is_undone() -> None:
+    text = as_promela(Guards).text
+    assert "if :: !((a == 0)) :: else -> goto disabled_" in text
+    assert "a = old_a;" in text
+
+
+# What is refused.
+
+
+def test_integers_without_bounds_are_refused_in_promela() -> None:
+    with pytest.raises(CannotExportError, match="an integer in no bounds; Spin's have 32 bits") as refused:
+        as_promela(Unbounded)
+    assert refused.value.file == export_models.__file__
+    assert refused.value.line is not None
+
+
+def test_a_deadlock_is_refused_where_an_action_finds_out_late() -> None:
+    with pytest.raises(CannotExportError, match="finds out only in its body whether it is enabled"):
+        as_promela(Guards, deadlock=True)
+
+
+def test_the_command_refuses_with_place_and_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "long.py"
+    model.write_text(LONG.format("        self.x = (self.x + 1) % 3\n" * 1500), encoding="utf-8")
+    (tmp_path / "long.toml").write_text('model = "long.py:Long"\n', encoding="utf-8")
+    with pytest.raises(SourceError, match=r"long.py:\d+: this cannot be exported: counts, .* as one step"):
+        export(str(tmp_path / "long.toml"), "--as", "promela", "--into", str(tmp_path / "out"))
+    with pytest.raises(SourceError, match="there is no variant 'CommitsOnMajorit'; did you mean 'CommitsOnMajority'"):
+        export("examples/two_phase_commit.toml", "--as", "tla", "--only-variant", "CommitsOnMajorit")
+    assert not (tmp_path / "out").exists()
+
+
+LONG = """\
+from typing import Annotated
+
+from floodmark import Between, Model, action, initial
+
+
+class Long(Model):
+    x: Annotated[int, Between(0, 2)]
+
+    @initial
+    def start(self) -> None:
+        self.x = 0
+
+    # Spin takes an action as one step only if it is short.
+
+    @action
+    def counts(self) -> None:
+{}"""
+
+
+def export(spec: str, *arguments: str) -> None:
+    command.main(["export", str(SPECS / spec), *arguments], standalone_mode=False)
+
+
+def test_the_command_writes_files(tmp_path: Path) -> None:
+    export("examples/two_phase_commit.toml", "--as", "tla", "--into", str(tmp_path / "new"), "--set", "managers=2")
+    options = ["--as", "promela", "--into", str(tmp_path)]
+    export("examples/two_phase_commit.toml", *options, "--only-variant", "CommitsOnMajority")
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")} == {
+        "new/TwoPhaseCommit.tla", "new/TwoPhaseCommit.cfg", "CommitsOnMajority.pml",
+    }
+    assert '{"rm1", "rm2"}' in (tmp_path / "new/TwoPhaseCommit.tla").read_text(encoding="utf-8")
+
+
+def test_names_are_legal_and_never_given_twice() -> None:
+    names = Names(["IF"])
+    assert [names.fresh(name) for name in ("IF", "x", "x", "x_2", "größe", "_1", "WF_x")] == [
+        "IF_2", "x", "x_2", "x_2_2", "gr__e", "v__1", "v_WF_x",
+    ]
+    assert legal("a.b") == "a_b"
+
+
+# What TLC and Spin find.
+
+
+def found_in(cls: type[Model], deadlock: bool = False) -> Exploration:
+    """What CPython finds."""
+    return search.search_states(cls(), properties_of(cls), Options(deadlock=deadlock))
+
+
+@pytest.mark.slow
+@needs_tlc
+@pytest.mark.parametrize("cls", EXPORTED)
+def test_tlc_finds_what_we_find(cls: type[Model], tmp_path: Path) -> None:
+    found = found_in(cls)
+    assert foreign.ask_tlc(as_tla(cls), tmp_path) in foreign.ours(found)
+    if not found.violations:
+        reached = {f"Never_{name}": len(trace) for name, trace in found.reached.items()}
+        for never in as_tla(cls).reachable:
+            assert foreign.ask_tlc(as_tla(cls), tmp_path, never).length == reached[never]
+
+
+@pytest.mark.slow
+@needs_spin
+@pytest.mark.parametrize("cls", EXPORTED)
+def test_spin_finds_what_we_find(cls: type[Model], tmp_path: Path) -> None:
+    found = found_in(cls)
+    assert foreign.ask_spin(as_promela(cls), tmp_path, bool(found.violations)) in foreign.ours(found)
+    if not found.violations:
+        reached = {f"REACH_{name}": len(trace) for name, trace in found.reached.items()}
+        for macro in as_promela(cls).reachable:
+            assert foreign.ask_spin(as_promela(cls), tmp_path, True, [macro]).length == reached[macro]
+
+
+@pytest.mark.slow
+@needs_tlc
+def test_tlc_finds_the_deadlock(tmp_path: Path) -> None:
+    (wanted,) = foreign.ours(found_in(Stuck, deadlock=True))
+    assert foreign.ask_tlc(as_tla(Stuck, deadlock=True), tmp_path) == wanted
+
+
+@pytest.mark.slow
+@needs_spin
+def test_spin_finds_the_deadlock(tmp_path: Path) -> None:
+    (wanted,) = foreign.ours(found_in(Stuck, deadlock=True))
+    assert foreign.ask_spin(as_promela(Stuck, deadlock=True), tmp_path, True, deadlock=True) == wanted
+
+
+SPEC_CHECKS = [
+    ("examples/two_phase_commit", None), ("examples/two_phase_commit", "CommitsOnMajority"),
+    ("examples/two_phase_commit", "AbortsAfterPrepared"), ("examples/philosophers", None),
+    ("kraft/sizes@one_voter", None), ("kraft/quorum", "VotesTwice"), ("kraft/batch", "SharesEpoch"),
+    ("alter_isr/core", "AssumesProposedIsr"), ("reassignment/plan_kip236_cancellable", None),
+    ("under_replicated/brokers", "CountsJoining"), ("zk_controller/followers", "WatchesOnlyLeaders"),
+]
+"""Of each protocol what takes no minute, known-bad designs above all."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spec", "variant"), SPEC_CHECKS)
+@pytest.mark.parametrize("checker", [pytest.param("tlc", marks=needs_tlc), pytest.param("spin", marks=needs_spin)])
+def test_a_foreign_checker_agrees_about_a_spec(spec: str, variant: str | None, checker: str, tmp_path: Path) -> None:
+    check = one_check(spec_path(spec), variant, Settings(symmetry=False))
+    found = native.search_states(check.cls()(**check.constants), check.properties(), check.options)
+    if checker == "tlc":
+        verdict = foreign.ask_tlc(tla_module(check), tmp_path)
+    else:
+        verdict = foreign.ask_spin(promela_process(check), tmp_path, bool(found.violations))
+    assert verdict in foreign.ours(found)
+
+
+@pytest.mark.slow
+@needs_tlc
+def test_tlc_agrees_about_generated_models(tmp_path: Path) -> None:
+    _agree_about_generated_models(lambda cls: foreign.ask_tlc(as_tla(cls), tmp_path), tmp_path)
+
+
+@pytest.mark.slow
+@needs_spin
+def test_spin_agrees_about_generated_models(tmp_path: Path) -> None:
+    def asked(cls: type[Model]) -> foreign.Verdict:
+        return foreign.ask_spin(as_promela(cls), tmp_path, bool(found_in(cls).violations))
+
+    _agree_about_generated_models(asked, tmp_path)
+
+
+def _agree_about_generated_models(ask: Callable[[type[Model]], foreign.Verdict], folder: Path) -> None:
+    """Generated models, each as far as CPython can look."""
+
+    def look(source: str, name: str) -> None:
+        with imported(source, name, folder) as cls:
+            plain_search(cls(), properties_of(cls))  # raises TooMany
+            found = found_in(cls)
+            if found.levels:  # there is a state to begin with
+                verdict = ask(cls)
+                assert verdict in foreign.ours(found), f"{verdict}, not one of {foreign.ours(found)}\n{source}"
+
+    @seed(1)
+    @settings(max_examples=40, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+              phases=[Phase.generate])
+    @given(models())
+    def agree(model: GeneratedModel) -> None:
+        try:
+            look(model.source(), model.name)
+        except TooMany as error:
+            for steps in range(min(error.levels, 4), 0, -1):
+                try:
+                    return look(model.source(steps), model.name)
+                except TooMany:
+                    continue
+        except CannotExportError:
+            return None
+        except ModelError as error:
+            if not any(reason in error.message for reason in REFUSALS):
+                raise
+        return None
+
+    agree()

@@ -1,0 +1,1 @@
+"""Implementations and recorded runs against a model: walks, tours, traces, metadata logs."""

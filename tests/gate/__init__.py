@@ -1,0 +1,1 @@
+"""The regression gate: the lock, drift, tiers, and verdicts that are cached only while nothing has changed."""

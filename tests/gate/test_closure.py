@@ -1,0 +1,140 @@
+"""Tests source closures: what belongs to one, and which edits its two hashes notice."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+import floodmark.language.reference
+from floodmark.checkers.gate.closure import _LANGUAGE, Closure, Numbering
+from floodmark.checkers.project.modules import Project
+from tests.support.projects import TANK, write
+
+IMPORTS = "from lib.helpers import Size as Amount, larger as above\nfrom floodmark"
+MODEL = f"""
+{TANK.replace("from floodmark", IMPORTS)}
+    @invariant
+    def above_nothing(self) -> bool:
+        amount = Amount(self.level)
+        return above(amount, -1)
+
+    def unused(self) -> bool:
+        return self.full()
+
+
+def not_reached() -> int:
+    return 1
+"""
+HELPERS = '''
+import math
+from operator import gt as compare
+
+LIMIT = 3
+COUNTS = {}
+COUNTS["a"] = LIMIT
+
+
+def Size(value):
+    """The size."""
+    return math.floor(value)
+
+
+def larger(left, right):
+    return compare(left, right)
+
+
+def never_used():
+    return LIMIT
+'''
+_numbers = itertools.count()
+
+
+def closure(tmp_path: Path, *edits: tuple[str, str]) -> Closure:
+    """The closure of the edited model, loaded from a folder of its own."""
+    texts = {"model/tank.py": MODEL, "lib/helpers.py": HELPERS}
+    for old, new in edits:
+        assert any(old in text for text in texts.values()), old
+        texts = {name: text.replace(old, new) for name, text in texts.items()}
+    root = write(tmp_path / str(next(_numbers)), {**texts, "pyproject.toml": ""})
+    found = Closure()
+    found.add([next(value for value in vars(Project.of(root / "x").load(root / "model/tank.py")).values()
+                    if isinstance(value, type) and value.__module__.endswith("model.tank"))])
+    return found
+
+
+def meaning(tmp_path: Path, *edits: tuple[str, str]) -> str:
+    return Numbering().hash(closure(tmp_path, *edits).definitions)
+
+
+def test_it_has_what_is_reached_and_nothing_else(tmp_path: Path) -> None:
+    found = closure(tmp_path)
+    firsts = {each.file.read_text().splitlines()[each.line - 1] for each in found.definitions}
+    assert firsts == {
+        "class Tank(Model):", "def Size(value):", "def larger(left, right):", 'COUNTS["a"] = LIMIT', "COUNTS = {}",
+        "LIMIT = 3",
+    }
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("self.level += 1", "self.level += 1  # more"),
+        ('"""The size."""', '"""How large it is."""'),
+        ('"""A tank that is filled and drained."""', ""),
+        ("return self.level == self.size", "return (\n            self.level\n            == self.size)"),
+        ("full(", "is_full("),
+        ("LIMIT", "BOUND"),
+        ("amount", "quantity"),
+        ("def larger(left, right):\n    return compare(left, right)", "def larger(a, b):\n    return compare(a, b)"),
+        ("gt as compare", "gt as compare, lt"),
+        ("larger as above", "larger as over"),
+        ("class Tank(", "class Vessel("),
+        ("def not_reached() -> int:\n    return 1", ""),
+        ("Amount", "Volume"),
+        ("level", "height"),
+        ("size", "height_of_it"),
+    ],
+)
+def test_what_means_the_same(tmp_path: Path, edit: tuple[str, str]) -> None:
+    edits = [edit]
+    if edit[0] == "larger as above":
+        edits.append(("return above(", "return over("))
+    assert meaning(tmp_path, *edits) == meaning(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("self.level += 1", "self.level += 2"),
+        ("require(self.level > 0)\n", "\n"),
+        ("self.level > 0", "self.level >= 0"),
+        ("not self.full()", "self.full()"),
+        ("compare(left, right)", "compare(right, left)"),
+        ("gt as compare", "ge as compare"),
+        ("math.floor", "math.ceil"),
+        ("LIMIT = 3", "LIMIT = 4"),
+        ('COUNTS["a"]', 'COUNTS["b"]'),
+        ("Constant(3)", "Constant(4)"),
+        ('Between(0, "size")', 'Between(1, "size")'),
+        ("@action\n    def drain", "def drain"),
+        ("@invariant\n    def below_size", "def below_size"),
+        ("larger as above", "never_used as above"),
+        ("self.level < self.size + 1", "self.level < self.size + 1 or True"),
+    ],
+)
+def test_what_means_something_else(tmp_path: Path, edit: tuple[str, str]) -> None:
+    assert meaning(tmp_path, edit) != meaning(tmp_path)
+
+
+def test_two_names_that_change_places(tmp_path: Path) -> None:
+    """Numbers follow the order of mention, so exchanging two names that stand for different things is noticed."""
+    two = ("level: Annotated", "other: Annotated[int, Between(0, 1)] = 0\n    level: Annotated")
+    assert meaning(tmp_path, two, ("require(self.level > 0)", "require(self.other > 0)")) != meaning(tmp_path, two)
+
+
+def test_a_hash_does_not_depend_on_what_else_is_loaded() -> None:
+    """KRaft calls something ``source``; so is a module of the language called, which not every command loads."""
+    assert {"source", "reference"} <= vars(floodmark.language).keys()
+    assert not {"source", "reference"} & _LANGUAGE

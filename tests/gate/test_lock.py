@@ -1,0 +1,169 @@
+"""Tests the lock: writing, reading, and that no property or guard of a real model can vanish unnoticed."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+from typing import TypeGuard
+
+import pytest
+
+from floodmark.checkers.gate import lock
+from floodmark.checkers.gate.closure import Closure, Numbering
+from floodmark.checkers.gate.definitions import Definition, definitions_of, parsed
+from floodmark.checkers.gate.drift import Where, compared
+from floodmark.checkers.gate.lock import Lock, Mutants
+from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.language.errors import SourceError
+
+ROOT = Path(__file__).parents[2]
+SPECS = find([ROOT / "specs"], "quick")
+FULL = Lock(
+    specs={
+        "a/core": {
+            "tier": "quick",
+            "source": "0123456789abcdef",
+            "constants": {"brokers": 3, "lossy": True},
+            "properties": [f"a_property_with_quite_a_long_name_{number}" for number in range(5)],
+            "distinct": 1234567,
+            "actions": {f"an_action_with_quite_a_long_name_{number}": number for number in range(5)},
+            "vacuous": [],
+            "flawed": {"Forgets": {"verdict": "violated", "depth": 4}},
+        },
+        "ä \"b\"": {"tier": "deep"},
+    },
+    claims={"kip.one": {"verdict": "holds"}},
+    proofs={"a/core induction brokers=4": {"verdict": "holds", "lemmas": ["one", "two"]}},
+    mutants={
+        "a/core": Mutants({"source": "1"}, 3, {"A.b: - `x`  + y": "equivalent: both are \\ the same", "other": ""}),
+    },
+)
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / lock.NAME
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("content", [Lock(), FULL])
+def test_what_is_written_is_read(tmp_path: Path, content: Lock) -> None:
+    path = tmp_path / lock.NAME
+    lock.write(path, content)
+    assert lock.read(path) == content
+    assert lock.text(content) == path.read_text()
+
+
+def test_it_reads_in_a_diff() -> None:
+    lines = lock.text(FULL).splitlines()
+    assert max(map(len, lines)) <= 120
+    assert lines.index('[specs."a/core"]') < lines.index('[specs."ä \\"b\\""]')
+    assert "an_action_with_quite_a_long_name_3 = 3" in lines
+    assert 'Forgets = { verdict = "violated", depth = 4 }' in lines
+
+
+def test_it_knows_the_lines_of_entries(tmp_path: Path) -> None:
+    path = tmp_path / lock.NAME
+    lock.write(path, FULL)
+    found = lock.read(path)
+    assert found is not None
+    lines = path.read_text().splitlines()
+    starts = {"specs.a/core": '[specs."a/core"]', "claims.kip.one": '"kip.one" =', "mutants.a/core": "[mutants."}
+    for name, start in starts.items():
+        assert lines[found.lines[name] - 1].startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("version = 1\n[specs.a]\nx = = 2\n", 3, "not valid TOML"),
+        ("version = 1\n<<<<<<< HEAD\n[specs.a]\n=======\n", 2, "two branches changed the lock"),
+        ("\nversion = 2\n", 2, "this lock has version 2, and this floodmark knows version 1; install a newer one"),
+        ("version = true\n", 1, "not a lock of version 1; floodmark gate --update-lock replaces it"),
+        ("", 1, "not a lock of version 1"),
+        ("version = 1\n\n[spec.a]\nx = 1\n", 3, "unknown table 'spec'"),
+        ("version = 1\n[claims]\na = 1\n", 1, "claims must be a table of tables"),
+        ("version = 1\n[mutants.a]\nsources = {}\n", 2, "the mutants of a need tried"),
+    ],
+)
+def test_what_is_wrong_in_it_is_said_with_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(SourceError, match=message) as error:
+        lock.read(path)
+    assert (error.value.file, error.value.line) == (str(path), line)
+
+
+def test_there_may_be_none(tmp_path: Path) -> None:
+    assert lock.read(tmp_path / lock.NAME) is None
+
+
+# The lock of this repository.
+
+
+@functools.cache
+def ours() -> Lock:
+    found = lock.read(ROOT / "specs" / lock.NAME)
+    assert found is not None
+    return found
+
+
+def name_of(path: Path) -> str:
+    return read(path).name
+
+
+@pytest.mark.parametrize("path", SPECS, ids=name_of)
+def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
+    check = Check(read(path), None, Settings())
+    locked = ours().specs[name_of(path)]
+    names = sorted(prop.name for prop in check.properties())
+    assert list(locked["properties"]) == names
+    for name in names:
+        now = {**locked, "properties": [each for each in names if each != name]}
+        said = list(compared("spec", locked, now, Where((str(path), None))))
+        assert [(each.was, each.now, each.note) for each in said] == [
+            (name, "-", "the property is no longer checked")
+        ]
+
+
+@functools.cache
+def closures() -> dict[str, list[Definition]]:
+    """What the model of each spec reaches."""
+    found = {}
+    for path in SPECS:
+        closure = Closure()
+        found[name_of(path)] = closure.add([read(path).model_class()])
+    return found
+
+
+def without(file: Path, guard: ast.stmt) -> dict[int, Definition]:
+    """The definitions of a file by their lines, with a statement left out."""
+    lines = file.read_text().splitlines()
+    end = guard.end_lineno or guard.lineno
+    lines[guard.lineno - 1 : end] = [" " * guard.col_offset + "pass", *[""] * (end - guard.lineno)]
+    return {each.line: each for each in parsed(file, "\n".join(lines)).every}
+
+
+def is_guard(node: ast.AST) -> TypeGuard[ast.Expr]:
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="require"))):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "model").glob("*.py")), ids=lambda path: path.stem)
+def test_every_guard_that_is_deleted_is_drift(file: Path) -> None:
+    text = file.read_text()
+    guards = [node for node in ast.walk(ast.parse(text)) if is_guard(node)]
+    assert len(guards) == text.count(" require(")
+    for guard in guards:
+        line = max(each.line for each in definitions_of(file).every if each.line <= guard.lineno)
+        name, reached = next(
+            (name, reached) for name, reached in closures().items()
+            if any((each.file, each.line) == (file, line) for each in reached)
+        )
+        changed = without(file, guard)[line]
+        assert Numbering().hash(reached) == ours().specs[name]["source"]
+        now = [changed if (each.file, each.line) == (file, line) else each for each in reached]
+        assert Numbering().hash(now) != ours().specs[name]["source"], f"{file.name}:{guard.lineno}"

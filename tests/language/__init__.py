@@ -1,0 +1,1 @@
+"""What the language means, and what it refuses, with the line and the advice."""

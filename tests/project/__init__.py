@@ -1,0 +1,1 @@
+"""A user's repository: specs, rows, properties, and whose a name is."""

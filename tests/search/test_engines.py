@@ -1,0 +1,70 @@
+"""Which engine searches a check: the one that is named, else what the spec or an option asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import pytest
+
+from floodmark.checkers.command_line.check import check as command
+from floodmark.checkers.engine import Engine
+from floodmark.checkers.native.engine import Native
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.project.spec_entries import Expect
+from floodmark.checkers.reference.engine import Reference
+from floodmark.checkers.run.engines import cluster_of, engine_of
+from floodmark.checkers.spark.engine import Spark
+from floodmark.checkers.verdict.check import MANY, Check, EngineName, Settings
+from tests.support.projects import tank_project
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    return Check(read(tank_project(tmp_path) / "specs/tank.toml"), None, Settings())
+
+
+def test_the_command_offers_every_engine(check: Check) -> None:
+    (option,) = [option for option in command.params if option.name == "engine"]
+    assert isinstance(option.type, click.Choice)
+    assert list(option.type.choices) == list(get_args(EngineName))
+    for name in get_args(EngineName):
+        assert isinstance(engine_of(replace(check, settings=Settings(engine=name))), Engine)
+
+
+@pytest.mark.parametrize(
+    ("settings", "engine"),
+    [
+        ({"engine": "native", "keep_results": "there"}, Native),
+        ({"engine": "reference"}, Reference),
+        ({"engine": "spark"}, Spark),
+        ({}, Native),
+        ({"engine": "spark", "master": "local[1]", "distribute": "always"}, Spark),
+        ({"checkpoint": "there", "partitions": 2}, Native),
+    ],
+)
+def test_what_is_named_comes_before_what_is_asked_for(
+    check: Check, settings: dict[str, Any], engine: type[Engine]
+) -> None:
+    asked = replace(check, settings=Settings(**settings))
+    assert type(engine_of(asked)) is engine
+    assert (cluster_of(asked) is not None) == (engine is Spark)
+
+
+def test_a_deep_search_is_for_a_cluster_and_one_beside_others_stays_in_its_process(check: Check) -> None:
+    def deep(expected: int | None) -> Check:
+        return replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=expected)))
+
+    assert type(engine_of(deep(None))) is Spark
+    assert type(engine_of(deep(MANY))) is Spark
+    assert type(engine_of(deep(MANY - 1))) is Native
+    assert type(engine_of(check.beside(2))) is Native
+
+
+def test_without_pyspark_a_deep_search_is_native(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=MANY)))
+    assert type(engine_of(deep)) is Spark
+    monkeypatch.setattr("floodmark.checkers.spark.engine.available", lambda: False)
+    assert type(engine_of(deep)) is Native

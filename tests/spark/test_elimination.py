@@ -1,0 +1,466 @@
+"""Elimination on the partitions of a search, without Spark: what holds, what it needs, and what a loss does to it."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+
+from floodmark import (
+    Between,
+    Model,
+    action,
+    always_eventually,
+    boundary,
+    eventually,
+    eventually_always,
+    fair,
+    invariant,
+    leads_to,
+    recoverable,
+    require,
+)
+from floodmark.checkers.exploration import Exploration, Limit, Options, Stop, Stopped
+from floodmark.checkers.liveness import check
+from floodmark.checkers.native import search as native
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.spark import recoverability, search
+from floodmark.checkers.spark.elimination_tasks import Report
+from floodmark.checkers.spark.jobs import Broken
+from floodmark.checkers.spark.liveness import LivenessCheck
+from floodmark.checkers.spark.rounds import Rounds
+from floodmark.checkers.spark.shard import FilesChangedError, Shard
+from floodmark.language.errors import SourceError
+from tests.support.fair_graphs import KINDS, FairGraph, as_model, random_graph, verdict
+from tests.support.losses import Machines, Simulated, search_states
+
+Noted = dict[str, tuple[str, ...] | None]
+"""What each goal that the partitions found to hold needs; None for one that does not."""
+
+
+@pytest.fixture(autouse=True)
+def every_search_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "FEW_STATES", 0)
+
+
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
+    """What the partitions say, before the driver judges the rest."""
+    seen: Noted = {}
+    original = LivenessCheck.finding
+
+    def finding(self: LivenessCheck, goal: Any) -> Any:
+        found = original(self, goal)
+        seen[goal.name] = None if found is None else found.needs
+        return found
+
+    monkeypatch.setattr(LivenessCheck, "finding", finding)
+    return seen
+
+
+def quiet(root: Path) -> Machines:
+    return Machines(root, random.Random(0), faults=())
+
+
+def judged(found: Exploration) -> list[tuple[Any, ...]]:
+    return [(it.name, it.verdict, it.trace, it.loop, it.bounds, it.needs) for it in found.liveness]
+
+
+def assert_judged_as_natively(model: Model, machines: Machines, noted: Noted, partitions: int = 2) -> Exploration:
+    noted.clear()
+    properties = list(collect(type(model), []).values())
+    natively = native.search_states(model, properties, Options(workers=1))
+    found, _ = search_states(model, properties, machines, partitions)
+    assert found.complete
+    assert judged(found) == judged(natively)
+    assert found.vacuous == natively.vacuous
+    held = {it.name: it.needs if it.verdict == "holds" else None for it in natively.liveness}
+    assert noted == held
+    return found
+
+
+def assert_graph_is_judged(graph: FairGraph, machines: Machines, noted: Noted) -> None:
+    with as_model(graph) as cls:
+        assert_judged_as_natively(cls(), machines, noted)
+    held = {name.removesuffix("_goal").removeprefix("premise_") for name, needs in noted.items() if needs is not None}
+    assert held == {kind for kind in KINDS if verdict(graph, kind, "streett") == "holds"}, graph.source()
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4, 10, 11, 12, 19, 20])
+def test_random_graphs_are_judged_as_by_the_oracle(seed: int, tmp_path: Path, noted: Noted) -> None:
+    assert_graph_is_judged(random_graph(random.Random(seed)), quiet(tmp_path), noted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_random_graphs_are_judged_as_by_the_oracle(seed: int, tmp_path: Path, noted: Noted) -> None:
+    chance = random.Random(seed)
+    for number in range(40):
+        assert_graph_is_judged(random_graph(chance), quiet(tmp_path / str(number)), noted)
+
+
+# Shapes.
+
+NONE: frozenset[int] = frozenset()
+
+
+def test_a_loop_that_takes_only_one_of_two_labels_is_eliminated(tmp_path: Path, noted: Noted) -> None:
+    """Each of three loops, one behind the other, misses a label of its own."""
+    steps = ((0, 0, 1), (1, 0, 0), (0, 1, 2), (1, 1, 2), (2, 1, 3), (3, 1, 2), (2, 0, 4), (3, 0, 4), (4, 0, 5))
+    graph = FairGraph(6, 2, steps, (0,), NONE, frozenset({5}), {0: False, 1: False})
+    assert verdict(graph, "eventually", "streett") == "holds"
+    assert_graph_is_judged(graph, quiet(tmp_path), noted)
+    without = FairGraph(6, 2, steps, (0,), NONE, frozenset({5}), {0: False})
+    assert verdict(without, "eventually", "streett") == "violated"
+    assert_graph_is_judged(without, quiet(tmp_path), noted)
+
+
+def test_a_step_into_the_region_from_outside_is_not_one_of_its_steps(tmp_path: Path, noted: Noted) -> None:
+    """Action 1 leads from the goal into the loop, where it is enabled all along and not taken."""
+    steps = ((0, 0, 1), (1, 0, 2), (2, 0, 1), (0, 1, 1), (1, 1, 3), (2, 1, 3))
+    graph = FairGraph(4, 2, steps, (0,), NONE, frozenset({0, 3}), {1: False})
+    assert verdict(graph, "always_eventually", "streett") == "holds"
+    assert_graph_is_judged(graph, quiet(tmp_path), noted)
+
+
+def test_a_loop_that_no_root_reaches_within_the_region_is_not_asked_of(tmp_path: Path, noted: Noted) -> None:
+    steps = ((0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 0, 2))
+    graph = FairGraph(4, 1, steps, (0,), frozenset({0}), frozenset({1}), {0: False})
+    assert verdict(graph, "leads_to", "streett") == verdict(graph, "eventually", "streett") == "holds"
+    assert_graph_is_judged(graph, quiet(tmp_path), noted)
+
+
+class Stairs(Model):
+    """The last of eighty stairs, each climbed by a choice of its own; from some one may fall back one."""
+
+    here: Annotated[int, Between(0, 79)] = 70
+
+    @fair(strong=True, each="to")
+    @action
+    def climbs(self, to: Annotated[int, Between(0, 79)]) -> None:
+        require(to == self.here + 1)
+        self.here = to
+
+    @action
+    def falls(self) -> None:
+        require(73 <= self.here < 78)
+        self.here -= 1
+
+    @eventually
+    def is_high(self) -> bool:
+        return self.here >= 76
+
+    @recoverable
+    def can_be_at_the_top(self) -> bool:
+        return self.here == 79
+
+
+class SlipperyStairs(Stairs):
+    """Where a choice is only weakly fair, one that is again and again not there may never be taken."""
+
+    @fair(each="to")
+    @action
+    def climbs(self, to: Annotated[int, Between(0, 79)]) -> None:
+        require(to == self.here + 1)
+        self.here = to
+
+
+@pytest.mark.parametrize("cls", [Stairs, SlipperyStairs])
+def test_more_labels_than_a_word_has_bits(cls: type[Model], tmp_path: Path, noted: Noted) -> None:
+    """The loop between stairs 74 and 75 is decided by the label of the choice 76."""
+    found = assert_judged_as_natively(cls(), quiet(tmp_path), noted)
+    assert {it.verdict for it in found.liveness} == ({"holds"} if cls is Stairs else {"holds", "violated"})
+
+
+class Meadow(Model):
+    """Places in a row within a boundary; beyond it there is a way to the goal that does not count."""
+
+    here: Annotated[int, Between(0, 9)] = 0
+
+    @boundary
+    def is_near(self) -> bool:
+        return self.here < 6
+
+    @fair
+    @action
+    def walks(self) -> None:
+        require(self.here < 9)
+        self.here += 1
+
+    @action
+    def returns(self) -> None:
+        require(0 < self.here < 5)
+        self.here -= 1
+
+    @always_eventually
+    def is_near_the_fence(self) -> bool:
+        return self.here >= 4
+
+    @eventually_always
+    def stays_at_the_fence(self) -> bool:
+        return self.here >= 5
+
+    @leads_to
+    def what_begins_far_out_comes_back(self) -> tuple[bool, bool]:
+        return self.here > 7, self.here == 0
+
+    @recoverable
+    def can_come_to_the_fence(self) -> bool:
+        return self.here == 5
+
+
+def test_steps_that_leave_the_boundary_are_no_steps(tmp_path: Path, noted: Noted) -> None:
+    found = assert_judged_as_natively(Meadow(), quiet(tmp_path), noted)
+    assert noted["what_begins_far_out_comes_back"] == ()
+    assert [premise.property for premise in found.vacuous] == ["what_begins_far_out_comes_back"]
+
+
+def test_levels_that_ask_alone_or_together(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
+    for together in (1, 7):
+        monkeypatch.setattr(recoverability, "TOGETHER", together)
+        assert_judged_as_natively(Stairs(), quiet(tmp_path / str(together)), noted, partitions=3)
+
+
+class Stumbles(Stairs):
+    @always_eventually
+    def cannot_be_said(self) -> bool:
+        steps = (1, 2, 3)
+        return self.here < 75 or steps[self.here - 75] > 0
+
+
+def test_a_condition_that_fails_is_told_by_cpython(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="index"):
+        search_states(Stumbles(), list(collect(Stumbles, []).values()), quiet(tmp_path))
+
+
+def test_few_states_are_judged_by_the_driver(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "FEW_STATES", 10)
+    found, _ = search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
+    assert not noted and {it.verdict for it in found.liveness} == {"holds"}
+
+
+def test_a_limit_that_ends_the_judgement_leaves_it_open(
+    tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def paused() -> None:
+        asked.append(0)
+        if len(asked) == 9:
+            raise Stopped(Stop(Limit.MEMORY))
+
+    monkeypatch.setattr(check, "budget", lambda started, limits: paused)
+    found, _ = search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
+    assert (found.complete, found.stopped, found.liveness, noted) == (False, Stop(Limit.MEMORY), [], {})
+
+
+# Losses.
+
+
+class Ring(Model):
+    """A ring of places with a way out of it."""
+
+    here: Annotated[int, Between(0, 19)] = 0
+    out: bool = False
+
+    @fair(strong=True)
+    @action
+    def leaves(self) -> None:
+        require(self.here == 7 and not self.out)
+        self.out = True
+
+    @fair
+    @action
+    def turns(self) -> None:
+        require(not self.out)
+        self.here = (self.here + 1) % 20
+
+    @action
+    def skips(self, by: Annotated[int, Between(2, 3)]) -> None:
+        require(not self.out)
+        self.here = (self.here + by) % 20
+
+    @invariant
+    def leaves_at_seven(self) -> bool:
+        return not self.out or self.here == 7
+
+    @leads_to
+    def who_comes_near_leaves(self) -> tuple[bool, bool]:
+        return self.here == 7, self.out or self.here == 12
+
+    @recoverable
+    def can_be_out(self) -> bool:
+        return self.out
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """An entry for each time that all facts were written."""
+    times: list[int] = []
+    original = Rounds.begin
+
+    def begin(self: Rounds) -> None:
+        times.extend([0] if self._sieve is None else [])
+        original(self)
+
+    monkeypatch.setattr(Rounds, "begin", begin)
+    return times
+
+
+def before_round(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[Rounds], None]) -> None:
+    """Does something before a round, once."""
+    original = Rounds._reports
+
+    def reports(self: Rounds, jobs: Any) -> list[Report]:
+        if self.taken == number:
+            do(self)
+        return original(self, jobs)
+
+    monkeypatch.setattr(Rounds, "_reports", reports)
+
+
+def cluster_of(rounds: Rounds) -> Simulated:
+    assert isinstance(rounds.cluster, Simulated)
+    return rounds.cluster
+
+
+def files(rounds: Rounds, partition: int) -> Path:
+    cluster = cluster_of(rounds)
+    return cluster.machines.root / "machine-0" / cluster.run.folder / f"{partition:05}"
+
+
+def states_vanish(rounds: Rounds) -> None:
+    shutil.rmtree(files(rounds, 0))
+
+
+def marks_vanish(rounds: Rounds) -> None:
+    for path in files(rounds, 1).glob("marks-*"):
+        path.unlink()
+
+
+def facts_change(rounds: Rounds) -> None:
+    (path,) = files(rounds, 1).glob("facts-*")
+    _flip(path)
+
+
+def marks_change(rounds: Rounds) -> None:
+    for path in files(rounds, 0).glob("marks-*"):
+        _flip(path)
+
+
+def _flip(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+
+
+def table_vanishes(rounds: Rounds) -> None:
+    for path in files(rounds, 0).glob("table-*"):
+        path.unlink()
+    cluster_of(rounds).machines.processes.clear()  # where it is mapped, it is still there
+
+
+def states_are_written_again(rounds: Rounds) -> None:
+    """As a late attempt at the newest level would, which finds the same states in another order."""
+    ledger = rounds.cluster.ledger
+    code = rounds.cluster.run.code.value.load()
+    for partition in range(rounds.cluster.partitions):
+        shard = Shard(files(rounds, partition), code)
+        rows = ledger.of(partition)
+        newest = max(level for level in range(ledger.levels) if ledger.counts(level)[partition])
+        with shard.reading(ledger.levels, rows[-1, 3:].tobytes()):
+            levels = [shard.states(*shard.slice(level)).copy() for level in range(newest, ledger.levels)]
+        for level, states in zip(range(newest, ledger.levels), levels, strict=True):
+            with shard.extending(level, rows[level - 1, 3:].tobytes()):
+                shard.insert(np.ascontiguousarray(states.reshape(-1, shard.words)[::-1]).reshape(-1))
+    cluster_of(rounds).machines.processes.clear()
+
+
+LOSSES = [
+    states_vanish, marks_vanish, facts_change, marks_change, table_vanishes, states_are_written_again,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+@pytest.mark.parametrize("number", [3, 9])
+def test_what_is_lost_between_rounds_is_asked_again(
+    lose: Callable[[Rounds], None], number: int, tmp_path: Path, noted: Noted, begun: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    before_round(monkeypatch, number, lose)
+    assert_judged_as_natively(Ring(), quiet(tmp_path), noted)
+    assert len(begun) == 2
+
+
+def test_bytes_that_change_during_the_judgement_are_seen_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that has the states open does not compare them again, but no verdict is given without."""
+    original = LivenessCheck.finding
+
+    def finding(self: LivenessCheck, goal: Any) -> Any:
+        found = original(self, goal)
+        with open(files(self.rounds, 0) / "states", "r+b") as states:
+            byte = states.read(1)
+            states.seek(0)
+            states.write(bytes([byte[0] ^ 1]))
+        return found
+
+    monkeypatch.setattr(LivenessCheck, "finding", finding)
+    properties = [prop for name, prop in collect(Ring, []).items() if name != "can_be_out"]
+    with pytest.raises((Broken, FilesChangedError), match=r"does not hold what was written|add up"):
+        search_states(Ring(), properties, quiet(tmp_path), 2)
+
+
+def test_losses_that_do_not_end_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Rounds._reports
+
+    def reports(self: Rounds, jobs: Any) -> list[Report]:
+        marks_vanish(self)
+        return original(self, jobs)
+
+    monkeypatch.setattr(Rounds, "_reports", reports)
+    with pytest.raises(Broken, match="lost as fast as"):
+        search_states(Ring(), list(collect(Ring, []).values()), quiet(tmp_path), 2)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_schedules_change_no_verdict(seed: int, tmp_path: Path, noted: Noted) -> None:
+    machines = Machines(tmp_path, random.Random(seed), often=0.004)
+    assert_judged_as_natively(Ring(), machines, noted, partitions=2 + seed % 2)
+    assert machines.happened
+
+
+def test_what_partitions_tell_each_other_arrives_whole(
+    tmp_path: Path, noted: Noted, begun: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one round a piece is missing, in another a byte of one has changed."""
+    damages: list[Callable[[list[Any]], Any]] = [
+        lambda pieces: pieces.pop(),
+        lambda pieces: pieces.append(pieces.pop()[:-1] + b"\x05"),
+    ]
+    original = Simulated._merged
+
+    def merged(self: Simulated, partition: int, task: Any, records: list[Any]) -> list[Any]:
+        pieces = [payload for _, payload in records if isinstance(payload, bytes)]
+        if damages and pieces and task.func.__name__ == "hear" and partition == 1:
+            others = [record for record in records if not isinstance(record[1], bytes)]
+            damages.pop()(pieces)
+            records = [*others, *((partition, piece) for piece in pieces)]
+        return original(self, partition, task, records)
+
+    monkeypatch.setattr(Simulated, "_merged", merged)
+    assert_judged_as_natively(Ring(), quiet(tmp_path), noted)
+    assert (damages, len(begun)) == ([], 3)
+
+
+def test_a_driver_that_finds_no_run_where_elimination_left_one_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LivenessCheck, "finding", lambda self, goal: None)
+    with pytest.raises(RuntimeError, match="elimination left a fair run"):
+        search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))

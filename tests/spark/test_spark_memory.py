@@ -1,0 +1,83 @@
+"""What a limit of memory means for Spark on this machine. No session is started here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.run.checks import run
+from floodmark.checkers.spark import session
+from floodmark.checkers.spark.memory import DRIVER_BYTES, MAX_HEAP_BYTES, MIN_HEAP_BYTES, MIN_LIMIT, Share, share
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.language.errors import SourceError
+
+SPEC = Path(__file__).resolve().parents[2] / "specs" / "examples" / "philosophers.toml"
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3, 16])
+@pytest.mark.parametrize("more", [0, 1, 10**7, 10**8, 3 * 10**8, 10**9, 10**10, 10**12])
+def test_the_parts_come_to_no_more_than_the_limit(more: int, cores: int) -> None:
+    own = share(MIN_LIMIT + more, cores)
+    assert own.elsewhere + DRIVER_BYTES <= MIN_LIMIT + more
+    assert own.workers is not None
+    assert 1 <= own.workers <= cores
+    assert MIN_HEAP_BYTES <= own.heap <= MAX_HEAP_BYTES
+
+
+def test_without_a_limit_spark_takes_what_it_takes() -> None:
+    assert share(None, 2) == Share()
+    assert session._limited(Share()) == {}
+    assert session._limited(share(MIN_LIMIT, 2)) == {"spark.driver.memory": "512m"}
+
+
+@pytest.mark.parametrize(
+    ("url", "cores", "used"), [("local[4]", 4, "local[1,8]"), ("spark://host:7077", 2, "spark://host:7077")]
+)
+def test_a_limit_decides_how_many_workers_there_are(url: str, cores: int, used: str) -> None:
+    assert session._retrying(url, share(MIN_LIMIT, cores).workers) == used
+
+
+def test_which_masters_are_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FLOODMARK_MASTER", raising=False)
+    assert session.is_local(None)
+    assert session.is_local("local[3]")
+    assert not session.is_local("spark://host:7077")
+    monkeypatch.setenv("FLOODMARK_MASTER", "yarn")
+    assert not session.is_local(None)
+    monkeypatch.delenv("FLOODMARK_MASTER")
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert not session.is_local(None)
+
+
+@pytest.fixture
+def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: Any) -> None:
+        raise AssertionError("a session was started")
+
+    monkeypatch.setattr("floodmark.checkers.spark.check_run.session", fail)
+
+
+@pytest.mark.usefixtures("no_session")
+def test_a_limit_too_small_for_spark_is_told_and_the_search_stays_here() -> None:
+    limits = Limits(memory=MIN_LIMIT - 1)
+    (check,) = checks(read(SPEC), Settings(engine="spark", distribute="always", limits=limits))
+    ((_, result),) = run([check])
+    assert (result.verdict, result.engine) == ("holds", "native")
+    assert result.exploration is not None
+    assert result.exploration.notes == ["without Spark, whose processes alone take 1225 MB of memory"]
+    assert "--spark distribute=always" in result.reproduce
+
+
+@pytest.mark.usefixtures("no_session")
+@pytest.mark.parametrize("option", ["checkpoint", "resume", "keep_states", "keep_results"])
+def test_what_needs_spark_is_refused_under_such_a_limit(option: str, tmp_path: Path) -> None:
+    settings = Settings(engine="spark", limits=Limits(memory=10**9))
+    given: dict[str, Any] = {option: str(tmp_path)}
+    (check,) = checks(read(SPEC), replace(settings, **given))
+    with pytest.raises(SourceError, match=f"--{option.replace('_', '-')} needs Spark.*give --max-memory 1225M or more"):
+        list(run([check]))

@@ -1,0 +1,95 @@
+"""Parts of the Spark engine that need no Spark: rows from packed states, the package that travels, settings."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from floodmark.checkers.native.statistics import column  # noqa: E402
+from floodmark.checkers.spark import session, state_table  # noqa: E402
+from floodmark.checkers.spark.package import package_zip  # noqa: E402
+from floodmark.compiler.layout import encode, lay_out  # noqa: E402
+from floodmark.language.errors import SourceError  # noqa: E402
+from floodmark.language.reference import initial_states, successors  # noqa: E402
+from tests.spark.test_spark_runs import Sieve  # noqa: E402
+
+
+def test_packed_states_become_rows() -> None:
+    model = Sieve()
+    layout = lay_out(model.variable_types)
+    (first,) = (state for _, state in initial_states(model))
+    known = [first, *(after for _, after in islice(successors(model, first), 3))]
+    words = np.array([layout.pack(state) for state in known], dtype=np.uint64)
+    columns: dict[str, Any] = {}
+    for place, (name, kind) in enumerate(layout.variables.items()):
+        slot = layout.slots[name]
+        own = column(words, slot)
+        codes = np.unique(own, axis=0 if slot.bits > 64 else None)
+        columns[name] = (slot, codes, state_table._meanings(kind, codes))
+        assert {state_table._whole(code) for code in codes} == {encode(kind, state[place]) for state in known}
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array([2], pa.int32()), pa.array([words.tobytes()], pa.binary())], ["level_", "words"]
+    )
+    convert = state_table._as_function(
+        lambda batches: state_table._convert(layout.words, SimpleNamespace(value=columns), "level_", batches)
+    )
+    rows = [row for found in convert(iter([batch])) for row in found.to_pylist()]
+    assert [row["level_"] for row in rows] == [2] * len(known)
+    assert [row["level"] for row in rows] == [state[0] for state in known]
+    assert [row["struck"] for row in rows] == ["{}", "{15}", "{22}", "{29}"]
+    assert [row["last"] for row in rows] == [None, "15", "22", "29"]
+
+
+def test_the_package_travels_whole() -> None:
+    path = package_zip()
+    assert path is not None
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+    wanted = ("language/model.py", "checkers/spark/tasks.py", "project/invariants/kraft/quorum.py")
+    assert {f"floodmark/{name}" for name in wanted} <= names
+    assert all(name.startswith("floodmark/") for name in names)
+
+
+def test_settings_from_the_environment_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLOODMARK_SPARK_CONF", "spark.ui.enabled=true spark.executor.cores=3 nonsense")
+    assert session._given() == {"spark.ui.enabled": "true", "spark.executor.cores": "3"}
+    settings = session._defaults()
+    log = Path(settings["spark.driver.extraJavaOptions"].rpartition("file:")[2].split()[0])
+    assert "rootLogger" in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("url", "used"),
+    [("local", "local[1,8]"), ("local[*]", "local[*,8]"), ("local[2]", "local[2,8]"), ("local[2,3]", "local[2,3]"),
+     ("spark://host:7077", "spark://host:7077")],
+)
+def test_local_tasks_are_tried_again(url: str, used: str) -> None:
+    assert session._retrying(url, None) == used
+
+
+def test_without_pyspark_a_session_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "available", lambda: False)
+    with pytest.raises(SourceError, match=r"pip install .*spark"):
+        session.session()
+
+
+def test_what_the_launcher_says_is_shown_when_it_fails(capfd: pytest.CaptureFixture[str]) -> None:
+    def launch(said: bytes, fails: bool) -> None:
+        with session._silent_stderr():
+            os.write(2, said)
+            if fails:
+                raise ValueError("lost")
+
+    launch(b"all is well\n", False)
+    with pytest.raises(ValueError, match="lost"):
+        launch(b"no such master\n", True)
+    assert capfd.readouterr().err == "no such master\n"

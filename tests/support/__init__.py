@@ -1,0 +1,16 @@
+"""What tests share.
+
+- ``model_strategy.py`` draws whole models on which CPython and every engine have to agree; ``engines.py`` runs them.
+- ``small_programs.py`` enumerates every small body of a function over the statements of ``program_grammars.py``;
+  ``program_agreement.py`` runs bodies by compiled code, z3's terms and CPython in every state, ``any_size_programs.py``
+  compares the terms about any number of identifiers (with ``finite_terms.py``).
+- ``constructs.py`` has what stands for each construct of Python, and what the language has not;
+  ``construct_agreement.py`` runs it by compiled code, z3's terms and CPython.
+- ``agreement.py`` compares reachable sets state by state, ``level_agreement.py`` level by level.
+- ``any_size_models.py`` and ``any_size_loops.py`` draw models about any number of identifiers;
+  ``any_size_agreement.py`` compares their terms with CPython.
+- ``ir_evaluation.py`` evaluates expression graphs in Python's integers.
+- ``losses.py`` runs the code of the Spark search through schedules of losses without Spark; ``corruption.py`` changes
+  bytes under it.
+- ``browser.py`` drives headless Chromium through its debugging pipe, to look at a page as a reader would.
+"""

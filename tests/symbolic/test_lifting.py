@@ -1,0 +1,156 @@
+"""Tests inference for any number of identifiers: what is inferred for a few is lifted, checked, and can be pasted."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.attempts import lifted as attempts
+from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
+from floodmark.checkers.symbolic.methods.clauses import Asked
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
+from floodmark.checkers.symbolic.methods.lifting import Lifted, lifted
+from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from tests.support.any_size_protocols import as_invariants
+from tests.support.projects import write
+
+TWO_PHASE_COMMIT = Path(__file__).resolve().parents[2] / "specs" / "examples" / "two_phase_commit.toml"
+INFER = Task("infer", any_size=True, properties=("consistent",))
+
+
+def _model() -> Check:
+    return Check(read(TWO_PHASE_COMMIT), None, Settings())
+
+
+def _pasted(folder: Path, file: Path, cls: str, clauses: list[str]) -> Check:
+    """A check of a copy of a model, with inferred clauses as its lemmas."""
+    write(folder, {
+        f"specs/examples/{file.name}": file.read_text(encoding="utf-8"),
+        "specs/examples/pasted.py": f"from floodmark import lemma\nfrom specs.examples.{file.stem} import *\n\n"
+        + "\n".join(clauses),
+        "specs/examples/pasted.toml": f'model = "{file.name}:{cls}"\ninvariant_files = ["pasted.py"]\n',
+    })
+    return Check(read(folder / "specs" / "examples" / "pasted.toml"), None, Settings())
+
+
+def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path: Path) -> None:
+    proved = prove_check(_model(), INFER)
+    assert proved.verdict == "holds"
+    assert "lifted clauses" in proved.headline
+    assert proved.facts["any_size"] == ["managers"]
+    pasted = _pasted(tmp_path, TWO_PHASE_COMMIT.with_suffix(".py"), "TwoPhaseCommit", proved.facts["clauses"])
+    again = prove_check(pasted, Task(any_size=True, properties=("consistent",)))
+    assert again.verdict == "holds"
+    assert len(again.facts["lemmas"]) == len(proved.facts["clauses"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [0, 3])
+def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
+    """A clause that is wrong, here that nobody ever prepares or commits, is not believed because it was inferred."""
+    check = _model()
+    (guess,) = lifted("TwoPhaseCommit", check.model().variable_types, [[Asked(place, "==", 0, True)]])
+    wrong = Lifted(guess.text, replace(guess.lemma, name="wrong"))
+
+    def with_another(*arguments: object) -> list[Lifted]:
+        return [*lifted(*arguments), wrong]  # type: ignore[arg-type]
+
+    with patch.object(attempts, "lifted", with_another):
+        proved = prove_check(check, INFER)
+    assert proved.verdict == "holds"
+    assert "wrong" not in proved.facts["lemmas"]
+
+
+def test_a_clause_is_about_every_choice_of_different_identifiers() -> None:
+    model = _model().model()
+    (lemma,) = lifted("TwoPhaseCommit", model.variable_types, [
+        [Asked(0, "==", 2, False), Asked(1, "==", 0, False)], [Asked(2, "==", 2, False), Asked(0, "==", 0, False)],
+    ])
+    assert lemma.text == """\
+@lemma
+def inferred_1(model: TwoPhaseCommit) -> bool:
+    return all(
+        model.managers_state[rm1] != Manager.COMMITTED
+        or model.managers_state[rm2] != Manager.WORKING
+        for rm1 in ResourceManager
+        for rm2 in ResourceManager if rm2 != rm1
+    )
+"""
+
+
+ELECTION = TWO_PHASE_COMMIT.with_name("election.toml")
+ONE_LEADER = Task("infer", any_size=True, properties=("epoch_has_one_leader",))
+
+
+def _election(variant: str | None = None) -> Check:
+    found = checks(read(ELECTION), Settings(constants={"epochs": 1}))
+    return next(it for it in found if (None if it.flawed is None else variant_name(it)) == variant)
+
+
+def test_a_majority_is_inferred_as_what_an_action_counts() -> None:
+    """For three voters it is two of them, which is wrong of five: the guard itself says it of any number."""
+    proved = prove_check(_election(), ONE_LEADER)
+    assert proved.verdict == "holds"
+    assert proved.facts["any_size"] == ["voters", "epochs"]
+    assert proved.facts["clauses"] == ["""\
+@lemma
+def inferred_1(model: Election) -> bool:
+    return all(
+        (2 * sum((1 for voter in Voter if model.vote[e1][voter] == v1)) > model.voters)
+        or v1 not in model.leaders[e1]
+        for e1 in Epoch
+        for v1 in Voter
+    )
+"""]
+
+
+@pytest.mark.parametrize("of", ["two-phase commit", "election"])
+def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, tmp_path: Path) -> None:
+    if of == "election":
+        file, cls, size, others = ELECTION.with_suffix(".py"), "Election", "voters", {"epochs": 2}
+        proved = prove_check(_election(), ONE_LEADER)
+    else:
+        file, cls, size, others = TWO_PHASE_COMMIT.with_suffix(".py"), "TwoPhaseCommit", "managers", {}
+        proved = prove_check(_model(), INFER)
+    pasted = _pasted(tmp_path, file, cls, proved.facts["clauses"])
+    model = pasted.spec.model_class()
+    lemmas = lemmas_of(pasted.spec, model)
+    assert len(lemmas) == len(proved.facts["clauses"])
+    for number in (2, 3, 4):
+        found = search_states(model(**{size: number, **others}), as_invariants(lemmas), Options(workers=1))
+        assert found.complete
+        assert found.violations == []
+
+
+def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_number() -> None:
+    few = patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:2])
+    uncounted: AbstractContextManager[object] = patch.object(attempts, "counts_of", lambda _: [])
+    with uncounted, few, patch.object(attempts, "attempt_suggested") as next_way:
+        proved = prove_check(_election(), ONE_LEADER)
+    assert proved.verdict == "undetermined"
+    next_way.assert_called_once()
+
+
+@pytest.mark.parametrize("variant", ["VotesAgain", "OneVoteWins"])
+def test_nothing_is_inferred_of_a_known_bad_election(variant: str) -> None:
+    proved = prove_check(_election(variant), ONE_LEADER)
+    assert proved.verdict != "holds"
+
+
+def test_a_count_is_asked_of_every_choice_of_identifiers() -> None:
+    model = _election().model()
+    found = counts_of(model)
+    assert [it.text for it in found] == [
+        f"(2 * sum((1 for voter in Voter if model.vote[e1][voter] == {name})) > model.voters)"
+        for name in ("v1", "v2", "v3")
+    ]

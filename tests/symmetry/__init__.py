@@ -1,0 +1,1 @@
+"""Searches by orbits: which models permit them, and that they miss nothing."""

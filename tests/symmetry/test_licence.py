@@ -1,0 +1,67 @@
+"""Tests which specs may be searched by orbits, and that most need no z3 for that."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from floodmark import Model
+from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.symmetry.proof import license_symmetry, parts_of
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.compiler.identifier_bias import favour
+from floodmark.compiler.program import read_program
+from floodmark.compiler.renaming import symmetric_types
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+ORBITS = [path for path in find([SPECS], "all") if read(path).symmetry]
+
+
+def test_specs_that_count_orbits() -> None:
+    assert sorted(path.name for path in ORBITS) == [
+        "kip236_controller_records.toml@deep", "kip236_controller_records.toml@two_brokers", "kip236_tools.toml@deep",
+        "kip236_tools.toml@two_brokers", "late_messages.toml@three_epochs", "shipped_four_brokers.toml",
+        "sizes.toml@five_voters", "sizes.toml@four_epochs_restart",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ORBITS, ids=lambda path: path.name)
+def test_they_have_a_licence(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
+    for check in checks(read(path), Settings()):
+        model = check.cls()(**check.constants)
+        functions = {prop.name: prop.function for prop in check.properties()}
+        program, asked = read_program(model, functions), check.symmetry
+        every = symmetric_types(program.variables.values())
+        kinds = tuple(kind for kind in every if asked is True or (asked and kind.cls.__name__ in asked))
+        assert kinds
+        assert license_symmetry(model, functions, program, asked).kinds == kinds
+
+
+READ = ["examples/two_phase_commit", "alter_isr/core", "alter_isr/shipped", "under_replicated/draft",
+        "under_replicated/command", "zk_controller/short_isr"]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_these_are_symmetric_as_they_are_written(name: str) -> None:
+    check = next(iter(checks(read(SPECS / f"{name}.toml"), Settings())))
+    model: Model = check.cls()(**check.constants)
+    program = read_program(model, {prop.name: prop.function for prop in check.properties()})
+    kinds = symmetric_types(program.variables.values())
+    assert kinds
+    assert [found for part in parts_of(program) if (found := favour(part, kinds))] == []
+
+
+def test_z3_is_not_loaded_for_what_can_be_read(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from floodmark.checkers.native.search import search_states\n"
+        "from floodmark.checkers.exploration import Options\n"
+        "from specs.examples.two_phase_commit import TwoPhaseCommit\n"
+        "assert search_states(TwoPhaseCommit(managers=3), [], Options(workers=1, symmetry=True)).complete\n"
+        "assert 'z3' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=SPECS.parent)

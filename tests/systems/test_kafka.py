@@ -1,0 +1,281 @@
+"""Kafka's own controller, in step with a model of it, and what it does in the cases that docs/findings.md speaks of.
+
+Its classes come from the folders that FLOODMARK_KAFKA_LIBS names; without them these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from docs.tools.findings import findings
+from floodmark.conformance import state_machine, walk
+from tests.conformance.test_conformance import QUICK
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "kafka"
+MODULES = [file.stem for file in EXAMPLE.glob("*.py")]
+QUORUMS: dict[str, dict[str, Any]] = {
+    "from the start": {}, "one leads": {"led": True}, "two lead": {"rivals": True},
+    "five voters": {"led": True, "voters": 5},
+}
+CLUSTERS: dict[str, dict[str, Any]] = {
+    "without the ELR": {"elr_enabled": False, "min_insync_replicas": 1},
+    "with the ELR": {},
+    "with unclean elections": {"unclean_elections": True},
+    "three replicas": {"replication_factor": 3, "largest_target": 3},
+}
+
+
+class Example:
+    """The example's modules, found by their own names only while this module's tests run."""
+
+    def __init__(self) -> None:
+        sys.path.insert(0, str(EXAMPLE))
+        self._kafkas: list[Any] | None = None
+
+    def module(self, name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    @property
+    def kafkas(self) -> list[Any]:
+        """The classes of every version that there is. Skips the test where there is none."""
+        if self._kafkas is None:
+            missing = self.module("libraries").missing()
+            if missing is not None:
+                pytest.skip(missing)
+            self._kafkas = [self.module("bridge").Classes(each) for each in self.module("libraries").libraries()]
+        return self._kafkas
+
+    def adapter(self, kafka: Any) -> Any:
+        return type("Adapter", (self.module("partition_adapter").PartitionAdapter,), {"kafka": kafka})
+
+    def model(self, kafka: Any, **constants: Any) -> Any:
+        of_version = self.module("partition_adapter").of_version(kafka)
+        return self.module("observed").ObservedPartition(**{**of_version, **constants})
+
+    def quorum_adapter(self, kafka: Any) -> Any:
+        return type("Adapter", (self.module("quorum_adapter").QuorumAdapter,), {"kafka": kafka})
+
+    def quorum(self, **constants: Any) -> Any:
+        return self.module("quorum").KafkaQuorum(max_epoch=10, max_log=8, max_restarts=20, delays=2, **constants)
+
+    def close(self) -> None:
+        sys.path.remove(str(EXAMPLE))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def example() -> Iterator[Example]:
+    found = Example()
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+# The jars.
+
+
+def test_without_a_folder_it_is_said_what_to_set(example: Example) -> None:
+    assert "set FLOODMARK_KAFKA_LIBS to the libs folder" in example.module("libraries").missing({})
+
+
+def test_a_folder_without_jars_of_kafka_is_refused(example: Example, tmp_path: Path) -> None:
+    pytest.importorskip("jpype")
+    assert "has no kafka-clients-*.jar" in example.module("libraries").missing({"FLOODMARK_KAFKA_LIBS": str(tmp_path)})
+
+
+def test_the_version_is_that_of_the_jars(example: Example, tmp_path: Path) -> None:
+    pytest.importorskip("jpype")
+    for name in ("clients", "metadata", "server-common"):
+        with zipfile.ZipFile(tmp_path / f"kafka-{name}-9.9.jar", "w") as jar:
+            if name == "clients":
+                jar.writestr("kafka/kafka-version.properties", "commitId=abc\nversion=4.1.0-SNAPSHOT\n")
+    (found,) = example.module("libraries").libraries({"FLOODMARK_KAFKA_LIBS": str(tmp_path)})
+    assert (found.version, found.commit, found.number) == ("4.1.0-SNAPSHOT", "abc", (4, 1))
+
+
+def test_what_a_version_lacks_is_named(example: Example) -> None:
+    kafka = example.kafkas[0]
+    lacks = example.module("bridge").NotInVersion
+    with pytest.raises(lacks, match=rf"{re.escape(str(kafka))} has no class org.apache.kafka.no.Such"):
+        kafka.type("no.Such")
+    with pytest.raises(lacks, match=r"MetadataVersion has no nothing that takes \(int\)"):
+        kafka.call(kafka.type("server.common.MetadataVersion"), "nothing", 1)
+
+
+# In step.
+
+
+def test_one_seed_is_one_run(example: Example) -> None:
+    kafka = example.kafkas[0]
+    controller = example.module("controller").Controller
+    written = []
+    for _ in range(2):
+        one = controller(kafka, [1, 2, 3], (1, 2), elr=True, min_isr=2, unclean=False)
+        one.fence(2)
+        one.reassign([3, 1])
+        one.fail_over()
+        written.append([*one.written, str(one.partition())])
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_kafka_does_what_the_model_says(example: Example, cluster: str) -> None:
+    for kafka in example.kafkas[-1:]:
+        found = walk(example.model(kafka, **CLUSTERS[cluster]), example.adapter(kafka), most=60, seed=3)
+        assert found is None, found.mismatch
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_every_version_does_what_its_model_says(example: Example, cluster: str, choice: Any) -> None:
+    for kafka in example.kafkas:
+        model = example.model(kafka, **CLUSTERS[cluster])
+        found = walk(model, example.adapter(kafka), most=2_000, seed=5, choice=choice)
+        assert found is None, f"{kafka}: {found.mismatch}"
+
+
+@pytest.mark.slow
+def test_hypothesis_finds_no_difference(example: Example) -> None:
+    kafka = example.kafkas[-1]
+    run_state_machine_as_test(
+        state_machine(example.model(kafka), example.adapter(kafka)), settings=settings(QUICK, max_examples=20))
+
+
+@pytest.mark.slow
+def test_each_mistaken_belief_is_contradicted(example: Example) -> None:
+    kafka = example.kafkas[-1]
+    of_version = example.module("partition_adapter").of_version(kafka)
+    for belief, constants in example.module("mistaken").BELIEFS.items():
+        model = belief(**{**of_version, **constants})
+        assert walk(model, example.adapter(kafka), most=6_000, seed=1) is not None, belief.__name__
+
+
+# The quorum.
+
+
+def test_one_seed_is_one_run_of_the_quorum(example: Example) -> None:
+    told = []
+    for _ in range(2):
+        voters = example.module("quorum_cases").Voters(example.kafkas[-1]).begin()
+        voters.members[1].write()
+        voters.exchange(2, 1)
+        voters.restart(1)
+        answer = voters.exchange(1, 3)
+        told.append([voters.steps, str(answer), [member.log.epochs for member in voters.members.values()]])
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("opening", QUORUMS)
+def test_the_quorum_does_what_its_model_says(example: Example, opening: str) -> None:
+    for kafka in example.kafkas[-1:]:
+        found = walk(
+            example.quorum(**QUORUMS[opening]), example.quorum_adapter(kafka), most=40, seed=3, choice="uniform")
+        assert found is None, found.mismatch
+
+
+def test_a_mistaken_belief_about_the_quorum_is_contradicted(example: Example) -> None:
+    kafka = example.kafkas[-1]
+    model = example.module("mistaken_quorum").ForgetsLeadership(max_epoch=10, max_log=8, max_restarts=20, led=True)
+    found = walk(model, example.quorum_adapter(kafka), most=200, seed=1, choice="uniform")
+    assert found is not None
+    assert "roles: the model has" in str(found.mismatch)
+
+
+def test_what_is_not_flushed_is_lost_in_a_restart(example: Example) -> None:
+    leader = example.module("quorum_cases").Voters(example.kafkas[-1]).begin().members[1]
+    leader.log.stops_before_flush = True
+    leader.write()
+    assert (leader.log.epochs, leader.log.flushed) == ([1, 1], 1)
+    leader.restart(1)
+    assert leader.log.epochs == [1]
+    assert leader.role == "Resigned"
+
+
+def test_successors_wait_as_the_claim_says(example: Example) -> None:
+    delay = importlib.import_module("specs.claims.kip_595").delay
+    for successors in (1, 2, 3, 5, 10, 11, 15):
+        found = example.module("quorum_cases").waits(
+            example.module("quorum_cases").Voters(example.kafkas[-1]), successors)
+        assert found == [delay(position, successors) for position in range(successors)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+@pytest.mark.parametrize("opening", QUORUMS)
+def test_every_quorum_does_what_its_model_says(example: Example, opening: str, choice: Any) -> None:
+    for kafka in example.kafkas:
+        found = walk(
+            example.quorum(**QUORUMS[opening]), example.quorum_adapter(kafka), most=1_000, seed=5, choice=choice)
+        assert found is None, f"{kafka}: {found.mismatch}"
+
+
+@pytest.mark.slow
+def test_each_mistaken_belief_about_the_quorum_is_contradicted(example: Example) -> None:
+    kafka = example.kafkas[-1]
+    for belief, constants in example.module("mistaken_quorum").BELIEFS.items():
+        model = belief(max_epoch=10, max_log=8, max_restarts=20, delays=2, **constants)
+        found = walk(model, example.quorum_adapter(kafka), most=10_000, seed=1, choice="uniform")
+        assert found is not None, belief.__name__
+
+
+# What it does.
+
+
+def test_the_page_says_what_each_version_does(example: Example) -> None:
+    settled = example.module("settled")
+    page = settled.PAGE.read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    versions = next(row for row in rows if row[0] == "case")[1:]
+    told = {row[0]: dict(zip(versions, row[1:], strict=True)) for row in rows if len(row) == len(versions) + 1}
+    for kafka in example.kafkas:
+        if kafka.libraries.version in versions:
+            for title, result in settled.results(kafka).items():
+                assert told[title][kafka.libraries.version] == result, title
+
+
+def test_the_schedules_of_the_page_are_those_of_a_run(example: Example) -> None:
+    settled = example.module("settled")
+    page = settled.PAGE.read_text(encoding="utf-8")
+    shown = re.findall(r'<!-- python \S+ "(.*?)" -->\n```text\n(.*?)```', page, re.DOTALL)
+    assert shown
+    for title, lines in shown:
+        run = settled.Run(example.kafkas[-1])
+        settled.CASES[title](run)
+        assert lines.splitlines() == run.steps
+
+
+@pytest.mark.slow
+def test_the_search_finds_each_mistake_and_nothing_once_they_are_repaired() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "floodmark", "check", str(EXAMPLE / "partition.toml")], capture_output=True, text=True,
+        check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_case_of_a_finding_has_its_title(example: Example) -> None:
+    """So that each finding about reassignments under KRaft, and the quorum, is settled, or said to be out of reach."""
+    settled = pytest.importorskip("jpype") and example.module("settled")
+    titles = {entry.title for entry in findings()}
+    unreachable = {*settled.UNREACHABLE, *settled.QUORUM_UNREACHABLE}
+    assert unreachable <= titles
+    for entry in findings():
+        about_kafka = entry.verdict in ("reproduced", "candidate")
+        if about_kafka or entry.source in ("KIP-455 and Kafka as shipped", "KIP-595"):
+            assert entry.title in {*settled.CASES, *settled.QUORUM_CASES} | unreachable, entry.title

@@ -1,0 +1,1 @@
+"""The tools in ``tools/``, and how a whole run is measured."""

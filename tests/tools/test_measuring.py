@@ -1,0 +1,92 @@
+"""Tests how a whole run is measured: what is traced, and what begins first."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests import measuring
+
+TESTS = Path(__file__).parents[1]
+
+RC = """
+[run]
+parallel = true
+concurrency = thread,multiprocessing
+patch = subprocess,_exit
+include = */work.py
+disable_warnings = already-imported
+"""
+
+FILE = """
+import os
+import subprocess
+import sys
+from multiprocessing import get_context
+
+from work import {name}
+
+
+def ask(pipe):
+    pipe.send({name}("fork"))
+
+
+def test_it():
+    context = get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=ask, args=(theirs,))
+    process.start()
+    assert ours.recv() == "fork"
+    process.join()
+    subprocess.run([sys.executable, "-c", "import work; work.{name}('new')"], check=True)
+    assert {name}("here") == "here"
+"""
+
+
+def function(name: str) -> str:
+    branches = [f"    if how == '{how}':\n        return '{how}'\n" for how in ("fork", "new", "here")]
+    return f"def {name}(how):\n{''.join(branches)}\n\n"
+
+
+def test_each_file_exists() -> None:
+    files = {path.stem.removeprefix("test_") for path in TESTS.rglob("test_*.py")}
+    assert {it.removeprefix("test_") for it in measuring.LONGEST} <= files
+    assert files >= measuring.OF_OTHER_THINGS | measuring.REPEATING
+    assert not measuring.OF_OTHER_THINGS & measuring.REPEATING
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> None:
+    """The page's tests run between two of the engine's, and nothing of theirs is measured, in no process."""
+    names = {"test_favours": "before", "test_html": "between", "test_reference": "after"}
+    for name, each in names.items():
+        (tmp_path / f"{name}.py").write_text(FILE.format(name=each))
+    (tmp_path / "work.py").write_text("".join(map(function, names.values())))
+    (tmp_path / "sitecustomize.py").write_text("import coverage\n\ncoverage.process_startup()\n")
+    (tmp_path / "rc").write_text(RC)
+    here = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE_", "PYTEST_"))}
+    here["PYTHONPATH"] = f"{TESTS.parent}{os.pathsep}{tmp_path}"
+    measure = [sys.executable, "-m", "coverage"]
+    run = [*measure, "run", "--rcfile=rc", "-m", "pytest", "-q", "-p", "tests.measuring", "-n", str(workers)]
+    subprocess.run(run, cwd=tmp_path, env=here, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*measure, "combine", "-q", "--rcfile=rc"], cwd=tmp_path, env=here, check=True)
+    subprocess.run([*measure, "json", "-q", "--rcfile=rc"], cwd=tmp_path, env=here, check=True)
+    (found,) = json.loads((tmp_path / "coverage.json").read_text())["files"].values()
+    missing = {name: each["missing_lines"] for name, each in found["functions"].items() if name}
+    assert missing["before"] == missing["after"] == []
+    assert len(missing["between"]) == 6
+
+
+def test_the_longest_tests_begin_first() -> None:
+    names = ["test_a", measuring.LONGEST[1], measuring.LONGEST[0], "test_z"]
+    items: list[Any] = [SimpleNamespace(path=Path(f"{name}.py"), name=each) for name in names for each in "12"]
+    measuring.pytest_collection_modifyitems(items)
+    order = [measuring.LONGEST[0], measuring.LONGEST[1], "test_a", "test_z"]
+    assert [(it.path.stem, it.name) for it in items] == [(name, each) for name in order for each in "12"]

@@ -1,0 +1,468 @@
+"""Compares every engine with CPython on changed models: the mutants of ``floodmark mutate``, stronger ones, and
+rewrites that must change nothing.
+
+    python -m tools.mutants compare                      every spec of the repository; goes on where it was stopped
+    python -m tools.mutants compare kraft --jobs 1       specs whose names begin so
+    python -m tools.mutants draw --models 1000           drawn models, some variants of each function
+    python -m tools.mutants prove examples               asks z3 of some, where its terms are small
+    python -m tools.mutants report --write               puts what was compared into benchmarks/RESULTS.md
+
+A function is changed in one model, the smallest of those that run it. Each changed model is searched natively up to a
+number of states, and by CPython up to a number of steps, level by level and state by state
+(``tests/support/level_agreement.py``). A rewrite that must change nothing (``tools/rewriting``) also has to have the
+levels, digest, figures, verdict and length of trace of the unchanged model. With ``prove``, bounded search by z3 has to
+come to CPython's verdict at CPython's depth, and no proof, be it for any number of identifiers, may say that a violated
+model holds, or the opposite.
+
+What is known of a changed model counts as long as its text, its subject and the sources of Floodmark stay the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import inspect
+import json
+import linecache
+import os
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from benchmarks.results import section
+from floodmark import Identifier, Model
+from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.mutation.change import changes
+from floodmark.checkers.processes import run_each
+from floodmark.checkers.project.loading import is_users
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.reached_functions import reached_functions
+from floodmark.checkers.project.spec import find, read_all
+from floodmark.checkers.resources import cores
+from floodmark.checkers.symbolic.methods import bmc
+from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.symbolic.values.types import UnsupportedError
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.result import ExitCode
+from floodmark.language.errors import SourceError
+from floodmark.language.source import rewritten, source_of
+from floodmark.language.values import running
+from tests.support.engines import imported, properties_of
+from tests.support.level_agreement import Budget, DisagreementError, Found, RefusedError, agreement
+from tests.support.model_strategy import GeneratedModel
+from tests.support.model_strategy import models as drawn_models
+from tools.rewriting import members_of, rewrites
+from tools.rewriting.scene import Scene
+
+ROOT = Path(__file__).parent.parent
+FEW = 4
+"""How many of one kind of stronger mutants of a function are compared; which, their names decide."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model whose functions are changed, with the properties of states and of steps."""
+
+    name: str
+    model: Model
+    properties: tuple[Property, ...]
+    deadlock: bool
+    check: Check | None = None
+
+    @property
+    def cls(self) -> type[Model]:
+        return type(self.model)
+
+    def functions(self) -> list[FunctionType]:
+        """The functions of users' files that its steps and properties run."""
+        roots = [method for kind in ("initial", "action", "boundary") for method in self.cls.methods(kind).values()]
+        every = reached_functions(self.cls, [*roots, *(prop.function for prop in self.properties)])
+        return [each for each in every if isinstance(each, FunctionType)]
+
+
+def subjects_of_specs() -> list[Subject]:
+    """The models of all specs, the smallest first."""
+    specs = [spec for path in find([ROOT / "specs"], "all") for spec in read_all(path)]
+    found = {}
+    for spec in sorted(specs, key=lambda spec: (spec.expect.distinct or 10**9, spec.tier == "deep", spec.name)):
+        check = Check(spec, None, Settings())
+        model = check.cls()(**check.constants)
+        found[spec.name] = replace(subject(spec.name, model, check.properties()), deadlock=spec.deadlock, check=check)
+    return list(found.values())
+
+
+def subject(name: str, model: Model, properties: Sequence[Property]) -> Subject:
+    return Subject(name, model, tuple(prop for prop in properties if not prop.is_liveness), deadlock=False)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A changed function of a subject: one of ``floodmark mutate``'s, or a rewrite."""
+
+    kind: str
+    alike: bool
+    what: str
+    tree: ast.FunctionDef
+    helpers: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        return "\n\n".join([*self.helpers, ast.unparse(self.tree)])
+
+
+def variants(subject: Subject, function: FunctionType, few: int | None = FEW) -> Iterator[Variant]:
+    """The changed functions that are compared; with ``few``, only so many of each stronger kind."""
+    tree = source_of(function).tree
+    for change in changes(tree):
+        yield Variant(f"mutate: {change.kind}", False, f"- {change.was}  + {change.now}", change.tree)
+    for each in rewrites(scene(subject, function), few):
+        yield Variant(each.kind, each.alike, each.what, each.tree, each.helpers)
+
+
+def scene(subject: Subject, function: FunctionType) -> Scene:
+    """What a rewrite may know of a function: which variables have one type, what is called, what a loop runs over."""
+    kinds = subject.model.variable_types
+    similar = {name: [other for other in kinds if other != name and kinds[other] == kinds[name]] for name in kinds}
+    source = source_of(function)
+
+    def called(call: ast.Call) -> tuple[FunctionType, ast.FunctionDef] | None:
+        member: Any = None
+        match call.func:
+            case ast.Attribute(value=ast.Name(id=model), attr=name) if source.parameters[:1] == [model]:
+                member = inspect.getattr_static(subject.cls, name, None)
+            case ast.Name(id=name) if name not in source.own_names:
+                member = function.__globals__.get(name)
+        if not inspect.isfunction(member) or not is_users(member.__code__.co_filename):
+            return None
+        return member, source_of(member).tree
+
+    def count(kind: type[Identifier]) -> int:
+        with running(subject.model):
+            return len(kind)
+
+    return Scene(function, source.tree, similar, called, members_of(function, count))
+
+
+@contextmanager
+def planted(function: FunctionType, variant: Variant) -> Iterator[None]:
+    """Makes the change for as long as it is open; the functions that it needs are in a file of their own."""
+    with ExitStack() as stack:
+        if variant.helpers:
+            stack.enter_context(_beside(function, variant.helpers))
+        stack.enter_context(rewritten(function, variant.tree))
+        yield
+
+
+@contextmanager
+def _beside(function: FunctionType, helpers: Sequence[str]) -> Iterator[None]:
+    names = function.__globals__
+    before = set(names)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "helpers.py"
+        path.write_text("\n\n\n".join(helpers) + "\n")
+        try:
+            exec(compile(path.read_text(), str(path), "exec", dont_inherit=True), names)
+            yield
+        finally:
+            for name in set(names) - before:
+                del names[name]
+            linecache.cache.pop(str(path), None)
+
+
+def compared(
+    subject: Subject, function: FunctionType, variant: Variant, plain: Found, budget: Budget, proofs: bool = False
+) -> dict[str, Any]:
+    """What became of a changed function: ``agreed``, ``refused``, ``disagreed`` or ``failed``, and why."""
+    started = time.process_time()
+    found = Found("")
+    why = ""
+    said: Counter[str] = Counter()
+    try:
+        with planted(function, variant):
+            found = agreement(subject.model, subject.properties, budget, subject.deadlock)
+            fate = "agreed"
+            if variant.alike and (why := difference(plain, found)):
+                fate = "disagreed"
+            if proofs and fate == "agreed":
+                said = proved(subject, found)
+    except RefusedError as error:
+        fate, why = "refused", str(error)
+    except DisagreementError as error:
+        fate, why = "disagreed", str(error)
+    except Exception as error:
+        fate, why = "failed", f"{type(error).__name__}: {error}"
+    return {
+        "subject": subject.name, "function": function.__qualname__, "kind": variant.kind, "alike": variant.alike,
+        "what": variant.what, "fate": fate, "why": why[:2000], "verdict": found.verdict, "states": sum(found.levels),
+        "compared": found.compared, "whole": found.whole, "proofs": dict(said),
+        "seconds": round(time.process_time() - started, 2),
+    }
+
+
+def difference(plain: Found, found: Found) -> str:
+    """In what a model that must mean the same does not; empty where it does."""
+    if plain.verdict == found.verdict == "open":
+        common = min(len(plain.levels), len(found.levels))
+        if plain.levels[:common] != found.levels[:common]:
+            return f"levels {found.levels}, of the model {plain.levels}"
+        same = plain.levels != found.levels or plain.digest == found.digest
+        return "" if same else "the states are others"
+    return "" if plain == found else f"{found}, of the model {plain}"
+
+
+DEPTH = 4
+"""States of the longest runs that bounded search looks at, and the largest k."""
+SECONDS = 5.0
+"""How long a method may think about a changed model."""
+TASKS = (Task(method="induction"), Task(method="k-induction", depth=DEPTH), Task(method="infer"),
+         Task(method="induction", any_size=True))
+
+
+def proved(subject: Subject, found: Found) -> Counter[str]:
+    """What each proof method says of a model about which CPython and the native search agree. Raises DisagreementError
+    where it contradicts them."""
+    assert subject.check is not None
+    said = Counter([_bounded(subject, found)])
+    for task in TASKS:
+        name = f"{task.method} for any size" if task.any_size else task.method
+        try:
+            result = prove_check(subject.check, replace(task, seconds=SECONDS))
+        except (SourceError, UnsupportedError):
+            said[f"{name}: refused"] += 1
+            continue
+        said[f"{name}: {result.verdict}"] += 1
+        bad = found.verdict in ("violated", "error")
+        wrong = (result.verdict, found.verdict) == ("violated", "holds") or (result.verdict == "holds" and bad)
+        if wrong or result.exit_code == ExitCode.INTERNAL_ERROR:
+            raise DisagreementError(f"{name}: {result.headline}; CPython: {found}")
+    return said
+
+
+def _bounded(subject: Subject, found: Found) -> str:
+    """What bounded search says, which has to find a violation where CPython does, and none before."""
+    try:
+        searched = at_widths(subject.model, lambda model: bmc.search(
+            system_of(model, subject.properties), subject.properties, DEPTH, Deadline(SECONDS)))
+    except (SourceError, UnsupportedError):
+        return "bmc: refused"
+    length = None if searched.violation is None else len(searched.violation.trace)
+    bad = found.verdict in ("violated", "error")
+    first = len(found.levels) if found.shortest is None else found.shortest
+    if length is None and not searched.stopped and bad and first < DEPTH:
+        raise DisagreementError(f"bmc finds nothing within {DEPTH} states; CPython: {found}")
+    if length is not None and (found.shortest not in (None, length) if bad else _deep(found)):
+        raise DisagreementError(f"bmc finds a run of {length} states; CPython: {found}")
+    return f"bmc: {'stopped' if searched.stopped else 'nothing' if length is None else 'violated'}"
+
+
+def _deep(found: Found) -> bool:
+    """Whether a search has seen every run that bounded search looks at."""
+    return found.verdict == "holds" or len(found.levels) >= DEPTH
+
+
+# The campaign.
+
+
+@dataclass(frozen=True)
+class Job:
+    """The variants of one function of a subject."""
+
+    subject: Subject
+    function: FunctionType
+    one_in: int
+    budget: Budget
+    proofs: bool = False
+
+
+@cache
+def _sources() -> str:
+    """The hash of what is compared, and of what compares."""
+    files = [*(ROOT / "src").rglob("*.py")]
+    files += [*(ROOT / "tools" / "rewriting").glob("*.py"), ROOT / "tests" / "support" / "level_agreement.py"]
+    content = b"\0".join(path.read_bytes() for path in sorted(files))
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _key(job: Job, variant: Variant) -> str:
+    function = job.function.__qualname__
+    content = (job.subject.name, function, variant.kind, variant.what, variant.text(), job.budget, job.proofs)
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:20]
+
+
+def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
+    """Compares the variants of a function that are not known yet, and keeps what is found of each at once."""
+    plain: Found | None = None
+    fates: Counter[str] = Counter()
+    for variant in variants(job.subject, job.function):
+        key = _key(job, variant)
+        if (key, _sources()) in known or int(key[:8], 16) % job.one_in:
+            continue
+        if plain is None:
+            plain = agreement(job.subject.model, job.subject.properties, job.budget, job.subject.deadlock)
+        entry = compared(job.subject, job.function, variant, plain, job.budget, job.proofs)
+        entry |= {"key": key, "sources": _sources()}
+        fates[entry["fate"]] += 1
+        _keep(into, entry, variant)
+    return fates
+
+
+def jobs(chosen: Sequence[str], one_in: int, budget: Budget, proofs: bool = False) -> list[Job]:
+    """Each function of the project once, in the smallest model that runs it; in an order in which those that come
+    first are a sample of all."""
+    seen: set[FunctionType] = set()
+    found = []
+    for each in subjects_of_specs():
+        new = [function for function in each.functions() if function not in seen]
+        seen.update(new)
+        if not chosen or any(each.name.startswith(name) for name in chosen):
+            found += [Job(each, function, one_in, budget, proofs) for function in new]
+    return sorted(found, key=lambda job: hashlib.sha256(job.function.__qualname__.encode()).digest())
+
+
+def results(into: Path) -> list[dict[str, Any]]:
+    path = into / "compared.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def compare(into: Path, every: Sequence[Job], processes: int) -> None:
+    into.mkdir(parents=True, exist_ok=True)
+    _sources()  # as they are now, also for the processes that come later
+    known = {(entry["key"], entry["sources"]) for entry in results(into)}
+    totals: Counter[str] = Counter()
+    done = 0
+    for position, fates in run_each(partial(_do, known, into), every, processes, alone=lambda job: True):
+        job = every[position]
+        done += 1
+        if isinstance(fates, Exception):
+            print(f"{job.subject.name} {job.function.__qualname__}: {type(fates).__name__}: {fates}", flush=True)
+            continue
+        totals += fates
+        print(f"{done}/{len(every)} {job.subject.name} {job.function.__qualname__}: {dict(fates)}; {dict(totals)}",
+              flush=True)
+
+
+def draw(into: Path, models: int, start: int, each: int, budget: Budget) -> None:
+    """Compares some variants of each function of so many drawn models."""
+    into.mkdir(parents=True, exist_ok=True)
+    known = {(entry["key"], entry["sources"]) for entry in results(into)}
+    fates: Counter[str] = Counter()
+
+    @seed(start)
+    @settings(max_examples=models, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+              phases=[Phase.generate])
+    @given(drawn_models(growing=True))
+    def compare_variants(model: GeneratedModel) -> None:
+        source = model.source()
+        name = f"drawn {hashlib.sha256(source.encode()).hexdigest()[:12]}"
+        with imported(source, model.name, into) as cls:
+            try:
+                drawn = subject(name, cls(), properties_of(cls))
+                plain = agreement(drawn.model, drawn.properties, budget)
+            except (RefusedError, SourceError):
+                return
+            for function in drawn.functions():
+                job = Job(drawn, function, 1, budget)
+                every = {_key(job, variant): variant for variant in variants(drawn, function, 1)}
+                for key in sorted(every)[:each]:
+                    if (key, _sources()) not in known:
+                        known.add((key, _sources()))
+                        entry = compared(drawn, function, every[key], plain, budget)
+                        fates[entry["fate"]] += 1
+                        _keep(into, entry | {"key": key, "sources": _sources()}, every[key], source)
+        print(dict(fates), end="\r", flush=True)
+
+    with patch("floodmark.language.widths.START", 1):  # so that most of what has no capacity grows
+        compare_variants()
+    print(dict(fates))
+
+
+def _keep(into: Path, entry: dict[str, Any], variant: Variant, source: str = "") -> None:
+    """Writes down what became of a variant, and prints it where the engines disagree."""
+    with (into / "compared.jsonl").open("a") as kept:
+        kept.write(json.dumps(entry) + "\n")
+    if entry["fate"] in ("disagreed", "failed"):
+        print(f"{entry['fate']}  {entry['subject']}  {entry['function']}  {entry['kind']}  {entry['what']}\n"
+              f"{entry['why']}\n{variant.text()}\n{source}", flush=True)
+
+
+def table(into: Path) -> list[str]:
+    """What was compared with the latest sources, by kind, for benchmarks/RESULTS.md."""
+    every = results(into)
+    latest = every[-1]["sources"] if every else ""
+    kept = {entry["key"]: entry for entry in every if entry["sources"] == latest}
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    said: Counter[str] = Counter()
+    for entry in kept.values():
+        kinds[entry["kind"]].update({entry["fate"]: 1, "whole": entry["whole"] and entry["fate"] == "agreed",
+                                     "states": entry["compared"]})
+        said.update(entry["proofs"])
+    alike = {entry["kind"] for entry in kept.values() if entry["alike"]}
+    totals = sum(kinds.values(), Counter())
+    seconds = sum(entry["seconds"] for entry in kept.values())
+    functions = {(entry["subject"], entry["function"]) for entry in kept.values()}
+    lines = [
+        f"{len(kept):,} changed models, of {len(functions):,} functions: {totals['agreed']:,} agree, "
+        f"{totals['disagreed'] + totals['failed']:,} do not, and {totals['refused']:,} are refused by the compiler. "
+        f"CPython expanded {totals['states']:,} states of them, and all states of {totals['whole']:,}. "
+        f"{seconds:,.0f} seconds of one core.",
+        "",
+    ]
+    if said:
+        methods = ", ".join(f"{name} {count:,}" for name, count in sorted(said.items()))
+        lines += [f"What the proof methods said of some: {methods}.", ""]
+    lines += ["| change | must mean the same | agreed | all states seen | refused | disagreed |",
+              "|---|---|---|---|---|---|"]
+    for kind, fates in sorted(kinds.items()):
+        same = "yes" if kind in alike else ""
+        lines.append(f"| {kind.replace('_', ' ')} | {same} | {fates['agreed']:,} | {fates['whole']:,} | "
+                     f"{fates['refused']:,} | {fates['disagreed'] + fates['failed']:,} |")
+    return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--into", type=Path, default=ROOT / "build" / "mutants", help="where what is found is kept")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("compare", "prove"):
+        comparing = commands.add_parser(name)
+        comparing.add_argument("specs", nargs="*", help="what their names begin with; all of them by default")
+        comparing.add_argument("--one-in", type=int, default=1, help="only one variant in so many")
+        comparing.add_argument("--jobs", type=int, default=cores(), help="how many at once")
+        comparing.add_argument("--steps", type=int, default=Budget.steps, help="steps that CPython takes of each")
+    drawing = commands.add_parser("draw")
+    drawing.add_argument("--models", type=int, default=1000)
+    drawing.add_argument("--seed", type=int, default=1)
+    drawing.add_argument("--each", type=int, default=4, help="variants of each function")
+    reporting = commands.add_parser("report")
+    reporting.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
+    asked = parser.parse_args(arguments)
+    if asked.command == "report":
+        lines = table(asked.into)
+        print("\n".join(lines))
+        if asked.write:
+            section("mutants", "python -m tools.mutants report --write", lines)
+        return
+    with tempfile.TemporaryDirectory() as cache_folder:
+        os.environ["FLOODMARK_CACHE"] = cache_folder
+        if asked.command == "draw":
+            draw(asked.into, asked.models, asked.seed, asked.each, Budget(states=400, steps=300, late=3))
+            return
+        budget = replace(Budget(), steps=asked.steps)
+        compare(asked.into, jobs(asked.specs, asked.one_in, budget, asked.command == "prove"), asked.jobs)
+
+
+if __name__ == "__main__":
+    main()
