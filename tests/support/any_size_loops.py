@@ -77,6 +77,7 @@ class Drawn(Model):
         self.home = Map({node: far if node in b else Site(1) for node in Node})
         self.groups = Set({a, b, a & b})
         self.few = Set()
+        self.asked = Set()
         self.few.add(p)
         self.few.add(q)
         self.first = p
@@ -92,11 +93,13 @@ class LoopDrawing:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self.focus = self.random.choices(["anything", "order", "calls"], [6, 3, 1])[0]
+        """What most loops and laws are about: a mistake in one construct shows in few of all combinations."""
 
     def model(self) -> str:
         text = HEADER
         for _ in range(self.random.randint(1, 2)):
-            text += self.selection() if self.random.random() < 0.2 else self.loop()
+            text += self.selection() if self.focus == "anything" and self.random.random() < 0.2 else self.loop()
         text += "        self.t = t\n        self.u = u\n        self.v = v\n        self.done = True\n"
         for number in range(16):
             law = f"not self.done or {self.law() if number % 4 else self.something()}"
@@ -108,7 +111,8 @@ class LoopDrawing:
 
     def loop(self) -> str:
         """A loop that adds to sets, on conditions."""
-        kind = self.pick("nodes", "nodes", "few", "groups", "sites")
+        anything = self.pick("nodes", "nodes", "few", "groups", "sites")
+        kind = {"order": "few", "calls": "nodes"}.get(self.focus, anything)
         domain = {
             "nodes": self.pick("Node", "self.a", "self.b", "Set(y for y in Node if self.level[y] > 0)", "self.a - b"),
             "few": "self.few",
@@ -127,7 +131,7 @@ class LoopDrawing:
             if self.random.random() < 0.3:
                 text += f"{pad}else:\n{self.addition(kind, indent + 4)}"
             return text
-        return pad + (self.added(kind) if self.random.random() < 0.93 else "pass") + "\n"
+        return pad + (self.added(kind) if self.random.random() < (0.5 if self.focus == "calls" else 0.95) else "pass") + "\n"
 
     def added(self, kind: str) -> str:
         if kind == "sites":
@@ -158,9 +162,9 @@ class LoopDrawing:
         ]  # fmt: skip
         if kind in ("nodes", "few"):
             unknown.append(f"x not in {one}")
-        if kind == "few":  # which of the two is first decides
-            unknown += [f"len({one}) < 1"] * 4
-        if kind in ("nodes", "few") and self.random.random() < 0.03:
+        if self.focus == "order" and self.random.random() < 0.6:
+            return self.pick(f"len({one}) < 1", f"len({one}) == 0", f"len({one}) > 0")
+        if kind in ("nodes", "few") and self.focus == "calls" and self.random.random() < 0.4:
             return self.pick("self.is_asked(x)", "self.is_asked(x) or x == p", "x in self.b and self.is_asked(x)")
         return self.random.choice(known if self.random.random() < 0.5 else unknown)
 
@@ -200,10 +204,14 @@ class LoopDrawing:
             f"len({one}) > 0", f"len({one}) == 0", f"all(self.level[x] > 0 for x in {result})",
             f"len(self.v) < {limit}", "Site(1) in self.v", "len(self.v) > 0", f"len(Node) < {limit}",
             "self.best is None or self.level[self.best] == self.top", "self.best is None or self.best in self.b",
-            f"all(self.level[x] <= self.top for x in {one})", f"self.first in {result}", f"self.second in {result}",
-            f"len({result}) == 0 or self.first in {result}", f"len({result}) == 0 or self.second in {result}",
-            f"len(self.asked) < {limit}", "self.asked <= self.a", f"len(Node) + len(Site) < {limit} + 3",
+            f"all(self.level[x] <= self.top for x in {one})", f"len(Node) + len(Site) < {limit} + 3",
         ]  # fmt: skip
+        of_order = [f"self.{it} in {result}" for it in ("first", "second")]
+        of_order += [f"len({result}) == 0 or {it}" for it in of_order]
+        of_calls = [f"len(self.asked) < {limit}", "self.asked <= self.a", "len(self.asked) == 0", "self.asked <= self.b"]
+        focused = {"anything": simple, "order": of_order, "calls": of_calls}[self.focus]
+        if self.random.random() < 0.5:
+            return self.random.choice(focused)
         drawn = [self.random.choice(simple) for _ in range(self.random.randint(1, 3))]
         return " or ".join(self.pick("{}", "{}", "not ({})").format(it) for it in drawn)
 

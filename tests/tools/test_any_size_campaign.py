@@ -38,7 +38,8 @@ def test_drawn_loops_have_several_additions_that_read_what_was_added() -> None:
     sources = [LoopDrawing(seed).model() for seed in range(100)]
     assert sum(source.count(" | {") + source.count("= t | ") > 3 for source in sources) > 40
     for wanted in ("for x in self.few", "for x in self.groups", "for x in Site", "if len(t) <", "else:", "> top:",
-                   "2 * len(", "self.is_fit(x)", "if p in u", "x not in t"):
+                   "2 * len(", "self.is_fit(x)", "if p in u", "x not in t", "if self.is_asked(x)", "    pass\n",
+                   "return not self.done or self.first in self.t"):
         assert sum(wanted in source for source in sources) > 3, wanted
 
 
