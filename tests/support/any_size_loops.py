@@ -131,7 +131,8 @@ class LoopDrawing:
             if self.random.random() < 0.3:
                 text += f"{pad}else:\n{self.addition(kind, indent + 4)}"
             return text
-        return pad + (self.added(kind) if self.random.random() < (0.5 if self.focus == "calls" else 0.95) else "pass") + "\n"
+        share = 0.5 if self.focus == "calls" else 0.95
+        return pad + (self.added(kind) if self.random.random() < share else "pass") + "\n"
 
     def added(self, kind: str) -> str:
         if kind == "sites":
@@ -208,7 +209,8 @@ class LoopDrawing:
         ]  # fmt: skip
         of_order = [f"self.{it} in {result}" for it in ("first", "second")]
         of_order += [f"len({result}) == 0 or {it}" for it in of_order]
-        of_calls = [f"len(self.asked) < {limit}", "self.asked <= self.a", "len(self.asked) == 0", "self.asked <= self.b"]
+        of_calls = [f"len(self.asked) < {limit}", "len(self.asked) == 0"]
+        of_calls += ["self.asked <= self.a", "self.asked <= self.b"]
         focused = {"anything": simple, "order": of_order, "calls": of_calls}[self.focus]
         if self.random.random() < 0.5:
             return self.random.choice(focused)
