@@ -251,18 +251,14 @@ def requests_are_changes_of_a_leader(old: AlterIsrFailover, new: AlterIsrFailove
 
 @transition
 def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A leader's epoch starts at the end of its log. It remembers fetches of the ISR's members only, and only if it
-    also led the epoch just before. Within an epoch it keeps what it knows.
+    """A leader's epoch starts at the end of its log. It remembers fetches only if it also led the epoch just before.
+    Within an epoch it keeps what it knows.
     """
     return all(
         new.replicas[broker].epoch_start == len(new.replicas[broker].log)
         and all(
             new.replicas[broker].fetched[member] == 0
-            or (
-                old.leads(broker)
-                and new.known(broker).leader_epoch == old.known(broker).leader_epoch + 1
-                and member in new.known(broker).isr
-            )
+            or (old.leads(broker) and new.known(broker).leader_epoch == old.known(broker).leader_epoch + 1)
             for member in Broker
         )
         if new.known(broker).leader_epoch != old.known(broker).leader_epoch
@@ -275,8 +271,8 @@ def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bo
 
 @transition
 def broker_epochs_go_with_fetches(old: AlterIsrRestarts, new: AlterIsrRestarts) -> bool:
-    """A leader that learns a newer state no longer asks for anybody to join, and a leader epoch begins without the
-    broker epochs of earlier fetches; within it a leader keeps them (KIP-903; Kafka's Replica.resetReplicaState).
+    """A leader that learns a newer state no longer asks for anybody to join. It keeps the broker epochs of earlier
+    fetches as long as it keeps their offsets (KIP-903; Kafka's Replica.resetReplicaState).
     """
     return all(
         new.requested_epochs[broker] == 0
@@ -284,6 +280,11 @@ def broker_epochs_go_with_fetches(old: AlterIsrRestarts, new: AlterIsrRestarts) 
         == (
             old.fetched_epochs[broker]
             if new.known(broker).leader_epoch == old.known(broker).leader_epoch
+            or (
+                old.leads(broker)
+                and new.leads(broker)
+                and new.known(broker).leader_epoch == old.known(broker).leader_epoch + 1
+            )
             else new.no_epochs()
         )
         for broker in Broker

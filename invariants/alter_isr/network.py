@@ -25,14 +25,14 @@ def offsets_go_with_broker_epochs(old: LateFetches, new: LateFetches) -> bool:
 
 @invariant
 def counted_records_were_there(model: LateFetches) -> bool:
-    """A leader counts for a follower only records that the follower has, unless the follower has lost them since, or
+    """A leader counts for a member of the ISR only records that it has, unless the member has lost them since, or
     follows another leader by now (KIP-320, KIP-903).
     """
     return all(
         len(model.replicas[follower].log) >= model.replicas[leader].fetched[follower]
         for leader in Broker
         if model.leads(leader)
-        for follower in Broker
+        for follower in model.maximal_isr(leader)
         if model.known(follower).leader_epoch == model.known(leader).leader_epoch
         and model.fetched_epochs[leader][follower] == model.broker_epochs[follower]
     )

@@ -207,10 +207,26 @@ class AlterIsrFailover(Model):
 
     @action
     def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
-        """Asks to add a follower that has caught up."""
+        """A follower's fetch shows that it has caught up, and the leader asks to add it (``Partition``:
+        ``updateFollowerFetchState`` calls ``maybeExpandIsr``). The answer is lost; another fetch may follow.
+        """
+        require(self.may_propose(leader) and follower not in self.known(leader).isr)
+        self.hear_from(leader, follower)
+        self.propose_expand(leader, follower)
+
+    def propose_expand(self, leader: Broker, follower: Broker) -> None:
+        """Asks to add a follower whose fetch the leader has just recorded."""
         require(self.may_propose(leader))
         require(follower not in self.known(leader).isr and self.caught_up(leader, follower))
         self.replicas[leader].pending = self.known(leader).isr | {follower}
+
+    @rule
+    def hear_from(self, leader: Broker, follower: Broker) -> None:
+        """Expansion is judged in the follower's own fetch and nowhere else. What the leader remembers of a follower
+        outside the ISR may be of a log that is lost.
+        """
+        require(self.is_served(follower, leader))
+        self.record_fetch(leader, follower, len(self.replicas[follower].log))
 
     def may_propose(self, leader: Broker) -> bool:
         """No request is in flight. One at the last version within the bounds could not be accepted."""
@@ -353,13 +369,10 @@ class AlterIsrFailover(Model):
 
     @rule
     def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
-        """What a leader remembers of its followers in a new leader epoch: if it led before, the offsets of those in the
-        ISR. Any other replica may have been lost and replaced since.
+        """What a leader remembers of its followers in a new leader epoch: if it led before, all log end offsets
+        (``Replica.resetReplicaState``, where ``isNewLeader`` is false).
         """
-        if not self.led_just_before(leader, before, after):
-            return self.nothing_fetched()
-        fetched = self.replicas[leader].fetched
-        return Map({broker: fetched[broker] if broker in after.isr else 0 for broker in Broker})
+        return self.replicas[leader].fetched if self.led_just_before(leader, before, after) else self.nothing_fetched()
 
     @rule
     def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
@@ -386,12 +399,15 @@ class AlterIsrFailover(Model):
 
         The leader remembers the fetch offset. Only the next fetch tells it whether the answer arrived.
         """
-        require(self.asks(follower, leader) and self.fetch_epoch_is_valid(follower, leader))
-        require(self.may_fetch(follower, leader))
+        require(self.is_served(follower, leader))
         fetch_offset = len(self.replicas[follower].log)
         if fetch_offset < len(self.replicas[leader].log):
             self.replicas[follower].log.append(self.replicas[leader].log[fetch_offset])
         self.replicas[follower].high_watermark = self.follower_high_watermark(follower, leader)
+        self.record_fetch(leader, follower, fetch_offset)
+
+    def record_fetch(self, leader: Broker, follower: Broker, fetch_offset: Offset) -> None:
+        """What a fetch tells the leader (``Replica.updateFetchStateOrThrow``)."""
         self.replicas[leader].fetched[follower] = fetch_offset
         self.advance_high_watermark(leader)
 
@@ -401,6 +417,14 @@ class AlterIsrFailover(Model):
         require(self.asks(follower, leader) and self.truncation_epoch_is_valid(follower, leader))
         require(self.must_truncate(follower, leader))
         self.truncate(follower, self.truncation_offset(follower, leader))
+
+    def is_served(self, follower: Broker, leader: Broker) -> bool:
+        """The leader answers the follower's fetch with records."""
+        return (
+            self.asks(follower, leader)
+            and self.fetch_epoch_is_valid(follower, leader)
+            and self.may_fetch(follower, leader)
+        )
 
     def asks(self, follower: Broker, leader: Broker) -> bool:
         """The follower knows the other broker as its leader, and that broker believes that it leads."""
@@ -559,22 +583,23 @@ class AlterIsrRestarts(AlterIsrFailover):
         self.begin_again(broker, 0)
 
     def learn(self, broker: Broker, version: Version) -> None:
-        epoch_before = self.known(broker).leader_epoch
+        """A leader that is elected again keeps the broker epochs, too (``Replica.resetReplicaState``)."""
+        before = self.known(broker)
         super().learn(broker, version)
+        after = self.known(broker)
         self.requested_epochs[broker] = 0
-        if self.known(broker).leader_epoch > epoch_before:
-            self.fetched_epochs[broker] = self.no_epochs()
+        if after.leader_epoch > before.leader_epoch:
+            if after.leader != broker or not self.led_just_before(broker, before, after):
+                self.fetched_epochs[broker] = self.no_epochs()
 
-    @action
-    def follower_fetches(self, follower: Broker, leader: Broker) -> None:
+    def record_fetch(self, leader: Broker, follower: Broker, fetch_offset: Offset) -> None:
         """The fetch also carries the follower's broker epoch (KIP-903, "Public Interfaces")."""
-        super().follower_fetches(follower, leader)
+        super().record_fetch(leader, follower, fetch_offset)
         self.fetched_epochs[leader][follower] = self.broker_epochs[follower]
 
-    @action
-    def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
+    def propose_expand(self, leader: Broker, follower: Broker) -> None:
         """The request also quotes the follower's broker epoch, as the leader saw it."""
-        super().leader_proposes_expand(leader, follower)
+        super().propose_expand(leader, follower)
         self.requested_epochs[leader] = self.fetched_epochs[leader][follower]
 
     @rule

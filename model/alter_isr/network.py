@@ -115,6 +115,16 @@ class LateFetches(AlterIsrRestarts):
         self.fetches.discard(fetch)
 
     @action
+    def late_fetch_lets_follower_join(self, fetch: Fetch) -> None:
+        """It shows the leader that the follower has caught up, or had (``Partition.updateFollowerFetchState``). Its
+        answer is lost.
+        """
+        require(fetch in self.fetches and self.may_answer(fetch) and not self.is_diverging(fetch))
+        self.record(fetch)
+        self.propose_expand(fetch.leader, fetch.follower)
+        self.fetches.discard(fetch)
+
+    @action
     def late_answer_arrives(self, answer: Answer) -> None:
         require(answer in self.answers)
         self.answers.discard(answer)

@@ -201,17 +201,10 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
         """The follower knows that it has a replica, whether or not others know."""
         return super().asks(follower, leader) and follower in self.known_replicas(follower)
 
-    @action
-    def follower_fetches(self, follower: Broker, leader: Broker) -> None:
-        require(self.is_replica(leader, follower))
-        super().follower_fetches(follower, leader)
+    def is_served(self, follower: Broker, leader: Broker) -> bool:
+        return super().is_served(follower, leader) and self.is_replica(leader, follower)
 
     @action
     def follower_truncates(self, follower: Broker, leader: Broker) -> None:
         require(self.is_replica(leader, follower))
         super().follower_truncates(follower, leader)
-
-    @action
-    def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
-        require(self.is_replica(leader, follower))
-        super().leader_proposes_expand(leader, follower)

@@ -69,14 +69,13 @@ class ForgetsEpochStart(AlterIsrFailover):
         return self.replicas[leader].fetched[follower] >= self.replicas[leader].high_watermark
 
 
-class KeepsAllOffsets(AlterIsrRestarts):
-    """A-M7: a leader that is elected again trusts the offsets of replicas outside the ISR, too; one of them was removed
-    and added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR).
+class JoinsByRememberedOffset(AlterIsrRestarts):
+    """A-M7: a leader that is elected again lets a follower join by what it remembers of it, without a fetch; the
+    follower was removed and added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR).
     """
 
-    def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
-        led = self.led_just_before(leader, before, after)
-        return self.replicas[leader].fetched if led else self.nothing_fetched()
+    def hear_from(self, leader: Broker, follower: Broker) -> None:
+        pass
 
 
 class TrustsSkippedEpochs(AlterIsrFailover):
@@ -104,10 +103,12 @@ class IgnoresBrokerEpoch(AlterIsrRestarts):
 class MixesFollowerStates(AlterIsrRestarts):
     """A-M12: the leader reads a follower's offset before a fetch and its broker epoch after it (KAFKA-15221)."""
 
+    def hear_from(self, leader: Broker, follower: Broker) -> None:
+        pass
+
     @action
     def fetch_is_half_recorded(self, follower: Broker, leader: Broker) -> None:
-        require(self.asks(follower, leader) and self.fetch_epoch_is_valid(follower, leader))
-        require(self.may_fetch(follower, leader))
+        require(self.is_served(follower, leader))
         self.fetched_epochs[leader][follower] = self.broker_epochs[follower]
 
 

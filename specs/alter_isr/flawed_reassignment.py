@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from floodmark import Map, Set
-from model.alter_isr.failover import Broker, LeaderAndIsr, Offset
+from floodmark import Set
+from model.alter_isr.failover import AlterIsrFailover, Broker
 from model.alter_isr.reassignment import ReassignedAlterIsr
 
 # High watermark and pending changes, while replicas change.
@@ -35,14 +35,13 @@ class JudgesByIsr(ReassignedAlterIsr):
         return self.current().leader == leader and self.known(leader).isr == self.current().isr
 
 
-class KeepsAllOffsets(ReassignedAlterIsr):
-    """A-M7, C-M19: a leader that is elected again trusts the offsets of replicas outside the ISR, too; one of them was
-    removed and added again, empty, between the two elections (Vanlightly, ResetFollowerStateOfAllButISR).
+class JoinsByRememberedOffset(ReassignedAlterIsr):
+    """A-M7, C-M19: a leader that is elected again lets a follower join by what it remembers of it, without a fetch; the
+    follower was removed and added again, empty, between the two elections (Vanlightly, ResetFollowerStateOfAllButISR).
     """
 
-    def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
-        led = self.led_just_before(leader, before, after)
-        return self.replicas[leader].fetched if led else self.nothing_fetched()
+    def hear_from(self, leader: Broker, follower: Broker) -> None:
+        pass
 
 
 class KeepsRemovedReplica(ReassignedAlterIsr):
@@ -57,6 +56,9 @@ class CountsAnyFetcher(ReassignedAlterIsr):
 
     def is_replica(self, leader: Broker, follower: Broker) -> bool:
         return True
+
+    def asks(self, follower: Broker, leader: Broker) -> bool:
+        return AlterIsrFailover.asks(self, follower, leader)
 
 
 class AcceptsAnyMember(CountsAnyFetcher):
