@@ -213,14 +213,13 @@ def high_watermark_keeps_up(model: AlterIsrFailover) -> bool:
 
 @transition
 def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A leader appends in its own epoch and with enough in sync; all others copy from the leader of the epoch that they
+    """A leader appends in its own epoch; all others copy from the leader of the epoch that they
     know, or truncate to match it (KIP-320). A fenced broker may lose records as it restarts, and the controller may
     remove a replica outside the ISR and bring it back empty.
     """
     return all(
         (
             old.leads(broker)
-            and not old.under_min_isr(broker)
             and new.replicas[broker].log[: len(old.replicas[broker].log)] == old.replicas[broker].log
             and new.replicas[broker].log[len(old.replicas[broker].log)] == old.known(broker).leader_epoch
         )

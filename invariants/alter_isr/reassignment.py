@@ -105,7 +105,7 @@ def every_version_is_a_change(old: ReassignedAlterIsr, new: ReassignedAlterIsr) 
 @transition
 def leader_epoch_counts_leaders_and_removals(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
     """A leader epoch begins when another broker leads, or none, and when replicas are removed; not otherwise
-    (KAFKA-15109).
+    (KAFKA-15021).
     """
     return (new.current().leader_epoch > old.current().leader_epoch) == (
         new.current().leader != old.current().leader or not old.assignment() <= new.assignment()

@@ -4,7 +4,7 @@
 KIP-595 (a follower's divergence is found on fetch). Each subclass changes one thing, or adds what only some questions
 need, so that the others keep a small state space:
 
-``ShrinksWithinLeaderEpoch``  the controller shrinks the ISR without a new leader epoch (KAFKA-15109)
+``ShrinksWithinLeaderEpoch``  the controller shrinks the ISR without a new leader epoch (KAFKA-15021)
 ``ReconcilesOnce``            followers compare logs once, when they start following (KIP-101, KIP-279, KIP-320)
 ``AlterIsrRestarts``          replicas lose what they stored; broker epochs tell one life from the next (KIP-903)
 
@@ -157,8 +157,10 @@ class AlterIsrFailover(Model):
 
     @action
     def leader_appends(self, leader: Broker) -> None:
-        """A producer's record with acks=all; refused when too few replicas are in sync."""
-        require(self.leads(leader) and not self.under_min_isr(leader))
+        """A producer's record with acks=0 or acks=1, however few are in sync, or with acks=all, which is refused then
+        (``Partition.appendRecordsToLeader``). acknowledgement.py tells the two apart.
+        """
+        require(self.leads(leader))
         require(len(self.replicas[leader].log) < self.max_offset)
         self.replicas[leader].log.append(self.known(leader).leader_epoch)
         self.advance_high_watermark(leader)
@@ -470,7 +472,7 @@ class AlterIsrFailover(Model):
 
 
 class ShrinksWithinLeaderEpoch(AlterIsrFailover):
-    """The KRaft controller of Kafka 3.6 and later: only a change of leader begins a leader epoch (KAFKA-15109)."""
+    """The KRaft controller of Kafka 3.6 and later: only a change of leader begins a leader epoch (KAFKA-15021)."""
 
     def leader_epoch_after_shrink(self) -> LeaderEpoch:
         return self.current().leader_epoch
@@ -521,7 +523,7 @@ class AlterIsrRestarts(AlterIsrFailover):
     """Brokers that restart and lose records they had stored, and the broker epochs of KIP-903 that keep them out of the
     ISR.
 
-    A broker is fenced before it registers again, so by then it has left the ISR. But fencing a broker that was already
+    A broker is fenced before it registers again, so by then it has left the ISR (KAFKA-18106). But fencing a broker that was already
     outside the ISR does not change the version, so the version quoted by a request does not reveal the restart. The
     broker epoch does: a fetch carries it, the leader quotes the one it saw, and the controller compares.
     """
@@ -550,11 +552,11 @@ class AlterIsrRestarts(AlterIsrFailover):
 
     @action
     def broker_restarts(self, broker: Broker, kept: Offset) -> None:
-        """A fenced broker restarts with the first ``kept`` records of its log and registers with a new broker epoch.
+        """A broker restarts with the first ``kept`` records of its log and registers with a new broker epoch.
 
         It reads all metadata before it serves the partition.
         """
-        require(broker in self.fenced and self.may_lose_records(broker))
+        require(self.may_register(broker) and self.may_lose_records(broker))
         require(kept <= len(self.replicas[broker].log))
         require(sum(self.broker_epochs[other] for other in Broker) < self.max_restarts)
         self.broker_epochs[broker] += 1
@@ -566,6 +568,11 @@ class AlterIsrRestarts(AlterIsrFailover):
         self.replicas[broker].high_watermark = min(self.replicas[broker].high_watermark, kept)
         if self.replicas[broker].version < self.version:
             self.learn(broker, self.version)
+
+    @rule
+    def may_register(self, broker: Broker) -> bool:
+        """The controller fences a broker before it registers it again (KAFKA-18106)."""
+        return broker in self.fenced
 
     @rule
     def may_lose_records(self, broker: Broker) -> bool:
@@ -588,9 +595,9 @@ class AlterIsrRestarts(AlterIsrFailover):
         super().learn(broker, version)
         after = self.known(broker)
         self.requested_epochs[broker] = 0
-        if after.leader_epoch > before.leader_epoch:
-            if after.leader != broker or not self.led_just_before(broker, before, after):
-                self.fetched_epochs[broker] = self.no_epochs()
+        keeps = after.leader == broker and self.led_just_before(broker, before, after)
+        if after.leader_epoch > before.leader_epoch and not keeps:
+            self.fetched_epochs[broker] = self.no_epochs()
 
     def record_fetch(self, leader: Broker, follower: Broker, fetch_offset: Offset) -> None:
         """The fetch also carries the follower's broker epoch (KIP-903, "Public Interfaces")."""

@@ -5,7 +5,7 @@ Designs that need no failover are in ``flawed.py``.
 
 from __future__ import annotations
 
-from floodmark import Map, Set, action, require
+from floodmark import Set, action, require
 from model.alter_isr.failover import (
     AlterIsrFailover,
     AlterIsrRestarts,
@@ -98,6 +98,18 @@ class IgnoresBrokerEpoch(AlterIsrRestarts):
 
     def members_are_eligible(self, leader: Broker) -> bool:
         return not self.replicas[leader].pending & self.fenced
+
+
+class RegistersWithoutFencing(AlterIsrRestarts):
+    """A-M36: a broker whose session has expired registers again before the controller fenced it. It stays in the
+    ISR without what it lost (KAFKA-18106).
+    """
+
+    def may_register(self, broker: Broker) -> bool:
+        return True
+
+    def may_lose_records(self, broker: Broker) -> bool:
+        return self.current().isr != Set([broker])
 
 
 class MixesFollowerStates(AlterIsrRestarts):

@@ -1,7 +1,7 @@
 """Known-bad designs of KIP-236's reassignment, including the text of the KIP.
 
 The numbers are those of docs/properties.md, which says what each mistake breaks. C-M19, a replica that is removed and
-added again before the leader learns of either, needs log end offsets: it is in specs/alter_isr, JoinsByRememberedOffset.
+added again before the leader learns of either, needs log end offsets: it is JoinsByRememberedOffset of specs/alter_isr.
 Designs that merely never finish are left out, since these are properties of single states and steps: C-M4 waits for the
 old replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state shows it), C-M12 gives up if
 an added replica is offline. C-L1, that a reassignment completes, is such a property.
