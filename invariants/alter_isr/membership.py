@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import leads_to
+from floodmark import eventually_always, leads_to
 from model.alter_isr.core import Broker, Status
 from model.alter_isr.membership import WatchedFollowers
 
@@ -23,3 +23,9 @@ def caught_up_follower_joins(model: WatchedFollowers, follower: Broker) -> tuple
         and model.status[follower] == Status.ACTIVE
     )
     return waits, not waits
+
+
+@eventually_always
+def isr_settles(model: WatchedFollowers) -> bool:
+    """The leader does not ask for changes again and again, when nothing but its own judgement changes (KAFKA-19996)."""
+    return len(model.pending) == 0

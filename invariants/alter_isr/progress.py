@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floodmark import always_eventually, leads_to, recoverable
-from model.alter_isr.progress import LossyNetwork, RetriedAlterIsr
+from model.alter_isr.progress import KRaftAlterIsr, LossyNetwork
 
 
 @leads_to
@@ -19,7 +19,7 @@ def change_is_settled_while_versions_last(model: LossyNetwork) -> tuple[bool, bo
 
 
 @leads_to
-def request_is_answered(model: RetriedAlterIsr) -> tuple[bool, bool]:
+def request_is_answered(model: KRaftAlterIsr) -> tuple[bool, bool]:
     """The next request may go out."""
     return model.awaited is not None, model.awaited is None
 

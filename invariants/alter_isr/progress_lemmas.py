@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from floodmark import helper, lemma, ranking
 from model.alter_isr.core import AlterIsrRequest, Broker, LeaderAndIsr, Status
-from model.alter_isr.progress import RetriedAlterIsr
+from model.alter_isr.progress import ZooKeeperAlterIsr
 
 SETTLED = ("pending_change_is_settled", "change_is_settled_while_versions_last")
 
 
 @lemma
-def awaited_is_what_the_leader_asked_for(model: RetriedAlterIsr) -> bool:
+def awaited_is_what_the_leader_asked_for(model: ZooKeeperAlterIsr) -> bool:
     """A request that the leader may send again quotes the state that it knew, and is pending until it learns a newer
     one."""
     awaited = model.awaited
@@ -31,13 +31,13 @@ def awaited_is_what_the_leader_asked_for(model: RetriedAlterIsr) -> bool:
 
 
 @lemma
-def leader_is_active(model: RetriedAlterIsr) -> bool:
+def leader_is_active(model: ZooKeeperAlterIsr) -> bool:
     """The leader is active."""
     return all(model.status[broker] == Status.ACTIVE for broker in Broker if model.controller.leader == broker)
 
 
 @lemma
-def news_is_on_its_way(model: RetriedAlterIsr) -> bool:
+def news_is_on_its_way(model: ZooKeeperAlterIsr) -> bool:
     """The controller sends the leader every state that it does not know, unless the leader asked for it: that one is
     answered."""
     awaited = model.awaited
@@ -49,7 +49,7 @@ def news_is_on_its_way(model: RetriedAlterIsr) -> bool:
 
 
 @lemma
-def refused_change_is_not_made(model: RetriedAlterIsr) -> bool:
+def refused_change_is_not_made(model: ZooKeeperAlterIsr) -> bool:
     """A refused change is not one that the controller has made since, unless it did so on its own and says so."""
     return all(
         response.error is None
@@ -61,7 +61,7 @@ def refused_change_is_not_made(model: RetriedAlterIsr) -> bool:
 
 
 @lemma
-def pending_change_is_awaited(model: RetriedAlterIsr) -> bool:
+def pending_change_is_awaited(model: ZooKeeperAlterIsr) -> bool:
     """While no newer state is on its way, the leader waits for the answer to its pending change."""
     return model.duplicates or all(
         has_news(model)
@@ -71,7 +71,7 @@ def pending_change_is_awaited(model: RetriedAlterIsr) -> bool:
 
 
 @lemma
-def versions_suffice(model: RetriedAlterIsr) -> bool:
+def versions_suffice(model: ZooKeeperAlterIsr) -> bool:
     """If there are enough versions at first, there is one for every change and eviction still to come, unless a leader
     is elected."""
     awaited = model.awaited
@@ -81,17 +81,17 @@ def versions_suffice(model: RetriedAlterIsr) -> bool:
     return not enough or model.controller.version + left <= model.max_version
 
 
-def has_news(model: RetriedAlterIsr) -> bool:
+def has_news(model: ZooKeeperAlterIsr) -> bool:
     """Whether a LeaderAndIsr that ends the change is on its way."""
     return model.controller in model.updates and model.controller.version > model.version
 
 
-def news(model: RetriedAlterIsr) -> LeaderAndIsr | None:
+def news(model: ZooKeeperAlterIsr) -> LeaderAndIsr | None:
     return model.controller if has_news(model) else None
 
 
 @ranking(*SETTLED, helped_by=helper("leader_receives_leader_and_isr", update=news))
-def versions_are_used_up(model: RetriedAlterIsr) -> int:
+def versions_are_used_up(model: ZooKeeperAlterIsr) -> int:
     """Each change of the controller takes a version: it makes the change, or tells the leader that something else came
     first.
     """
@@ -99,18 +99,18 @@ def versions_are_used_up(model: RetriedAlterIsr) -> int:
 
 
 @ranking(*SETTLED, helped_by="leader_receives_response")
-def answer_is_received(model: RetriedAlterIsr) -> int:
+def answer_is_received(model: ZooKeeperAlterIsr) -> int:
     """An answer may be lost, but not every answer."""
     return 0
 
 
 @ranking(*SETTLED, helped_by=("controller_accepts", "controller_confirms", "controller_refuses"))
-def request_is_judged(model: RetriedAlterIsr) -> int:
+def request_is_judged(model: ZooKeeperAlterIsr) -> int:
     """A request may be lost, but not every request. Whether it can be granted may change while it is on its way."""
     return 0 if len(model.responses) > 0 else 1
 
 
 @ranking(*SETTLED, helped_by="leader_asks_again")
-def leader_asks(model: RetriedAlterIsr) -> int:
+def leader_asks(model: ZooKeeperAlterIsr) -> int:
     """When nothing is on its way, the leader asks again."""
     return 0 if len(model.requests) > 0 else 1

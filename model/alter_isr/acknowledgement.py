@@ -23,7 +23,7 @@ class Write(Record):
 
 
 class AcknowledgedWrites(LateFetches):
-    """At most one write waits at a time: a producer waits for a single answer, and no two writes depend on each other."""
+    """At most one write waits at a time. No two writes depend on each other."""
 
     waiting: Write | None = None
     acknowledged: Set[Write]
@@ -81,10 +81,4 @@ class AcknowledgedWrites(LateFetches):
         super().learn(broker, version)
         waiting = self.waiting
         if waiting is not None and waiting.leader == broker and not self.leads(broker) and self.fails_with_leadership():
-            self.waiting = None
-
-    def begin_again(self, broker: Broker, kept: Offset) -> None:
-        """The producer's connection is closed, too."""
-        super().begin_again(broker, kept)
-        if self.waiting is not None and self.waiting.leader == broker:
             self.waiting = None

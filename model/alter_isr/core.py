@@ -12,6 +12,8 @@ Start here. Where each part of the KIP is modelled:
     not in the KIP: elections, logs, restarts  failover.py        flawed_failover.py; spec: failover.toml, its variants
       fetches and answers that are late        network.py         flawed_network.py; spec: failover_late.toml
       what is committed, asking no leader      replicated.py      flawed_replicated.py; spec: replicated.toml
+      what producers are told                  acknowledgement.py
+                                               flawed_acknowledgement.py; spec: acknowledgement.toml
       replicas that change (KIP-455)           reassignment.py    flawed_reassignment.py; spec: reassignment.toml
     the liveness that the KIP promises         progress.py        flawed_progress.py; specs: progress*.toml
       who leaves the ISR, and who joins it     membership.py      flawed_membership.py; spec: membership.toml

@@ -523,9 +523,9 @@ class AlterIsrRestarts(AlterIsrFailover):
     """Brokers that restart and lose records they had stored, and the broker epochs of KIP-903 that keep them out of the
     ISR.
 
-    A broker is fenced before it registers again, so by then it has left the ISR (KAFKA-18106). But fencing a broker that was already
-    outside the ISR does not change the version, so the version quoted by a request does not reveal the restart. The
-    broker epoch does: a fetch carries it, the leader quotes the one it saw, and the controller compares.
+    A broker is fenced before it registers again, so by then it has left the ISR (KAFKA-18106). But fencing a broker
+    that was already outside the ISR does not change the version, so the version quoted by a request does not reveal the
+    restart. The broker epoch does: a fetch carries it, the leader quotes the one it saw, and the controller compares.
     """
 
     max_restarts = Constant(1)

@@ -1,9 +1,13 @@
 """KIP-497 when messages get lost: what must happen eventually, and what makes it happen.
 
-core.py is where to begin. Both designs, over a network that may lose a request or a response. ``RetractedAlterIsr`` is
-the KIP's text, in which an acknowledged change may be lost with its controller, and the leader takes back what it has
-waited for too long. ``RetriedAlterIsr`` is the design as shipped: the leader asks again after a time-out, and a
-controller that has made the change already says so again instead of refusing a request that is late (KAFKA-14144).
+core.py is where to begin. Both designs, over a network that may lose a request or a response:
+
+``RetractedAlterIsr``  the KIP's text, in which an acknowledged change may be lost with its controller, and the leader
+                       takes back what it has waited for too long;
+``KRaftAlterIsr``      the design as shipped with KRaft: the leader asks again after a time-out, is refused if the
+                       change was made already, and learns of it by metadata;
+``ZooKeeperAlterIsr``  the same with ZooKeeper (until 4.0): the leader is sent no metadata about its own change, and a
+                       controller that has made it already says so again (KAFKA-14144).
 
 What the leader and the controller want to change, and when, is theirs to say, so nothing forces them; how often they do
 is bounded by two budgets, and the versions that these take are enough, so that no bound ends a run.
@@ -83,8 +87,11 @@ class RetractedAlterIsr(LossyNetwork, TakeoverSendsAgain):
         self.requests.add(retraction)
 
 
-class RetriedAlterIsr(LossyNetwork, ShippedAlterIsr):
-    """The design as shipped: the same request is sent again until it is answered."""
+class KRaftAlterIsr(LossyNetwork, ShippedAlterIsr):
+    """The same request is sent again until it is answered. One that was granted before is refused with
+    INVALID_UPDATE_VERSION (``ReplicationControlManager.validateAlterPartitionData``), which leaves the change pending
+    until the metadata log tells the leader (``Partition.handleAlterPartitionError``). What is lost is sent again there.
+    """
 
     @action
     def leader_asks_again(self) -> None:
@@ -94,6 +101,12 @@ class RetriedAlterIsr(LossyNetwork, ShippedAlterIsr):
         require(all(response.request != awaited for response in self.responses))
         if awaited is not None:
             self.requests.add(awaited)
+
+
+class ZooKeeperAlterIsr(KRaftAlterIsr):
+    """A request that was granted before is answered with the present state (``KafkaController.processAlterPartition``,
+    KAFKA-14144).
+    """
 
     @rule
     def is_repeated(self, request: AlterIsrRequest) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from floodmark import action, require
 from model.alter_isr.core import AlterIsrRequest, LeaderAndIsr
-from model.alter_isr.membership import WatchedFollowers
+from model.alter_isr.membership import WatchedFollowers, WatchedFollowersByZooKeeper
 
 
 class AsksOnce(WatchedFollowers):
@@ -15,7 +15,7 @@ class AsksOnce(WatchedFollowers):
         require(False)
 
 
-class FencesRepeated(WatchedFollowers):
+class FencesRepeated(WatchedFollowersByZooKeeper):
     """A-M25: a request whose answer was lost is refused when it comes again, and stays pending (KAFKA-14144)."""
 
     def is_repeated(self, request: AlterIsrRequest) -> bool:

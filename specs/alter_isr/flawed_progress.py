@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from floodmark import Set, action, fair, require
 from model.alter_isr.core import AlterIsrRequest, Broker, Error
-from model.alter_isr.progress import RetractedAlterIsr, RetriedAlterIsr
+from model.alter_isr.progress import KRaftAlterIsr, RetractedAlterIsr, ZooKeeperAlterIsr
 
 
 class NeverRetracts(RetractedAlterIsr):
@@ -51,7 +51,7 @@ class TakesOverWithNewVersion(NeverRetracts):
         self.change(self.controller)
 
 
-class NeverAsksAgain(RetriedAlterIsr):
+class NeverAsksAgain(ZooKeeperAlterIsr):
     """The leader waits for an answer without a time-out, however long it takes."""
 
     @action
@@ -59,21 +59,33 @@ class NeverAsksAgain(RetriedAlterIsr):
         require(False)
 
 
-class FencesRetries(RetriedAlterIsr):
-    """A-M25: the controller refuses a request that it has granted before, whose answer was lost (KAFKA-14144)."""
+class FencesRetries(ZooKeeperAlterIsr):
+    """A-M25: ``KafkaController`` refuses a request that it has granted before, whose answer was lost (KAFKA-14144)."""
 
     def is_repeated(self, request: AlterIsrRequest) -> bool:
         return False
 
 
-class KeepsIneligible(RetriedAlterIsr):
+class TellsNobody(KRaftAlterIsr):
+    """A-M25: the controller refuses a request that it has granted before, and does not tell the leader of the change by
+    metadata either: a design of ZooKeeper's and one of KRaft's, each without its other half.
+    """
+
+    @action
+    def controller_accepts(self, request: AlterIsrRequest, again: bool) -> None:
+        require(request in self.requests)
+        super().controller_accepts(request, again)
+        self.updates.discard(self.controller)
+
+
+class KeepsIneligible(ZooKeeperAlterIsr):
     """A change that the controller refuses, because a member may not join, stays pending."""
 
     def withdraws(self, error: Error) -> bool:
         return False
 
 
-class AdvancesOnFetchOnly(RetriedAlterIsr):
+class AdvancesOnFetchOnly(ZooKeeperAlterIsr):
     """A-M19: the high watermark is looked at when a follower fetches, not when the ISR has become smaller
     (KAFKA-13091).
     """
@@ -90,7 +102,7 @@ class AdvancesOnFetchOnly(RetriedAlterIsr):
             self.high_watermark = self.replicated_offset()
 
 
-class WaitsForWhoeverHasCaughtUp(RetriedAlterIsr):
+class WaitsForWhoeverHasCaughtUp(ZooKeeperAlterIsr):
     """A-M28: the high watermark waits for followers that may not join the ISR, if they are near enough (KAFKA-15021).
     """
 

@@ -34,6 +34,7 @@ FEW_GENERATED = 1200
 SEARCHED = 30_000
 """States that are searched natively before a sample is taken."""
 SHRUNK: dict[str, dict[str, int]] = {
+    "alter_isr/acknowledgement@min_isr": {"brokers": 2, "min_insync_replicas": 1, "max_leader_epoch": 0},
     "alter_isr/batch": {"partitions": 1},
     "alter_isr/core": {"brokers": 2},
     "alter_isr/duplicates": {"brokers": 2},
@@ -44,6 +45,7 @@ SHRUNK: dict[str, dict[str, int]] = {
     "alter_isr/failover_reconcile_once@three_replicas": {"brokers": 2},
     "alter_isr/failover_restarts@three_replicas": {"brokers": 2},
     "alter_isr/failover_same_epoch@two_epochs": {"brokers": 2},
+    "alter_isr/progress": {"brokers": 2},
     "alter_isr/progress_as_written": {"brokers": 2},
     "alter_isr/reassignment@three_brokers": {
         "brokers": 2, "replication_factor": 1, "max_leader_epoch": 1, "max_version": 2,

@@ -14,7 +14,7 @@ from floodmark.checkers.project.spec import Spec, find, read
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "properties.md").read_text(encoding="utf-8")
 FAMILIES = {"A": "alter_isr", "B": "kraft", "C": "reassignment", "D": "under_replicated", "E": "zk_controller"}
-MISTAKES = [f"A-M{number}" for number in range(1, 36)]
+MISTAKES = [f"A-M{number}" for number in range(1, 40)]
 MISTAKES += [f"B-M{number}" for number in range(1, 30)]
 MISTAKES += [f"C-M{number}" for number in range(1, 36)]
 MISTAKES += [f"D-M{number}" for number in range(1, 9)]

@@ -120,7 +120,7 @@ class NoCapacity:
     [
         ("kraft/sizes.toml@two_voters", {"logs[...]": 2, "committed": 2}),
         ("reassignment/kip455_two_partitions.toml", {"the field replicas": 2}),
-        ("alter_isr/progress.toml", {"updates": 2}),
+        ("alter_isr/progress_zookeeper.toml", {"updates": 2}),
         ("zk_controller/transactions.toml", {"queues[...]": 2}),
     ],
 )

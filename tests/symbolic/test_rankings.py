@@ -494,7 +494,7 @@ def test_what_has_no_ranking_is_not_proved(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_pending_isr_change_is_settled() -> None:
-    spec = read(ROOT / "specs/alter_isr/progress.toml")
+    spec = read(ROOT / "specs/alter_isr/progress_zookeeper.toml")
     found = prove_check(Check(spec, None, Settings()), Task(method="ranking"))
     assert found.verdict == "holds", found.lines
     assert found.facts["enumerated"] == spec.expect.distinct
