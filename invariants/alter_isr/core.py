@@ -1,8 +1,8 @@
 """What must hold of KIP-497's single-leader models (model/alter_isr/core.py, which maps all files to the KIP).
 
 Start here. core_lemmas.py helps to prove these; batch.py: several partitions; failover.py: elections; network.py,
-reassignment.py, replicated.py: more of that; progress.py, batch_progress.py, membership.py: liveness, which
-progress_lemmas.py helps to prove; upgrade.py.
+reassignment.py, replicated.py, acknowledgement.py: more of that; progress.py, batch_progress.py, membership.py:
+liveness, which progress_lemmas.py helps to prove; upgrade.py.
 
 A property is about ``PartitionIsr``, so about both readings of the KIP, unless its parameter names one of them. "V35"
 is Jack Vanlightly's TLA+ specification of Kafka 3.5's data replication, "AsyncIsr" Jason Gustafson's of this KIP.

@@ -135,13 +135,6 @@ def leader_counts_replicas_only(model: ReassignedAlterIsr) -> bool:
     )
 
 
-@transition
-def only_requests_add_live_brokers(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
-    """A request for a broker that is down is refused, with INVALID_REPLICA_ASSIGNMENT (KIP-455)."""
-    added = new.assignment() - old.assignment()
-    return added <= (Set(Broker) - old.fenced if new.submitted > old.submitted else Set())
-
-
 @reachable
 def change_completes_a_reassignment(model: ReassignedAlterIsr) -> bool:
     """The ISR that a leader asked for can have become another one, without replicas that it still counts."""

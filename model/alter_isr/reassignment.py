@@ -74,11 +74,11 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
 
     @action
     def controller_takes_request(self, wanted: Set[Broker]) -> None:
-        """AlterPartitionReassignments: a new target, even while a reassignment is in progress. Who is added must be
-        alive."""
+        """AlterPartitionReassignments: a new target, even while a reassignment is in progress. Who is added may be
+        fenced (``ReplicationControlManager.validateManualPartitionAssignment`` asks for a registration).
+        """
         require(self.submitted < self.submissions and self.may_decide())
         require(len(wanted) == self.replication_factor and wanted != self.target())
-        require(not (wanted - self.assignment()) & self.fenced)
         self.submitted += 1
         self.reassign(wanted)
 

@@ -133,10 +133,6 @@ class ReassignedPartitions(ReassignedReplicas):
             return True
         return self.leaves_leader(partition, stopped) and self.leaves_enough_in_sync(partition, stopped)
 
-    def is_valid(self, partition: Partition, target: Seq[Broker]) -> bool:
-        """The added brokers are alive; otherwise the error is INVALID_REPLICA_ASSIGNMENT."""
-        return members(target) - members(self.assignment[partition].replicas) <= self.live
-
     def may_request(self, preferred: Broker, others: Set[Broker]) -> bool:
         """The targets that are tried: of these sizes, with any preferred leader."""
         return (
@@ -146,7 +142,7 @@ class ReassignedPartitions(ReassignedReplicas):
         )
 
     def may_take(self, partition: Partition, target: Seq[Broker]) -> bool:
-        return self.is_valid(partition, target) and self.may_stop(partition, self.stopped_by(partition, target))
+        return self.may_stop(partition, self.stopped_by(partition, target))
 
     @rule
     def isr_left_by_request(self, partition: Partition, stopped: Set[Broker]) -> Set[Broker]:
@@ -217,6 +213,13 @@ class Kip455Reassignment(ReassignedPartitions):
         return all(self.step[partition] == Step.IDLE for partition in Partition)
 
     # Requests. U1 accepts them.
+
+    def is_valid(self, partition: Partition, target: Seq[Broker]) -> bool:
+        """The added brokers are alive; otherwise the error is INVALID_REPLICA_ASSIGNMENT."""
+        return members(target) - members(self.assignment[partition].replicas) <= self.live
+
+    def may_take(self, partition: Partition, target: Seq[Broker]) -> bool:
+        return self.is_valid(partition, target) and super().may_take(partition, target)
 
     def take(self, partition: Partition, target: Seq[Broker]) -> None:
         """U1: the assignment is written, together with the ISR without the stopped replicas."""

@@ -15,7 +15,9 @@ from model.replica_sets import members
 
 
 class KraftReassignment(ReassignedPartitions):
-    """KIP-455 with a KRaft controller. An override starts from the origin, as KIP-455 says."""
+    """KIP-455 with a KRaft controller. An override starts from the origin, as KIP-455 says. Brokers that are added are
+    registered, and may be fenced (``ReplicationControlManager.validateManualPartitionAssignment``).
+    """
 
     def apply_assignment(self, partition: Partition, assignment: Assignment) -> None:
         """Every broker reads the record, and creates or deletes its replica."""

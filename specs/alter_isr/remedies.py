@@ -17,8 +17,8 @@ class StaysPendingWhenIneligible(ShippedAlterIsr):
 
 
 class JoinsAtTheEndBelowMinIsr(WatchedFollowers):
-    """KAFKA-19996: while fewer than min.insync.replicas are in sync, the high watermark stands still, so a follower that
-    has reached it may be as far behind as before. It joins only if it is at the end of the leader's log.
+    """KAFKA-19996: while fewer than min.insync.replicas are in sync, the high watermark stands still, and a follower
+    that has reached it may be as far behind as before. It joins only if it is at the end of the leader's log.
     """
 
     def may_join(self, follower: Broker) -> bool:
