@@ -79,7 +79,7 @@ class JoinsByRememberedOffset(AlterIsrRestarts):
 
 
 class TrustsSkippedEpochs(AlterIsrFailover):
-    """A leader that finds itself leading again keeps the offsets of the ISR, although it skipped an epoch in which
+    """A leader that finds itself leading again keeps its followers' offsets, although it skipped an epoch in which
     another led; a follower that had acknowledged a record then truncates it under that other leader. With one more
     election, at four leader epochs and four versions, no replica has the record (committed_records_survive, 14 states).
 
