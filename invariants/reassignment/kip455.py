@@ -207,8 +207,8 @@ def nothing_moves_unasked(model: ReassignedPartitions) -> bool:
 
 @transition
 def only_live_brokers_are_added(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
-    """A request for a broker that is down is refused, with INVALID_REPLICA_ASSIGNMENT (``KafkaController``; with KRaft a
-    broker need only be registered).
+    """A request for a broker that is down is refused, with INVALID_REPLICA_ASSIGNMENT (``KafkaController``; KRaft asks
+    only whether it is registered).
     """
     return all(
         members(new.assignment[partition].replicas) - members(old.assignment[partition].replicas) <= old.live
