@@ -5,7 +5,10 @@ engines. So tests of anything else are not traced, nor are those that repeat on 
 tests run all the same, and what they find does not depend on it. Without this plug-in everything is traced.
 
 What takes longest begins first, so that the processes of pytest-xdist end at about the same time: each of them takes
-the next file when it has nearly finished one.
+the next file when it has nearly finished one. The files that need Spark go to one process, which starts it once.
+
+Hundreds of tests start a process. Those read Floodmark compiled, as everywhere where the environment does not say
+otherwise: else each of them would compile it anew.
 """
 
 from __future__ import annotations
@@ -15,17 +18,29 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from coverage import Coverage
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadFileScheduling
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"
 """With this in the environment coverage measures the Python processes that are started."""
 
-LONGEST = ("test_generated_models", "test_spark_harmed", "test_processes", "test_spark_runs", "test_spark_losses")
+ON_SPARK = (
+    "test_generated_models", "test_spark", "test_spark_runs", "test_spark_checkpoints", "test_spark_liveness",
+    "test_spark_growth", "test_spark_symmetry",
+)
+"""Files of tests that share a session of Spark."""
+
+LONGEST = (*ON_SPARK, "test_processes", "test_spark_losses")
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
@@ -93,3 +108,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Moves the longest files to the beginning."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """A process takes whole files, as with ``--dist loadfile``, and those on Spark as if they were one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "Spark" if Path(file).stem in ON_SPARK else file
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None

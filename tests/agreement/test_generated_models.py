@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from floodmark.checkers.exploration import Exploration
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.spark.session import stop
 from floodmark.compiler import ir
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
@@ -43,7 +42,6 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     patch.setenv("FLOODMARK_CACHE", str(directory))
     yield directory
     patch.undo()
-    stop()
 
 
 class Constructs:
@@ -123,6 +121,7 @@ def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
     print(f"\n{dict(constructs.seen.most_common())}")
 
 
+@pytest.mark.usefixtures("spark")
 def test_engines_agree_about_generated_models(own_cache: Path) -> None:
     campaign = Campaign(Budget(MODELS, one_in=FEWER), own_cache)
     campaign.run()
@@ -132,6 +131,7 @@ def test_engines_agree_about_generated_models(own_cache: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("spark")
 def test_engines_agree_about_more_generated_models(own_cache: Path) -> None:
     campaign = Campaign(Budget(MORE, one_in=FEWER), own_cache)
     campaign.run()

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,33 +17,11 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
+from tests.support.command import COMMAND, IMPORTS, REPOSITORY, Ended, floodmark, installed
 from tests.support.projects import INVARIANTS, TANK, tank_project, write
 
-REPOSITORY = Path(__file__).parents[2]
-IMPORTS = f"""
-import sys
-sys.path.insert(0, {str(REPOSITORY)!r})
-import floodmark.checkers.command_line.cli, floodmark.checkers.reference.search
-del sys.path[0]
-"""
-"""Our packages and nothing else of the repository are importable, as where they are installed."""
-COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.checkers.command_line.cli.main()"]
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 STOPS = '[[flawed]]\nclass = "flawed:StopsHalf"\nproperty = "{}"\n'
-
-
-@dataclass
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-def floodmark(*arguments: str | Path, at: Path) -> Ended:
-    """Runs the installed command in a folder, in a process of its own."""
-    done = subprocess.run([*COMMAND, *map(str, arguments)], cwd=at, text=True, capture_output=True)
-    assert "Traceback" not in done.stdout + done.stderr or done.returncode == 70
-    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def check(root: Path, *arguments: str | Path) -> Ended:
@@ -52,7 +29,8 @@ def check(root: Path, *arguments: str | Path) -> Ended:
 
 
 def test_every_verdict_as_expected(tmp_path: Path) -> None:
-    ended = check(tank_project(tmp_path, f"[expect]\ndistinct = 4\ngenerated = 7\ndepth = 4\n{FLAWED}"))
+    root = tank_project(tmp_path, f"[expect]\ndistinct = 4\ngenerated = 7\ndepth = 4\n{FLAWED}")
+    ended = installed("check", "--engine", "reference", at=root)
     assert ended.code == 0
     assert "4 states, 7 generated, depth 4" in ended.out
     assert ended.out.rstrip().endswith("2 checks, each as expected")

@@ -16,7 +16,7 @@ import pytest
 from floodmark.checkers.project import input_file
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
-from tests.commands.test_cli import COMMAND
+from tests.support.command import COMMAND
 from tests.support.hostile import Lay, Run, put, runs
 from tests.support.projects import INVARIANTS, TANK, tank_project
 

@@ -21,7 +21,7 @@ from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import Step, fire, initial_states
-from tests.commands.test_cli import Ended, floodmark
+from tests.support.command import Ended, floodmark
 from tests.support.outcomes import inside
 from tests.support.projects import tank_project, write
 

@@ -27,8 +27,9 @@ from floodmark.checkers.project.spec import read
 from floodmark.checkers.run import checks as run
 from floodmark.checkers.verdict.check import Check, EngineName, Settings, checks, variant_name
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from tests.commands.test_cli import COMMAND, FLAWED, IMPORTS, STOPS
+from tests.commands.test_cli import FLAWED, STOPS
 from tests.support import gates
+from tests.support.command import COMMAND, IMPORTS
 from tests.support.projects import tank_project
 
 THREE = FLAWED + STOPS.format("gets_full")

@@ -19,8 +19,8 @@ from floodmark.checkers.reference import search
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.values import running
-from tests.commands.test_cli import COMMAND
 from tests.support.agreement import assert_agrees
+from tests.support.command import COMMAND
 from tests.support.projects import write
 
 HEAD = '''

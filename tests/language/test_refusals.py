@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from floodmark.language.errors import ModelError
-from tests.commands.test_cli import COMMAND
 from tests.support.broken import HEAD, action_text, load, marked_lines, model_text, property_text, refusal, search
+from tests.support.command import COMMAND
 from tests.support.projects import write
 
 STATEMENTS = {

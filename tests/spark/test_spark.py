@@ -1,11 +1,10 @@
-"""The Spark engine agrees with the native one: figures, verdicts, traces. One session serves all tests of the file."""
+"""The Spark engine agrees with the native one: figures, verdicts, traces."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from enum import Enum
 from itertools import pairwise
 from pathlib import Path
@@ -35,7 +34,7 @@ from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.search import Distribution, Search, search_states
-from floodmark.checkers.spark.session import session, stop
+from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import initial_states, successors
@@ -43,6 +42,8 @@ from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
 from specs.examples.philosophers import Philosophers
 from specs.examples.two_phase_commit import TwoPhaseCommit
 from tests.repository.test_readme import block
+
+pytestmark = pytest.mark.usefixtures("spark")
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = pytest.mark.slow
@@ -117,12 +118,6 @@ class ShortWalk(Walk):
     def paint(self) -> None:
         require(self.place > 2 and self.colour == Colour.RED)
         self.colour = Colour.GREEN
-
-
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[Any]:
-    yield session("local[2]")
-    stop()
 
 
 def found_by(engine: Any, model: Model, options: Options, *more: Any) -> Exploration:

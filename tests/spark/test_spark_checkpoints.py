@@ -17,17 +17,13 @@ from floodmark.checkers.spark import partition_count
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.cluster import READINGS, Cluster
 from floodmark.checkers.spark.jobs import Broken
-from floodmark.checkers.spark.session import session, stop
+from floodmark.checkers.spark.session import session
 from floodmark.language.errors import SourceError
 from tests.spark.test_spark_runs import Sieve, copied, found_by, interrupted, same
 
+pytestmark = pytest.mark.usefixtures("spark")
+
 __all__ = ["interrupted"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[Any]:
-    yield session("local[2]")
-    stop()
 
 
 def opened(folder: Path) -> Checkpoints:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, 
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark.checkpoint import newest_widths
 from floodmark.checkers.spark.search import Distribution, search_states
-from floodmark.checkers.spark.session import session, stop
+from floodmark.checkers.spark.session import session
 from floodmark.language.errors import SourceError
 from tests.search.test_growth import figures, searched
 from tests.support.growing_models import Endless, Late, Post, Through
 
-
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[Any]:
-    yield session("local[2]")
-    stop()
+pytestmark = pytest.mark.usefixtures("spark")
 
 
 def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008

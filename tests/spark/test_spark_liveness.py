@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,24 +13,19 @@ from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark import search
 from floodmark.checkers.spark.search import Distribution, search_states
-from floodmark.checkers.spark.session import session, stop
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
 from specs.examples.flawed_progress import CoordinatorFails
 from specs.examples.two_phase_commit_progress import DecidesSomeDay
 from tests.support.fair_graphs import as_model, random_graph
 
+pytestmark = pytest.mark.usefixtures("spark")
+
 FAIR = {
     "coordinator_aborts": Fairness(),
     "manager_learns_of_commit": Fairness(each=("manager",)),
     "manager_learns_of_abort": Fairness(each=("manager",)),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[Any]:
-    yield session("local[2]")
-    stop()
 
 
 def judged(found: Exploration) -> list[tuple[Any, ...]]:

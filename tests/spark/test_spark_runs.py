@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Annotated, Any, cast
 
 import pytest
 
+from benchmarks.standalone import kill, python_workers
 from floodmark import Between, Model, Set, action, initial, invariant, require
 from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Stop
 from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
@@ -33,13 +34,15 @@ from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.jobs import Broken, reason
 from floodmark.checkers.spark.search import Distribution, search_states
-from floodmark.checkers.spark.session import session, stop
+from floodmark.checkers.spark.session import session
 from floodmark.checkers.spark.tasks import scratch_folder
 from floodmark.checkers.verdict.check import Check, Settings, checks
 from floodmark.checkers.verdict.result_transfer import unpickled
 from floodmark.language.errors import SourceError
 from specs.examples.philosophers import Philosophers
 from tests.support.projects import INVARIANTS, TANK, tank_project, write
+
+pytestmark = pytest.mark.usefixtures("spark")
 
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 FIGURES = ("distinct", "generated", "depth", "digest", "levels", "actions", "violations", "values_seen")
@@ -72,12 +75,6 @@ class Unlucky(Sieve):
     @invariant
     def spares_eighteen(self) -> bool:
         return 18 not in self.struck
-
-
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[Any]:
-    yield session("local[2]")
-    stop()
 
 
 def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
@@ -248,6 +245,22 @@ def test_partitions_that_are_lost_each_time_end_the_search(monkeypatch: pytest.M
     monkeypatch.setattr("floodmark.checkers.spark.cluster.RETRIES", 2)
     with pytest.raises(Broken, match="lost as fast as they are recomputed"):
         found_by(Sieve())
+
+
+def test_killed_workers_cost_only_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a task has computed and told nobody is computed again by another process."""
+    original = Cluster._next_level
+    killed: list[int] = []
+
+    def killing(self: Cluster, *arguments: Any) -> Any:
+        workers = python_workers(os.getpid())
+        kill(*workers)
+        killed.extend(workers)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(Cluster, "_next_level", killing)
+    same(found_by(Sieve()), Sieve())
+    assert len(killed) > 2
 
 
 def test_the_reason_is_what_was_said_last() -> None:

@@ -17,6 +17,8 @@ from floodmark.checkers.symmetry import proof
 from floodmark.language.errors import ModelError
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
+pytestmark = pytest.mark.usefixtures("spark")
+
 SYMMETRIC = Options(workers=1, symmetry=True)
 DISTRIBUTED = Distribution(partitions=2, wide=0)
 

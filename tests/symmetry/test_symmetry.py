@@ -41,9 +41,9 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import State
 from floodmark.language.reference import fire
 from specs.examples.two_phase_commit import ResourceManager, TwoPhaseCommit
-from tests.commands.test_cli import floodmark
 from tests.support.agreement import reference_set
 from tests.support.broken import action_text, load, marked_lines, model_text, property_text, search
+from tests.support.command import floodmark
 from tests.support.projects import write
 
 

@@ -1,0 +1,63 @@
+"""Runs the command ``floodmark``: in this process, which has imported it, or as an installed command would run."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from floodmark.checkers.command_line import cli
+from tests.support.gates import forget
+from tests.support.outcomes import inside
+
+REPOSITORY = Path(__file__).parents[2]
+IMPORTS = f"""
+import sys
+sys.path.insert(0, {str(REPOSITORY)!r})
+import floodmark.checkers.command_line.cli, floodmark.checkers.reference.search
+del sys.path[0]
+"""
+"""Our packages and nothing else of the repository are importable, as where they are installed."""
+COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.checkers.command_line.cli.main()"]
+
+
+@dataclass
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+def floodmark(*arguments: str | Path, at: Path) -> Ended:
+    """Runs the command in a folder. Its modules are loaded anew each time, as if by another process."""
+    if at != REPOSITORY:
+        forget(at.resolve())
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    words = ["floodmark", *map(str, arguments)]
+    with inside(at), patch.object(sys, "argv", words), redirect_stdout(out), redirect_stderr(err):
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert isinstance(ended.value.code, int)
+        return _ended(ended.value.code, *(_written(stream) for stream in (out, err)))
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+def installed(*arguments: str | Path, at: Path) -> Ended:
+    """Runs the installed command in a folder, in a process of its own."""
+    done = subprocess.run([*COMMAND, *map(str, arguments)], cwd=at, text=True, capture_output=True)
+    return _ended(done.returncode, done.stdout, done.stderr)
+
+
+def _ended(code: int, out: str, err: str) -> Ended:
+    assert "Traceback" not in out + err or code == 70
+    return Ended(code, out, err)
