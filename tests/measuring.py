@@ -44,28 +44,21 @@ LONGEST = (*ON_SPARK, "test_processes", "test_spark_losses")
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
-    "architecture", "cli", "closure", "conformance", "counting", "counts_alone", "divergence", "drift", "edits",
-    "explore", "explore_page", "export", "findings", "gate", "gate_limits", "growth_commands", "guard_order",
-    "hostile_inputs", "html", "imports", "itf", "junit", "kafka", "known_counts", "known_mistakes", "kraft",
-    "language_page", "live", "lock", "metadata_log", "mutation", "options", "outputs", "package", "plan",
-    "planting", "plurals", "processes", "project", "proofs_page", "properties", "pure_functions", "pysyncobj",
-    "pytest_plugin", "readme", "reassignment", "reassignment_json", "replay", "replica_log", "report", "rows",
-    "sarif", "scaling_page", "sequence", "silent_greens", "spec", "spec_page", "specs_agree", "spoilt_inputs",
-    "starter", "state_graph", "step_numbers", "trace_validation", "under_replicated", "verdict_cache",
-    "verdict_summary", "walks", "where_to_begin", "without_spark", "zk_controller", "zookeeper",
+    "commands", "conformance", "gate", "interface", "project", "report", "repository", "systems", "tools",
 })
-"""Files of tests, without ``test_``, of commands, reports, specs, models and pages."""
+"""Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "compiler", "container_sizes", "exact_terms", "fingerprint", "generated_models", "numbers", "random_edits",
-    "spark_harmed", "symbolic", "symmetric_models",
+    "arithmetic", "compiler", "container_sizes", "exact_terms", "fingerprint", "generated_models", "known_counts",
+    "known_mistakes", "kraft", "numbers", "pure_functions", "reassignment", "reassignment_json", "record_keys",
+    "regressions", "replica_log", "specs_agree", "symbolic", "symmetric_models", "under_replicated", "zk_controller",
 })
-"""Files of tests that ask of many models what others ask of one."""
+"""Files of tests, without ``test_``, that ask of many models what others ask of one."""
 
 
-def is_traced(name: str) -> bool:
-    """Whether the tests of a file, named without its suffix, are measured."""
-    return name.removeprefix("test_") not in OF_OTHER_THINGS | REPEATING
+def is_traced(file: Path) -> bool:
+    """Whether the tests of a file are measured."""
+    return file.parent.name not in OF_OTHER_THINGS and file.stem.removeprefix("test_") not in REPEATING
 
 
 @contextmanager
@@ -94,7 +87,7 @@ _STOPPED = ExitStack()
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     """Tracing stops at the first test that is not traced, and continues at the next one that is."""
-    if is_traced(item.path.stem):
+    if is_traced(item.path):
         _STOPPED.close()
     elif "coverage" in sys.modules and (measured := sys.modules["coverage"].Coverage.current()) is not None:
         _STOPPED.enter_context(untraced(measured))

@@ -33,6 +33,7 @@ from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
+from tests.support.command import floodmark as in_this_process
 from tests.support.outcomes import check, inside, tank, write_all
 
 
@@ -230,10 +231,10 @@ def test_neither_inputs_nor_sources_are_overwritten(tmp_path: Path, arguments: l
         (root / name).write_text("{}")
     (root / "c.json").symlink_to("b.json")
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    ran = subprocess.run([sys.executable, "-m", "floodmark", *arguments], cwd=root, capture_output=True, text=True)
-    assert ran.returncode == ExitCode.USER_ERROR
-    assert message in ran.stderr
-    assert ran.stdout == ""
+    ran = in_this_process(*arguments, at=root)
+    assert ran.code == ExitCode.USER_ERROR
+    assert message in ran.err
+    assert ran.out == ""
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 

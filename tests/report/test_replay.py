@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.values import running
 from tests.report.test_report import Broker, Cluster, Proposal, Role, b
+from tests.support.command import Ended, floodmark, installed
 from tests.support.outcomes import check, inside, tank
 from tests.support.projects import tank_project, write
 
@@ -67,7 +69,8 @@ def test_a_known_bad_design_is_replayed(spec: Path, name: str) -> None:
 
 def printed() -> str:
     """The test that the command prints; here other tests may have imported the model by its name."""
-    return in_a_project(ROOT, "specs/alter_isr/core.toml", "--only-variant", "AssumesProposedIsr").stdout
+    spec = "specs/alter_isr/core.toml"
+    return in_a_project(ROOT, spec, "--only-variant", "AssumesProposedIsr", run=installed).out
 
 
 def test_an_emitted_test_is_readable_python() -> None:
@@ -141,15 +144,9 @@ def test_every_value_can_be_written_down() -> None:
         ]
 
 
-def in_a_project(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    floodmark = [sys.executable, "-m", "floodmark"]
-    checked = subprocess.run(
-        [*floodmark, "check", *arguments, "--json", "-"], cwd=root, capture_output=True, text=True, check=False
-    )
-    return subprocess.run(
-        [*floodmark, "report", "-", "--as", "test"], cwd=root, input=checked.stdout, capture_output=True, text=True,
-        check=False,
-    )
+def in_a_project(root: Path, *arguments: str, run: Callable[..., Ended] = floodmark) -> Ended:
+    checked = run("check", *arguments, "--json", "-", at=root)
+    return floodmark("report", "-", "--as", "test", at=root, said=checked.out)
 
 
 def run_pytest(root: Path) -> subprocess.CompletedProcess[str]:
@@ -163,28 +160,28 @@ def test_it_can_be_pasted_in_a_repository_of_its_own(tmp_path: Path) -> None:
     spec = 'model = "flawed:Overflows"\ninvariants = ["below_size"]\n[constants]\nsize = 1\n'
     write(tmp_path, {"specs/overflows.toml": spec})
     printed = in_a_project(tmp_path, "specs")
-    assert (printed.returncode, printed.stderr) == (0, "")
-    (tmp_path / "test_pasted.py").write_text(printed.stdout)
+    assert (printed.code, printed.err) == (0, "")
+    (tmp_path / "test_pasted.py").write_text(printed.out)
     ran = run_pytest(tmp_path)
-    assert "4 passed" in ran.stdout, printed.stdout + ran.stdout
+    assert "4 passed" in ran.stdout, printed.out + ran.stdout
     (tmp_path / "invariants/tank.py").write_text(
         (tmp_path / "invariants/tank.py").read_text().replace("tank.level != 2", "True")
     )
     assert "2 failed, 2 passed" in run_pytest(tmp_path).stdout
 
 
-@pytest.mark.parametrize("run_in", ["/", "specs", "."])
-@pytest.mark.parametrize("emitted_in", ["specs", "model", "."])
+@pytest.mark.parametrize(("emitted_in", "run_in"), [("specs", "/"), ("model", "."), (".", "specs")])
 def test_it_is_emitted_and_run_in_any_directory(tmp_path: Path, emitted_in: str, run_in: str) -> None:
     root = tank(tmp_path)
-    printed = in_a_project(root / emitted_in, str(root / "specs/tank.toml"), "--only-variant", "StopsHalf")
+    spec = str(root / "specs/tank.toml")
+    printed = in_a_project(root / emitted_in, spec, "--only-variant", "StopsHalf", run=installed)
     (root / "tests").mkdir()
     test = root / "tests" / "test_pasted.py"
-    test.write_text(printed.stdout)
-    assert str(root) not in printed.stdout.partition("def ")[0]
+    test.write_text(printed.out)
+    assert str(root) not in printed.out.partition("def ")[0]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
     ran = subprocess.run(command, cwd=root / run_in, capture_output=True, text=True, check=False)
-    assert "1 passed" in ran.stdout, printed.stdout + ran.stdout
+    assert "1 passed" in ran.stdout, printed.out + ran.stdout
 
 
 def test_files_of_the_same_name_in_two_repositories(tmp_path: Path) -> None:
@@ -207,12 +204,12 @@ def test_a_deadlock_is_replayed(tmp_path: Path) -> None:
     model = (root / "model/tank.py").read_text().replace("require(self.level > 0)", "require(False)")
     (root / "model/tank.py").write_text(model)
     printed = in_a_project(root, "specs/tank.toml")
-    (root / "test_pasted.py").write_text(printed.stdout)
-    assert "assert not list(successors(model, model.snapshot()))" in printed.stdout
+    (root / "test_pasted.py").write_text(printed.out)
+    assert "assert not list(successors(model, model.snapshot()))" in printed.out
     assert "1 passed" in run_pytest(root).stdout
 
 
 def test_without_a_counterexample_nothing_is_printed(tmp_path: Path) -> None:
     printed = in_a_project(tank_project(tmp_path), "specs/tank.toml")
-    assert (printed.returncode, printed.stdout) == (ExitCode.AS_EXPECTED, "")
-    assert "no counterexample was found" in printed.stderr
+    assert (printed.code, printed.out) == (ExitCode.AS_EXPECTED, "")
+    assert "no counterexample was found" in printed.err

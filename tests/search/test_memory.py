@@ -213,7 +213,7 @@ def test_files_take_over_at_any_moment(name: str, workers: int, small: SetLimit)
     assert_same(in_memory, expected)
     moments = set()
     most = (stride_of(build_kernel(model, {}, False).interface.layout) + 12) * in_memory.distinct
-    for room in range(0, most, 1 + most // 40):
+    for room in range(0, most, 1 + most // 20):
         small(room)
         now = found(model, options)
         assert_same(now, expected)

@@ -34,13 +34,14 @@ class Ended:
     err: str
 
 
-def floodmark(*arguments: str | Path, at: Path) -> Ended:
-    """Runs the command in a folder. Its modules are loaded anew each time, as if by another process."""
+def floodmark(*arguments: str | Path, at: Path, said: str = "") -> Ended:
+    """Runs the command in a folder; it reads what is said. Modules of the folder are loaded anew, as by another
+    process."""
     if at != REPOSITORY:
         forget(at.resolve())
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-    words = ["floodmark", *map(str, arguments)]
-    with inside(at), patch.object(sys, "argv", words), redirect_stdout(out), redirect_stderr(err):
+    read, out, err = (io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8") for text in (said, "", ""))
+    words = patch.multiple(sys, argv=["floodmark", *map(str, arguments)], stdin=read)
+    with inside(at), words, redirect_stdout(out), redirect_stderr(err):
         with pytest.raises(SystemExit) as ended:
             cli.main()
         assert isinstance(ended.value.code, int)

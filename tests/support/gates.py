@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -66,9 +67,10 @@ def edited(
 
 def forget(*folders: Path) -> None:
     """Makes this process load the modules of folders anew, as another one would."""
+    below = tuple(f"{folder}{os.sep}" for folder in folders)
     for name, module in list(sys.modules.items()):
         places = [getattr(module, "__file__", None), *(getattr(module, "__path__", None) or [])]
-        if any(Path(place).is_relative_to(folder) for place in places if place for folder in folders):
+        if any(f"{place}{os.sep}".startswith(below) for place in places if place):
             del sys.modules[name]
     importlib.invalidate_caches()
 

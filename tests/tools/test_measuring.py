@@ -55,19 +55,22 @@ def function(name: str) -> str:
     return f"def {name}(how):\n{''.join(branches)}\n\n"
 
 
-def test_each_file_exists() -> None:
-    files = {path.stem.removeprefix("test_") for path in TESTS.rglob("test_*.py")}
-    assert {it.removeprefix("test_") for it in measuring.LONGEST} <= files
-    assert files >= measuring.OF_OTHER_THINGS | measuring.REPEATING
-    assert not measuring.OF_OTHER_THINGS & measuring.REPEATING
+def test_each_room_and_file_exists() -> None:
+    files = {path.stem: path for path in TESTS.rglob("test_*.py")}
+    assert files.keys() >= {*measuring.LONGEST, *measuring.ON_SPARK}
+    assert {path.parent.name for path in files.values()} > measuring.OF_OTHER_THINGS
+    repeating = {files[f"test_{name}"].parent.name for name in measuring.REPEATING}
+    assert not repeating & measuring.OF_OTHER_THINGS
 
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> None:
     """The page's tests run between two of the engine's, and nothing of theirs is measured, in no process."""
-    names = {"test_favours": "before", "test_html": "between", "test_reference": "after"}
+    names = {"compiler/test_a": "before", "report/test_b": "between", "search/test_c": "after"}
     for name, each in names.items():
-        (tmp_path / f"{name}.py").write_text(FILE.format(name=each))
+        file = tmp_path / f"{name}.py"
+        file.parent.mkdir()
+        file.write_text(FILE.format(name=each))
     (tmp_path / "work.py").write_text("".join(map(function, names.values())))
     (tmp_path / "sitecustomize.py").write_text("import coverage\n\ncoverage.process_startup()\n")
     (tmp_path / "rc").write_text(RC)
@@ -90,3 +93,13 @@ def test_the_longest_tests_begin_first() -> None:
     measuring.pytest_collection_modifyitems(items)
     order = [measuring.LONGEST[0], measuring.LONGEST[1], "test_a", "test_z"]
     assert [(it.path.stem, it.name) for it in items] == [(name, each) for name in order for each in "12"]
+
+
+def test_what_needs_spark_is_one_piece_of_work() -> None:
+    pytest.importorskip("xdist")
+    config: Any = SimpleNamespace(getvalue={"dist": "loadfile", "tx": ["popen"]}.get)
+    scheduling = measuring.pytest_xdist_make_scheduler(config, None)
+    assert scheduling is not None
+    files = ["tests/spark/test_spark.py", "tests/spark/test_spark_runs.py", "tests/spark/test_spark_parts.py"]
+    parts = [scheduling._split_scope(f"{file}::test_it[a/b.py]") for file in files]
+    assert parts == ["Spark", "Spark", files[2]]
