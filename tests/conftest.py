@@ -1,7 +1,9 @@
-"""How examples are drawn: a test never fails because the machine is busy. And the one session of Spark."""
+"""How examples are drawn: a test never fails because the machine is busy. A session of Spark that tests share, and a
+heap in which the collector of garbage looks at nothing old."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,14 @@ if TYPE_CHECKING:
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def young_heap() -> None:
+    """Leaves what is there before a file's tests out of each collection of garbage: thousands of tests, and all that
+    they import. Searches collect often, and a process that is forked copies what the collector touches."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
