@@ -44,14 +44,14 @@ LONGEST = (*ON_SPARK, "test_processes", "test_spark_losses")
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
-    "commands", "conformance", "gate", "interface", "project", "report", "repository", "systems", "tools",
+    "commands", "conformance", "gate", "project", "report", "repository", "systems",
 })
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "arithmetic", "compiler", "container_sizes", "exact_terms", "fingerprint", "generated_models", "known_counts",
-    "known_mistakes", "kraft", "numbers", "pure_functions", "reassignment", "reassignment_json", "record_keys",
-    "regressions", "replica_log", "specs_agree", "symbolic", "symmetric_models", "under_replicated", "zk_controller",
+    "compiler", "container_sizes", "exact_terms", "fingerprint", "generated_models", "known_counts", "known_mistakes",
+    "kraft", "numbers", "pure_functions", "reassignment", "reassignment_json", "replica_log", "specs_agree", "symbolic",
+    "symmetric_models", "under_replicated", "zk_controller",
 })
 """Files of tests, without ``test_``, that ask of many models what others ask of one."""
 
