@@ -59,12 +59,16 @@ class Classes:
         return str(self.libraries)
 
     def type(self, name: str) -> Any:
-        """A class by its name below org.apache.kafka, such as ``controller.ReplicationControlManager$Builder``."""
+        """A class by its name below org.apache.kafka, such as ``controller.ReplicationControlManager$Builder``.
+
+        Those in Scala, and Scala's own, have their full names: ``kafka.cluster.Partition``.
+        """
         if name not in self._types:
+            full = name if name.startswith(("kafka.", "scala.")) else f"org.apache.kafka.{name}"
             try:
-                self._types[name] = jpype.JClass(self._loader.loadClass(f"org.apache.kafka.{name}"))
+                self._types[name] = jpype.JClass(self._loader.loadClass(full))
             except jpype.JException as error:
-                raise NotInVersion(f"{self} has no class org.apache.kafka.{name} ({error})") from None
+                raise NotInVersion(f"{self} has no class {full} ({error})") from None
         return self._types[name]
 
     def new(self, name: str, *arguments: Any) -> Any:

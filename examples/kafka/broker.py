@@ -1,0 +1,361 @@
+"""What a broker needs to lead one partition: Kafka's own ``Partition``, its log and its ``AlterPartitionManager``.
+
+``Partition`` gets what its constructor asks for, as in Kafka's ``PartitionTest``. Its log is a real ``UnifiedLog`` in a
+temporary folder, its purgatories are real and have no thread, and ISR changes go through the real
+``DefaultAlterPartitionManager``. Interfaces are the caller's: the clock, the channel to the controller, the scheduler,
+the metadata cache. No ``LogManager`` is given, as the log is there from the beginning.
+
+So the caller decides when a request reaches the controller and what is answered, in which order that and the metadata
+arrive, what the metadata cache says of a broker, and how much time passes. Followers are the caller's, too: a fetch says
+what a follower has.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jpype
+from bridge import Classes
+from controller import integers
+
+TOPIC = "t"
+LAG = 30_000
+"""replica.lag.time.max.ms"""
+_BEGINNING = 1_000_000
+"""The clock at first, so that a time of 0, which Kafka uses for "never", is long ago."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A partition's state as the controller has it."""
+
+    leader: int | None
+    leader_epoch: int
+    isr: tuple[int, ...]
+    partition_epoch: int
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Request:
+    """An AlterPartition request for the partition: the ISR with the broker epoch of each member."""
+
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[tuple[int, int], ...]
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        return tuple(broker for broker, _ in self.isr)
+
+
+@dataclass(frozen=True)
+class Follower:
+    """What the leader knows of a follower: ``org.apache.kafka.server.replica.Replica``."""
+
+    offset: int
+    """Its log end offset, -1 before its first fetch."""
+    broker_epoch: int | None
+    caught_up_lately: bool
+    """Whether it was level with the leader within ``replica.lag.time.max.ms``."""
+
+
+@dataclass
+class Registration:
+    """What the metadata cache says of a broker."""
+
+    broker_epoch: int = 0
+    fenced: bool = False
+    shutting_down: bool = False
+
+
+class Broker:
+    """A broker with a replica of one partition. Errors are names of Kafka's."""
+
+    def __init__(self, kafka: Classes, broker: int, state: State, min_isr: int = 1) -> None:
+        self.kafka = kafka
+        self.broker = broker
+        self.now = _BEGINNING
+        self.cache = {each: Registration() for each in state.replicas}
+        self.sent: list[tuple[Request, Any, Any]] = []
+        """Requests that the channel has taken, and their handlers."""
+        self.scheduled: list[Any] = []
+        self.marks: list[str] = []
+        """What ``AlterPartitionListener`` was told: expand, shrink or failed."""
+        self.folder = Path(tempfile.mkdtemp(prefix="floodmark-kafka-"))
+        self.topic = kafka.type("common.Uuid")(jpype.JLong(1000), jpype.JLong(1000))
+        self.name = kafka.type("common.TopicPartition")(TOPIC, 0)
+        self.clock = kafka.implement("common.utils.Time", {
+            "milliseconds": lambda: jpype.JLong(self.now), "nanoseconds": lambda: jpype.JLong(self.now * 1_000_000),
+            "hiResClockMs": lambda: jpype.JLong(self.now),
+        })
+        self.scheduler = kafka.implement("server.util.Scheduler", {
+            "schedule": lambda name, task, delay, period: self._schedule(task, int(period)),
+        })
+        self.log = self._log(min_isr)
+        self.partition = self._partition()
+        self.partition.setLog(self.log, False)
+        self.receive(state)
+
+    def _log(self, min_isr: int) -> Any:
+        kind = self.kafka.type
+        settings = jpype.java.util.HashMap()
+        settings.put("min.insync.replicas", jpype.java.lang.Integer(min_isr))
+        folder = self.folder / f"{TOPIC}-0"
+        folder.mkdir()
+        place = "storage.internals.log"
+        return kind(f"{place}.UnifiedLog").create(
+            jpype.java.io.File(str(folder)), kind(f"{place}.LogConfig")(settings), jpype.JLong(0), jpype.JLong(0),
+            self.scheduler, kind("storage.log.metrics.BrokerTopicStats")(False), self.clock, 60_000,
+            kind(f"{place}.ProducerStateManagerConfig")(60_000, False), 60_000,
+            kind(f"{place}.LogDirFailureChannel")(1), True, jpype.java.util.Optional.of(self.topic),
+        )
+
+    def _partition(self) -> Any:
+        kafka, kind = self.kafka, self.kafka.type
+        timer = kafka.implement("server.util.timer.Timer", {
+            "add": lambda task: None, "advanceClock": lambda waits: False, "size": lambda: 0, "close": lambda: None,
+        })
+        purgatory = kind("server.purgatory.DelayedOperationPurgatory")
+        purgatories = [purgatory(name, timer, self.broker, 1000, False, False) for name in ("p", "f", "d", "s")]
+        topic = kind("scala.Option").apply(self.topic)
+        delayed = kind("kafka.cluster.DelayedOperations")(topic, self.name, *purgatories)
+        cache = kafka.implement("metadata.MetadataCache", {
+            "isBrokerFenced": lambda broker: self.cache[int(broker)].fenced,
+            "isBrokerShuttingDown": lambda broker: self.cache[int(broker)].shutting_down,
+            "getAliveBrokerEpoch": lambda broker: self._alive_epoch(int(broker)),
+            "hasAliveBroker": lambda broker: not self.cache[int(broker)].fenced,
+        })
+        listener = kafka.implement("server.partition.AlterPartitionListener", {
+            "markIsrExpand": lambda: self.marks.append("expand"), "markIsrShrink": lambda: self.marks.append("shrink"),
+            "markFailed": lambda: self.marks.append("failed"),
+        })
+        channel = kafka.implement("server.common.NodeToControllerChannelManager", {
+            "start": lambda: None, "shutdown": lambda: None, "sendRequest": self._send,
+        })
+        epoch = kafka.implement("scala.Function0", {"apply": lambda: jpype.JLong(self.cache[self.broker].broker_epoch)})
+        manager = kind("kafka.server.DefaultAlterPartitionManager")(
+            channel, self.scheduler, self.clock, self.broker, epoch)
+        return kind("kafka.cluster.Partition")(
+            self.name, jpype.JLong(LAG), self.broker, epoch, self.clock, listener, delayed, cache, None, manager, topic)
+
+    def _schedule(self, task: Any, period: int) -> Any:
+        """What is to be done once is for the caller to run; the log's periodic task has nothing to do here."""
+        if period <= 0:
+            self.scheduled.append(task)
+        return jpype.JProxy("java.util.concurrent.ScheduledFuture", dict={"cancel": lambda interrupts: True})
+
+    def _alive_epoch(self, broker: int) -> Any:
+        """As ``KRaftMetadataCache`` has it: a fenced broker is not alive."""
+        found = self.cache[broker]
+        if found.fenced:
+            return jpype.java.util.Optional.empty()
+        return jpype.java.util.Optional.of(jpype.java.lang.Long(found.broker_epoch))
+
+    def _send(self, builder: Any, handler: Any) -> None:
+        request = builder.build()
+        told = request.data().topics().get(0).partitions().get(0)
+        members = sorted((int(each.brokerId()), int(each.brokerEpoch())) for each in told.newIsrWithEpochs())
+        shown = Request(int(told.leaderEpoch()), int(told.partitionEpoch()), tuple(members))
+        self.sent.append((shown, handler, request.data()))
+
+    def close(self) -> None:
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # What the broker is asked to do.
+
+    def receive(self, state: State) -> None:
+        """The metadata log has a state of the partition (``ReplicaManager.applyDelta``)."""
+        kind, builder = self.kafka.type, self.kafka.new("metadata.PartitionRegistration$Builder")
+        registration = (
+            builder.setReplicas(_ints(state.replicas)).setIsr(_ints(state.isr)).setAddingReplicas(_ints(state.adding))
+            .setRemovingReplicas(_ints(state.removing)).setElr(_ints(())).setLastKnownElr(_ints(()))
+            .setLeader(jpype.java.lang.Integer(-1 if state.leader is None else state.leader))
+            .setLeaderRecoveryState(kind("metadata.LeaderRecoveryState").RECOVERED)
+            .setLeaderEpoch(jpype.java.lang.Integer(state.leader_epoch))
+            .setPartitionEpoch(jpype.java.lang.Integer(state.partition_epoch))
+            .setDirectories(_array(kind("common.Uuid"), [self.topic] * len(state.replicas)))
+            .build()
+        )
+        none = kind("scala.Option").apply(None)
+        become = self.partition.makeLeader if state.leader == self.broker else self.partition.makeFollower
+        become(registration, False, None, kind("scala.Option").apply(self.topic), none)
+
+    def append(self, acks: int = -1) -> str:
+        """A producer's record."""
+        kind, place = self.kafka.type, "common.record.internal"
+        record = kind(f"{place}.SimpleRecord")(jpype.JLong(self.now), jpype.JArray(jpype.JByte)(b"v"))
+        records = kind(f"{place}.MemoryRecords").withRecords(
+            kind("common.compress.Compression").NONE, _array(kind(f"{place}.SimpleRecord"), [record]))
+        return self._told(lambda: self.partition.appendRecordsToLeader(
+            records, kind("storage.internals.log.AppendOrigin").CLIENT, acks,
+            kind("server.common.RequestLocal").noCaching(), kind("storage.internals.log.VerificationGuard").SENTINEL,
+            kind("server.common.TransactionVersion").TV_UNKNOWN))
+
+    def fetch(
+        self, follower: int, offset: int, leader_epoch: int | None = None, broker_epoch: int | None = None,
+        last_epoch: int | None = None,
+    ) -> str:
+        """A follower's fetch, in the leader epoch and the broker epoch that are known here unless others are given."""
+        kind = self.kafka.type
+        optional, integer = jpype.java.util.Optional, jpype.java.lang.Integer
+        known = self.leader_epoch if leader_epoch is None else leader_epoch
+        epoch = self.cache[follower].broker_epoch if broker_epoch is None else broker_epoch
+        parameters = kind("server.storage.log.FetchParams")(
+            follower, jpype.JLong(epoch), jpype.JLong(0), 0, 1024,
+            kind("server.storage.log.FetchIsolation").LOG_END, optional.empty())
+        asked = kind("common.requests.FetchRequest$PartitionData")(
+            self.topic, jpype.JLong(offset), jpype.JLong(0), 1024, optional.of(integer(known)),
+            optional.empty() if last_epoch is None else optional.of(integer(last_epoch)))
+        return self._told(lambda: self.partition.fetchRecords(
+            parameters, asked, jpype.JLong(self.now), 1024, True, True))
+
+    def shrink(self) -> None:
+        """The leader looks for followers that are out of sync, as it does every half of ``LAG``."""
+        self.partition.maybeShrinkIsr()
+
+    def pass_time(self) -> None:
+        """So much that whatever was lately is long ago."""
+        self.now += LAG + 1
+
+    def _told(self, call: Callable[[], Any]) -> str:
+        try:
+            call()
+        except jpype.JException as error:
+            return str(self.kafka.type("common.protocol.Errors").forException(error).name())
+        return "NONE"
+
+    # The channel to the controller.
+
+    def answer(self, state: State) -> None:
+        """The controller has accepted the request that is under way, and has this state now."""
+        told = self._partition_answer()
+        told.setLeaderId(-1 if state.leader is None else state.leader).setLeaderEpoch(state.leader_epoch)
+        told.setPartitionEpoch(state.partition_epoch).setLeaderRecoveryState(jpype.JByte(0))
+        told.setIsr(integers(state.isr))
+        self._complete(told, "NONE")
+
+    def refuse(self, error: str) -> None:
+        """The controller has refused the request for the partition."""
+        told = self._partition_answer()
+        told.setErrorCode(self.kafka.type("common.protocol.Errors").valueOf(error).code())
+        self._complete(told, "NONE")
+
+    def fail(self, error: str) -> None:
+        """The controller has refused the whole request, which is sent again a little later."""
+        self._complete(None, error)
+        tasks, self.scheduled = self.scheduled, []
+        for task in tasks:
+            task.run()
+
+    def _partition_answer(self) -> Any:
+        return self.kafka.type("common.message.AlterPartitionResponseData$PartitionData")().setPartitionIndex(0)
+
+    def _complete(self, told: Any, error: str) -> None:
+        base, kind = "common.message.AlterPartitionResponseData", self.kafka.type
+        data = kind(base)().setErrorCode(kind("common.protocol.Errors").valueOf(error).code())
+        if told is not None:
+            topic = kind(f"{base}$TopicData")().setTopicId(self.topic)
+            topic.partitions().add(told)
+            data.topics().add(topic)
+        handler = self.sent.pop(0)[1]
+        handler.onComplete(kind("clients.ClientResponse")(
+            None, None, "", jpype.JLong(self.now), jpype.JLong(self.now), False, None, None,
+            kind("common.requests.AlterPartitionResponse")(data)))
+
+    # What can be seen of it.
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests that have not been answered."""
+        return [each[0] for each in self.sent]
+
+    @property
+    def leads(self) -> bool:
+        return bool(self.partition.isLeader())
+
+    @property
+    def leader_epoch(self) -> int:
+        return int(self.partition.getLeaderEpoch())
+
+    @property
+    def partition_epoch(self) -> int:
+        return int(self.partition.getPartitionEpoch())
+
+    @property
+    def isr(self) -> tuple[int, ...]:
+        """What the controller has confirmed, as far as the leader knows."""
+        return _numbers(self._state().isr())
+
+    @property
+    def maximal_isr(self) -> tuple[int, ...]:
+        return _numbers(self._state().maximalIsr())
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether the leader waits for a change of the ISR to be settled."""
+        return bool(self._state().isInflight())
+
+    @property
+    def high_watermark(self) -> int:
+        return int(self.log.highWatermark())
+
+    @property
+    def end(self) -> int:
+        """The log end offset."""
+        return int(self.log.logEndOffset())
+
+    @property
+    def epoch_start(self) -> int | None:
+        """Where the leader epoch began."""
+        found = self.kafka.call(self.partition, "leaderEpochStartOffsetOpt")
+        return int(str(found.get())) if found.isDefined() else None
+
+    def acknowledged(self, offset: int) -> str:
+        """What a producer with acks=all is told of its records below this offset; WAITS if it is told nothing yet."""
+        done = self.partition.checkEnoughReplicasReachOffset(jpype.JLong(offset))
+        error = str(done._2().name())
+        return error if done._1() or error != "NONE" else "WAITS"
+
+    def is_under_min_isr(self) -> bool:
+        return bool(self.partition.isUnderMinIsr())
+
+    def is_under_replicated(self) -> bool:
+        return bool(self.partition.isUnderReplicated())
+
+    def follower(self, broker: int) -> Follower | None:
+        """None if it is not known as a replica."""
+        found = self.partition.getReplica(broker)
+        if not found.isDefined():
+            return None
+        seen = found.get().stateSnapshot()
+        epoch = seen.brokerEpoch()
+        lately = self.now - int(seen.lastCaughtUpTimeMs()) <= LAG
+        return Follower(int(seen.logEndOffset()), int(epoch.get()) if epoch.isPresent() else None, lately)
+
+    def _state(self) -> Any:
+        return self.kafka.call(self.partition, "partitionState")
+
+
+def _ints(values: Sequence[int]) -> Any:
+    return jpype.JArray(jpype.JInt)(list(values))
+
+
+def _array(kind: Any, values: Sequence[Any]) -> Any:
+    """An array of a class that has a loader of its own, which JPype does not find by its name."""
+    made = jpype.java.lang.reflect.Array.newInstance(kind.class_, len(values))
+    for at, value in enumerate(values):
+        jpype.java.lang.reflect.Array.set(made, at, value)
+    return made
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    return tuple(sorted(int(value) for value in values))
