@@ -56,18 +56,15 @@ class Failure(Enum):
 
     STALE_BROKER_EPOCH = "the whole request is refused, and sent again"
     UNKNOWN_SERVER_ERROR = "sent again, as long as it is pending"
-    UNKNOWN_TOPIC_ID = "the metadata will settle it"
 
 
 class PartitionLeader(ShippedAlterIsr):
     """One broker's ``Partition``, which leads at first, and the controller on the other side of its channel.
 
-    ``log_end`` is what a follower has; ``fetched`` is what the leader knows of that. With ``others_lead`` the controller
-    may elect others, and the first broker again.
+    ``log_end`` is what a follower has; ``fetched`` is what the leader knows of that.
     """
 
     max_restarts = Constant(1)
-    others_lead = Constant(False)
 
     registered: Map[Broker, BrokerEpoch]
     """The broker epoch of each broker's present registration."""
@@ -178,18 +175,6 @@ class PartitionLeader(ShippedAlterIsr):
         """The leader has answered a fetch, and the answer is lost."""
         require(follower != self.leader and self.leading)
         self.take_fetch(follower, self.registered[follower])
-
-    @action
-    def follower_fetches_wrongly(self, follower: Broker, fault: Fault) -> None:
-        require(follower != self.leader)
-        require(fault != Fault.EARLIER_LIFE or self.registered[follower] > 0)
-        require(fault != Fault.OLDER_LEADER_EPOCH or self.leader_epoch > 0)
-        if fault == Fault.OLDER_LEADER_EPOCH:
-            self.error = ApiError.FENCED_LEADER_EPOCH
-        elif fault == Fault.NEWER_LEADER_EPOCH:
-            self.error = ApiError.UNKNOWN_LEADER_EPOCH
-        else:
-            self.take_fetch(follower, 0)
 
     @rule
     def is_of_earlier_life(self, follower: Broker, epoch: BrokerEpoch) -> bool:
@@ -306,9 +291,7 @@ class PartitionLeader(ShippedAlterIsr):
     def request_fails(self, request: AlterIsrRequest, failure: Failure) -> None:
         """What is sent again is the same request."""
         require(request in self.requests)
-        again = failure == Failure.STALE_BROKER_EPOCH or (
-            failure == Failure.UNKNOWN_SERVER_ERROR and self.is_pending(request))
-        if not again:
+        if failure == Failure.UNKNOWN_SERVER_ERROR and not self.is_pending(request):
             self.requests.discard(request)
             self.answered()
 
@@ -377,20 +360,6 @@ class PartitionLeader(ShippedAlterIsr):
         self.log_end[broker] = 0
         self.evict(broker)
 
-    @action
-    def controller_elects(self, successor: Broker) -> None:
-        require(self.controller.leader is not None and successor != self.controller.leader)
-        require(self.may_lead(successor) and (self.others_lead or self.controller.leader == self.leader))
-        require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
-        self.change(self.controller.replace(leader=successor, leader_epoch=self.controller.leader_epoch + 1))
-
-    @action
-    def follower_truncates(self, follower: Broker) -> None:
-        """Another leads, or led, and the follower has dropped its last record to follow it."""
-        require(self.others_lead and self.controller.leader != self.leader and follower != self.leader)
-        require(self.log_end[follower] > 0)
-        self.log_end[follower] -= 1
-
 
 class KafkaLeader(PartitionLeader):
     """What Kafka does: ``Partition.makeLeader`` takes a state of the version that it has, too, and forgets what is
@@ -402,3 +371,42 @@ class KafkaLeader(PartitionLeader):
 
     def keeps_what_it_knew(self, update: LeaderAndIsr) -> bool:
         return self.leading
+
+
+class ObservedLeader(KafkaLeader):
+    """With what only a run beside Kafka is asked: wrong fetches, requests about a topic that the controller does not
+    know, and terms of other leaders in between.
+    """
+
+    @action
+    def follower_fetches_wrongly(self, follower: Broker, fault: Fault) -> None:
+        require(follower != self.leader)
+        require(fault != Fault.EARLIER_LIFE or self.registered[follower] > 0)
+        require(fault != Fault.OLDER_LEADER_EPOCH or self.leader_epoch > 0)
+        if fault == Fault.OLDER_LEADER_EPOCH:
+            self.error = ApiError.FENCED_LEADER_EPOCH
+        elif fault == Fault.NEWER_LEADER_EPOCH:
+            self.error = ApiError.UNKNOWN_LEADER_EPOCH
+        else:
+            self.take_fetch(follower, 0)
+
+    @action
+    def topic_is_unknown(self, request: AlterIsrRequest) -> None:
+        """UNKNOWN_TOPIC_ID: the leader waits for the metadata."""
+        require(request in self.requests)
+        self.requests.discard(request)
+        self.answered()
+
+    @action
+    def controller_elects(self, successor: Broker) -> None:
+        """Another than the first broker, or that one again."""
+        require(self.controller.leader is not None and successor != self.controller.leader)
+        require(self.may_lead(successor) and self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
+        self.change(self.controller.replace(leader=successor, leader_epoch=self.controller.leader_epoch + 1))
+
+    @action
+    def follower_truncates(self, follower: Broker) -> None:
+        """Another leads, or led, and the follower has dropped its last record to follow it."""
+        require(self.controller.leader != self.leader and follower != self.leader)
+        require(self.log_end[follower] > 0)
+        self.log_end[follower] -= 1

@@ -1,4 +1,4 @@
-"""How the steps of ``KafkaLeader`` are taken by Kafka's ``Partition``, and what is compared after each.
+"""How the steps of ``ObservedLeader`` are taken by Kafka's ``Partition``, and what is compared after each.
 
 The controller is the model's: what it answers and what the metadata says are the arguments of the leader's steps. How
 far a follower's log goes, and what is registered of a broker, is kept here. Compared are whether the broker leads, its leader epoch, partition epoch, ISR and maximal ISR, whether a
@@ -136,6 +136,9 @@ class LeaderAdapter(Adapter):
             self.broker.fail(failure.name)
         else:
             self.broker.refuse(failure.name)
+
+    def topic_is_unknown(self, request: Any) -> None:
+        self.broker.refuse("UNKNOWN_TOPIC_ID")
 
     def leader_receives_leader_and_isr(self, update: Any) -> None:
         self.broker.receive(self.state(update))
