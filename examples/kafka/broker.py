@@ -83,7 +83,7 @@ class Broker:
         self.kafka = kafka
         self.broker = broker
         self.now = _BEGINNING
-        self.cache = {each: Registration() for each in state.replicas}
+        self.cache: dict[int, Registration] = {}
         self.sent: list[tuple[Request, Any, Any]] = []
         """Requests that the channel has taken, and their handlers."""
         self.scheduled: list[Any] = []
@@ -128,10 +128,10 @@ class Broker:
         topic = kind("scala.Option").apply(self.topic)
         delayed = kind("kafka.cluster.DelayedOperations")(topic, self.name, *purgatories)
         cache = kafka.implement("metadata.MetadataCache", {
-            "isBrokerFenced": lambda broker: self.cache[int(broker)].fenced,
-            "isBrokerShuttingDown": lambda broker: self.cache[int(broker)].shutting_down,
+            "isBrokerFenced": lambda broker: self.cached(int(broker)).fenced,
+            "isBrokerShuttingDown": lambda broker: self.cached(int(broker)).shutting_down,
             "getAliveBrokerEpoch": lambda broker: self._alive_epoch(int(broker)),
-            "hasAliveBroker": lambda broker: not self.cache[int(broker)].fenced,
+            "hasAliveBroker": lambda broker: not self.cached(int(broker)).fenced,
         })
         listener = kafka.implement("server.partition.AlterPartitionListener", {
             "markIsrExpand": lambda: self.marks.append("expand"), "markIsrShrink": lambda: self.marks.append("shrink"),
@@ -140,7 +140,7 @@ class Broker:
         channel = kafka.implement("server.common.NodeToControllerChannelManager", {
             "start": lambda: None, "shutdown": lambda: None, "sendRequest": self._send,
         })
-        epoch = kafka.implement("scala.Function0", {"apply": lambda: jpype.JLong(self.cache[self.broker].broker_epoch)})
+        epoch = kafka.implement("scala.Function0", {"apply": lambda: jpype.JLong(self.cached(self.broker).broker_epoch)})
         manager = kind("kafka.server.DefaultAlterPartitionManager")(
             channel, self.scheduler, self.clock, self.broker, epoch)
         return kind("kafka.cluster.Partition")(
@@ -152,9 +152,13 @@ class Broker:
             self.scheduled.append(task)
         return jpype.JProxy("java.util.concurrent.ScheduledFuture", dict={"cancel": lambda interrupts: True})
 
+    def cached(self, broker: int) -> Registration:
+        """What the metadata cache says of a broker, for the caller to change."""
+        return self.cache.setdefault(broker, Registration())
+
     def _alive_epoch(self, broker: int) -> Any:
         """As ``KRaftMetadataCache`` has it: a fenced broker is not alive."""
-        found = self.cache[broker]
+        found = self.cached(broker)
         if found.fenced:
             return jpype.java.util.Optional.empty()
         return jpype.java.util.Optional.of(jpype.java.lang.Long(found.broker_epoch))
@@ -208,7 +212,7 @@ class Broker:
         kind = self.kafka.type
         optional, integer = jpype.java.util.Optional, jpype.java.lang.Integer
         known = self.leader_epoch if leader_epoch is None else leader_epoch
-        epoch = self.cache[follower].broker_epoch if broker_epoch is None else broker_epoch
+        epoch = self.cached(follower).broker_epoch if broker_epoch is None else broker_epoch
         parameters = kind("server.storage.log.FetchParams")(
             follower, jpype.JLong(epoch), jpype.JLong(0), 0, 1024,
             kind("server.storage.log.FetchIsolation").LOG_END, optional.empty())
@@ -327,6 +331,9 @@ class Broker:
 
     def is_under_min_isr(self) -> bool:
         return bool(self.partition.isUnderMinIsr())
+
+    def is_reassigning(self) -> bool:
+        return bool(self.partition.isReassigning())
 
     def is_under_replicated(self) -> bool:
         return bool(self.partition.isUnderReplicated())

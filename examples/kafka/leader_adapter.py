@@ -145,7 +145,7 @@ class LeaderAdapter(Adapter):
 
     def cache_learns(self, broker: Any) -> None:
         which = number(broker)
-        cached = self.broker.cache[which]
+        cached = self.broker.cached(which)
         cached.broker_epoch = self.epochs[which]
         cached.fenced = self.status[which] == "FENCED"
         cached.shutting_down = self.status[which] == "SHUTTING_DOWN"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from bridge import Classes  # noqa: E402
 from controller import Controller, Registration  # noqa: E402
+from leader_cases import LEADER_CASES, LEADER_UNREACHABLE, Leadership  # noqa: E402
+from leader_cases import settled as settled_of_leader  # noqa: E402
 from libraries import NoKafka, libraries  # noqa: E402
 from quorum_cases import QUORUM_CASES, QUORUM_UNREACHABLE, Voters  # noqa: E402
 
@@ -364,29 +366,40 @@ def directories(run: Run) -> bool:
 
 
 UNREACHABLE: Mapping[str, str] = {
-    "A false alarm returns with KRaft":
-        "`kafka.cluster.Partition.isUnderReplicated`; its cause, that an override's origin grows, is reproduced",
     "The topic command sends two requests": "`TopicCommand`, with a cluster that answers it",
-    "Acknowledged, with a copy that is deleted": "`kafka.cluster.Partition`, and the log of a broker",
-    "A removal is a reassignment as well": "`kafka.cluster.Partition`",
-    '"Higher version" must not mean "not lower"': "`kafka.cluster.Partition.makeLeader`",
-    "A leader that skips an epoch trusts what it knew before": "`kafka.cluster.Partition.makeLeader`",
 }
-"""Findings about reassignments that the controller does not decide, and the class that does."""
+"""Findings that none of these classes decides, and the class that does."""
 
 
 def results(kafka: Classes) -> dict[str, str]:
-    found = {title: REPRODUCED if judge(Run(kafka)) else REFUTED for title, judge in CASES.items()}
-    quorum = {title: REPRODUCED if judge(Voters(kafka)) else REFUTED for title, judge in QUORUM_CASES.items()}
-    return found | quorum
+    found = {title: judge(Run(kafka)) for title, judge in CASES.items()}
+    found |= {title: settled_of_leader(kafka, judge) for title, judge in LEADER_CASES.items()}
+    found |= {title: judge(Voters(kafka)) for title, judge in QUORUM_CASES.items()}
+    return {title: REPRODUCED if happens else REFUTED for title, happens in found.items()}
+
+
+def schedules(kafka: Classes, asked: str) -> Iterator[tuple[str, bool, list[str]]]:
+    """The cases whose title has a word: whether each happens, and what was done."""
+    for title, judge in CASES.items():
+        if asked.lower() in title.lower():
+            run = Run(kafka)
+            yield title, judge(run), run.steps
+    for title, of_leader in LEADER_CASES.items():
+        if asked.lower() in title.lower():
+            led = Leadership(kafka)
+            yield title, settled_of_leader(kafka, of_leader, led), led.steps
+    for title, of_quorum in QUORUM_CASES.items():
+        if asked.lower() in title.lower():
+            voters = Voters(kafka)
+            yield title, of_quorum(voters), voters.steps
 
 
 def table(found: Mapping[str, Mapping[str, str]]) -> str:
     """Rows are cases, columns the versions."""
     lines = [f"| case | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
-    settled = [*CASES, *QUORUM_CASES]
+    settled = [*CASES, *LEADER_CASES, *QUORUM_CASES]
     lines += [f"| {title} | {' | '.join(each[title] for each in found.values())} |" for title in settled]
-    unsettled = [*UNREACHABLE, *QUORUM_UNREACHABLE]
+    unsettled = [*UNREACHABLE, *LEADER_UNREACHABLE, *QUORUM_UNREACHABLE]
     lines += [f"| {title} | {' | '.join('not reachable' for _ in found)} |" for title in unsettled]
     return "\n".join(lines)
 
@@ -399,15 +412,8 @@ def main() -> None:
     asked = [each for each in sys.argv[1:] if each != "--write"]
     if asked:
         for kafka in kafkas:
-            for title, judge in CASES.items():
-                if asked[0].lower() in title.lower():
-                    run = Run(kafka)
-                    print(f"{kafka}: {title}: {REPRODUCED if judge(run) else REFUTED}", *run.steps, sep="\n  ")
-            for title, of_quorum in QUORUM_CASES.items():
-                if asked[0].lower() in title.lower():
-                    voters = Voters(kafka)
-                    told = REPRODUCED if of_quorum(voters) else REFUTED
-                    print(f"{kafka}: {title}: {told}", *voters.steps, sep="\n  ")
+            for title, happens, steps in schedules(kafka, asked[0]):
+                print(f"{kafka}: {title}: {REPRODUCED if happens else REFUTED}", *steps, sep="\n  ")
         return
     written = table({kafka.libraries.version: results(kafka) for kafka in kafkas})
     if "--write" in sys.argv:

@@ -1,0 +1,383 @@
+"""Cases of the partition's leader that the table of docs/kafka.md settles: Kafka's ``Partition``, asking Kafka's own
+controller. The caller is the network between them, the followers, and the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bridge import Classes
+from broker import Broker, State
+from controller import Controller
+
+
+@dataclass
+class Leadership:
+    """Broker 1, which leads a partition at first, its controller, and what was done."""
+
+    kafka: Classes
+    steps: list[str] = field(default_factory=list)
+    controller: Any = None
+    broker: Any = None
+    answers: list[tuple[str, State]] = field(default_factory=list)
+    """What the controller has answered, and has not arrived."""
+
+    def begin(self, replicas: tuple[int, ...] = (1, 2, 3), min_isr: int = 1, brokers: int = 4) -> Leadership:
+        """All replicas are in sync."""
+        everyone = list(range(1, brokers + 1))
+        self.controller = Controller(self.kafka, everyone, replicas, elr=False, min_isr=min_isr, unclean=False)
+        self.broker = Broker(self.kafka, 1, self.state(), min_isr)
+        for each in everyone:
+            self.cache(each)
+        self.steps.append(f"begin(replicas={list(replicas)}, min_isr={min_isr})")
+        return self
+
+    def close(self) -> None:
+        if self.broker is not None:
+            self.broker.close()
+
+    def told(self, what: str) -> None:
+        seen = self.broker
+        state = f"isr {list(seen.isr)}, maximal {list(seen.maximal_isr)}, high watermark {seen.high_watermark}"
+        self.steps += [what, f"    {state} of {seen.end}" if seen.leads else "    it follows"]
+
+    # The controller.
+
+    def state(self) -> State:
+        found = self.controller.partition()
+        return State(found.leader, found.leader_epoch, found.isr, found.partition_epoch, found.replicas, found.adding,
+                     found.removing)
+
+    def control(self, action: str, *arguments: Any) -> str:
+        """Something that the controller does, of which the leader knows nothing yet."""
+        answer: str = getattr(self.controller, action)(*arguments)
+        now = self.state()
+        self.steps += [f"{action}({', '.join(map(repr, arguments))}) -> {answer}",
+                       f"    the controller has replicas {list(now.replicas)}, isr {list(now.isr)}, leader {now.leader}"]
+        return answer
+
+    def is_answered(self, again: bool = False) -> str:
+        """The request that is under way reaches the controller, whose answer does not arrive yet."""
+        asked = self.broker.requests[0]
+        members = {each: epoch if epoch >= 0 else self.controller.epoch(each) for each, epoch in asked.isr}
+        error: str = self.controller.alter_partition(1, members, asked.leader_epoch, asked.partition_epoch)
+        if not again:
+            self.answers.append((error, self.state()))
+        self.steps.append(f"the controller answers a request for {list(asked.members)}: {error}")
+        return error
+
+    def answer_arrives(self) -> None:
+        error, state = self.answers.pop(0)
+        if error == "NONE":
+            self.broker.answer(state)
+        else:
+            self.broker.refuse(error)
+        self.told("the answer arrives")
+
+    def settle(self) -> None:
+        self.is_answered()
+        self.answer_arrives()
+
+    # What the broker hears.
+
+    def metadata(self, state: State | None = None) -> None:
+        """The metadata log has a state; the present one unless another is given."""
+        self.broker.receive(self.state() if state is None else state)
+        self.told("the metadata arrives")
+
+    def cache(self, broker: int) -> None:
+        """The metadata cache has a broker's present registration."""
+        known = self.broker.cached(broker)
+        known.broker_epoch = self.controller.epoch(broker)
+        known.fenced = self.controller.state(broker) == "fenced"
+        known.shutting_down = self.controller.state(broker) == "shutting down"
+
+    def append(self) -> str:
+        answer: str = self.broker.append()
+        self.told(f"a producer sends a record -> {answer}")
+        return answer
+
+    def fetch(self, follower: int, offset: int) -> str:
+        answer: str = self.broker.fetch(follower, offset)
+        self.told(f"{follower} fetches from {offset} -> {answer}")
+        return answer
+
+    def shrink(self, *laggards: int) -> None:
+        """Time passes, in which all but these were level with the leader."""
+        self.broker.pass_time()
+        for each in self.broker.isr:
+            if each != 1 and each not in laggards:
+                self.broker.fetch(each, self.broker.end)
+        self.broker.shrink()
+        self.told(f"the leader finds that {list(laggards)} has fallen behind")
+
+
+Case = Callable[[Leadership], bool]
+LEADER_CASES: dict[str, Case] = {}
+
+
+def case(title: str) -> Callable[[Case], Case]:
+    def named(function: Case) -> Case:
+        LEADER_CASES[title] = function
+        return function
+
+    return named
+
+
+# Findings.
+
+
+@case('"Higher version" must not mean "not lower"')
+def equal_version(run: Leadership) -> bool:
+    """The metadata of a shrink, whose answer has arrived, makes the leader forget an expansion that is under way. It
+    commits a record that the new member of the ISR lacks, and that member is elected, cleanly.
+    """
+    run.begin(replicas=(1, 3, 2), min_isr=2)
+    run.shrink(3)
+    run.settle()
+    shrunk = run.state()
+    run.append()
+    run.fetch(3, 0)
+    run.metadata(shrunk)
+    run.fetch(2, 1)
+    acknowledged = run.broker.acknowledged(1) == "NONE"
+    run.is_answered()
+    run.control("fence", 1)
+    return acknowledged and run.controller.partition().leader == 3
+
+
+@case("A leader that skips an epoch trusts what it knew before")
+def skipped_epoch(run: Leadership) -> bool:
+    """Another leader is elected, and broker 1 again, before broker 1 hears of either. In between 3 has truncated what
+    it had acknowledged; 2, which lacks it, too, leaves the ISR. Then 3 is elected, cleanly, without the record.
+    """
+    run.begin(replicas=(1, 2, 3), min_isr=2)
+    run.append()
+    run.fetch(2, 0)
+    run.fetch(3, 1)
+    run.control("reassign", [2, 1, 3])
+    run.control("elect", False)
+    run.control("reassign", [1, 2, 3])
+    run.control("elect", False)
+    run.control("fence", 2)
+    run.steps.append("3 has followed 2, and truncated the record")
+    run.metadata()
+    acknowledged = run.broker.acknowledged(1) == "NONE"
+    run.control("fence", 1)
+    return acknowledged and run.controller.partition().leader == 3
+
+
+@case("A refused change may have been accepted")
+def invalid_version(run: Leadership) -> bool:
+    """After INVALID_UPDATE_VERSION the leader goes on counting whom it asked to add."""
+    run.begin()
+    run.shrink(3)
+    run.settle()
+    run.fetch(3, 0)
+    run.control("fence", 2)
+    error = run.is_answered()
+    run.answer_arrives()
+    return error == "INVALID_UPDATE_VERSION" and 3 not in run.broker.maximal_isr
+
+
+@case("Refusing an offline broker needs an answer that ends the change")
+def copy_of_refused(run: Leadership) -> bool:
+    """INELIGIBLE_REPLICA ends the change; a copy of the request that arrives later is accepted, if there is one."""
+    run.begin()
+    run.shrink(3)
+    run.settle()
+    run.append()
+    run.fetch(3, 0)
+    run.control("fence", 3)
+    copy = run.broker.requests[0]
+    run.settle()
+    run.control("unfence", 3)
+    members = {each: run.controller.epoch(each) for each in copy.members}
+    run.control("alter_partition", 1, members, copy.leader_epoch, copy.partition_epoch)
+    run.fetch(2, 1)
+    return 3 in run.controller.partition().isr and bool(run.broker.acknowledged(1) == "NONE")
+
+
+@case("Acknowledged, with a copy that is deleted")
+def deleted_copy(run: Leadership) -> bool:
+    """With min.insync.replicas 2. A replica that is being added joins; it is fenced, and the reassignment cancelled,
+    so that it deletes its log; then the leader hears that it has joined.
+    """
+    run.begin(replicas=(1, 2), min_isr=2)
+    run.append()
+    run.control("fence", 2)
+    run.control("reassign", [3, 4])
+    run.metadata()
+    run.fetch(3, 0)
+    run.fetch(3, 1)
+    run.is_answered()
+    run.control("fence", 3)
+    run.control("reassign", None)
+    run.answer_arrives()
+    return 3 not in run.controller.partition().replicas and bool(run.broker.acknowledged(1) == "NONE")
+
+
+@case("A false alarm returns with KRaft")
+def false_alarm(run: Leadership) -> bool:
+    """Both original replicas are in sync throughout; after a second reassignment the partition is under-replicated."""
+    run.begin(replicas=(1, 2), brokers=6)
+    run.control("reassign", [3, 4])
+    run.metadata()
+    before = run.broker.is_under_replicated()
+    run.control("reassign", [5, 6])
+    run.metadata()
+    return not before and bool(run.broker.is_under_replicated())
+
+
+@case("A removal is a reassignment as well")
+def removal_counts(run: Leadership) -> bool:
+    """A replica is to be removed, and none to be added."""
+    run.begin(brokers=4)
+    run.shrink(3)
+    run.settle()
+    run.control("reassign", [1, 3])
+    run.metadata()
+    removing = run.controller.partition().removing == (2,) and not run.controller.partition().adding
+    return removing and not run.broker.is_reassigning()
+
+
+@case("A response without the state can refer to an older one")
+def older_state(run: Leadership) -> bool:
+    """An answer with an earlier partition epoch ends the change that is pending."""
+    run.begin()
+    earlier = run.state()
+    run.shrink(3)
+    run.settle()
+    run.fetch(3, 0)
+    run.broker.answer(earlier)
+    run.told("a replaced controller answers with the state that it knows")
+    return not run.broker.in_flight
+
+
+@case("A replaced controller refuses what it does not know yet")
+def asks_again(run: Leadership) -> bool:
+    """KAFKA-14154: the leader does not ask again after NOT_CONTROLLER, and waits forever."""
+    run.begin()
+    run.shrink(3)
+    run.broker.refuse("NOT_CONTROLLER")
+    return run.broker.requests == []
+
+
+# What the models assume of the leader, and mistakes that Kafka once made.
+
+
+@case("The high watermark waits for a follower outside the ISR that has caught up lately")
+def waits_for_caught_up(run: Leadership) -> bool:
+    """The third set of `maybeIncrementLeaderHW`, which KIP-497 does not have: a change of 3 is refused."""
+    run.begin()
+    run.shrink(3)
+    run.settle()
+    run.fetch(3, 0)
+    run.control("shut_down", 3)
+    run.settle()
+    run.append()
+    run.fetch(2, 1)
+    return bool(run.broker.high_watermark == 0)
+
+
+@case("KAFKA-15021: a broker that shuts down holds back the high watermark")
+def shut_down_holds_back(run: Leadership) -> bool:
+    """As above, and the leader's metadata cache knows of the shutdown."""
+    run.begin()
+    run.control("shut_down", 3)
+    run.cache(3)
+    run.metadata()
+    run.fetch(3, 0)
+    run.append()
+    run.fetch(2, 1)
+    return bool(run.broker.high_watermark == 0)
+
+
+@case("KAFKA-13091: the high watermark stays where it is when an answer shrinks the ISR")
+def stays_after_shrink(run: Leadership) -> bool:
+    run.begin(replicas=(1, 2))
+    run.append()
+    run.shrink(2)
+    run.settle()
+    return bool(run.broker.high_watermark == 0)
+
+
+@case("KAFKA-12751: an answer with the version that the leader has is ignored")
+def equal_answer(run: Leadership) -> bool:
+    """The change stays pending, and no other can be asked for."""
+    run.begin()
+    run.shrink(3)
+    run.broker.answer(run.state())
+    return bool(run.broker.in_flight)
+
+
+@case("KAFKA-12686: a second request goes out before the first is answered")
+def second_request(run: Leadership) -> bool:
+    """The metadata settles the change, and the leader finds another one."""
+    run.begin()
+    run.shrink(3)
+    run.is_answered()
+    run.metadata()
+    run.fetch(3, 0)
+    return len(run.broker.requests) > 1
+
+
+@case("KAFKA-14010: a change that is to be sent again is lost")
+def lost_retry(run: Leadership) -> bool:
+    run.begin()
+    run.shrink(3)
+    run.broker.refuse("UNKNOWN_SERVER_ERROR")
+    return run.broker.requests == [] and bool(run.broker.in_flight)
+
+
+@case("KAFKA-15583: the high watermark rises with fewer in sync than min.insync.replicas")
+def below_min_isr(run: Leadership) -> bool:
+    run.begin(replicas=(1, 2), min_isr=2)
+    run.append()
+    run.shrink(2)
+    run.settle()
+    return bool(run.broker.high_watermark > 0)
+
+
+@case("KAFKA-15109: a shrink within a leader epoch does not reach the leader")
+def shrink_within_epoch(run: Leadership) -> bool:
+    run.begin()
+    run.control("fence", 3)
+    run.metadata()
+    return 3 in run.broker.isr
+
+
+@case("KAFKA-13837: the fetch of a broker that is no replica counts")
+def stranger_fetches(run: Leadership) -> bool:
+    run.begin(replicas=(1, 2), brokers=3)
+    return run.fetch(3, 0) == "NONE"
+
+
+@case("KAFKA-14139: a broker that lost its disk joins by a fetch from before")
+def lost_disk(run: Leadership) -> bool:
+    """KIP-903: the request quotes the broker epoch of the fetch."""
+    run.begin()
+    run.shrink(3)
+    run.settle()
+    run.fetch(3, 0)
+    run.control("register_anew", 3, False)
+    run.control("unfence", 3)
+    run.settle()
+    return 3 in run.controller.partition().isr
+
+
+LEADER_UNREACHABLE = {
+    "KAFKA-15221: offset and broker epoch of a follower are read from two fetches": "two threads in `Partition` at once",
+}
+"""What one thread cannot ask of the leader, and what it takes."""
+
+
+def settled(kafka: Classes, judge: Case, run: Leadership | None = None) -> bool:
+    """Whether it happens. The log of the broker is deleted afterwards."""
+    run = Leadership(kafka) if run is None else run
+    try:
+        return judge(run)
+    finally:
+        run.close()
