@@ -1,9 +1,9 @@
 """How fast Kafka's own classes run beside models, and what walks find: ``python -m benchmarks.kafka --write``.
 
-Four parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
-and of the quorum, for each version that FLOODMARK_KAFKA_LIBS names, the last one first; and steps until the last
-version contradicts each mistaken belief. A part that is interrupted has written what it had. Times are of this
-process's processor.
+Five parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
+of the quorum and of a partition's leader, for each version that FLOODMARK_KAFKA_LIBS names, the last one first; and
+steps until the last version contradicts each mistaken belief. A part that is interrupted has written what it had. Times
+are of this process's processor.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ QUORUMS: dict[str, dict[str, Any]] = {
     "three voters, one of which leads": {"led": True}, "three voters, two of which lead": {"rivals": True},
     "three voters": {},
     "five voters, one of which leads": {"voters": 5, "led": True},
+}
+LEADERS: dict[str, dict[str, Any]] = {
+    "three replicas": {}, "two replicas": {"brokers": 2}, "min.insync.replicas 2": {"min_insync_replicas": 2},
+    "four replicas": {"brokers": 4},
 }
 CALLS = 5_000
 BELIEVED = 10_000
@@ -104,6 +108,17 @@ def _quorum(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
     return _in_step(kafkas, QUORUMS, built, given.steps, given.choice)
 
 
+def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
+    module = importlib.import_module("leader")
+
+    def built(kafka: Any, constants: dict[str, Any]) -> Contract:
+        model = module.ObservedLeader(**{**module.WALKED, **constants})
+        return Contract(model, _adapter(kafka, "leader_adapter", "LeaderAdapter"))
+
+    drives = importlib.import_module("broker").drives
+    return _in_step([kafka for kafka in kafkas if drives(kafka)], LEADERS, built, given.steps, given.choice)
+
+
 def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
     kafka = kafkas[-1]
     of_version = importlib.import_module("partition_adapter").of_version(kafka)
@@ -112,6 +127,8 @@ def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
     about: dict[str, tuple[dict[str, Any], Any, Choice]] = {
         "mistaken": (of_version, _adapter(kafka, "partition_adapter", "PartitionAdapter"), "guided"),
         "mistaken_quorum": (BOUNDS, _adapter(kafka, "quorum_adapter", "QuorumAdapter"), "uniform"),
+        "mistaken_leader": (
+            importlib.import_module("leader").WALKED, _adapter(kafka, "leader_adapter", "LeaderAdapter"), "uniform"),
     }
     for module, (common, adapter, choice) in about.items():
         for belief, constants in importlib.import_module(module).BELIEFS.items():
@@ -121,7 +138,7 @@ def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
 
 
 PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str]]] = {
-    "calls": _bridges, "controller": _controller, "quorum": _quorum, "beliefs": _beliefs,
+    "calls": _bridges, "controller": _controller, "quorum": _quorum, "leader": _leader, "beliefs": _beliefs,
 }
 
 
@@ -141,7 +158,8 @@ def main() -> None:
             lines.append(line)
             print(line, flush=True)
             if given.write:
-                how = f" --steps {given.steps} --choice {given.choice}" if part in ("controller", "quorum") else ""
+                in_step = part in ("controller", "quorum", "leader")
+                how = f" --steps {given.steps} --choice {given.choice}" if in_step else ""
                 section(f"Kafka, {part}", f"python -m benchmarks.kafka --part {part}{how} --write", lines)
 
 

@@ -6,8 +6,8 @@ temporary folder, its purgatories are real and have no thread, and ISR changes g
 the metadata cache. No ``LogManager`` is given, as the log is there from the beginning.
 
 So the caller decides when a request reaches the controller and what is answered, in which order that and the metadata
-arrive, what the metadata cache says of a broker, and how much time passes. Followers are the caller's, too: a fetch says
-what a follower has.
+arrive, what the metadata cache says of a broker, and how much time passes. Followers are the caller's, too: a fetch
+says what a follower has.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ LAG = 30_000
 """replica.lag.time.max.ms"""
 _BEGINNING = 1_000_000
 """The clock at first, so that a time of 0, which Kafka uses for "never", is long ago."""
+
+
+def drives(kafka: Classes) -> bool:
+    """Whether a version's leader takes the calls of this module: since 4.2 it is told of ``PartitionRegistration``."""
+    return kafka.libraries.number >= (4, 2)
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,8 @@ class Broker:
         channel = kafka.implement("server.common.NodeToControllerChannelManager", {
             "start": lambda: None, "shutdown": lambda: None, "sendRequest": self._send,
         })
-        epoch = kafka.implement("scala.Function0", {"apply": lambda: jpype.JLong(self.cached(self.broker).broker_epoch)})
+        own = self.cached(self.broker)
+        epoch = kafka.implement("scala.Function0", {"apply": lambda: jpype.JLong(own.broker_epoch)})
         manager = kind("kafka.server.DefaultAlterPartitionManager")(
             channel, self.scheduler, self.clock, self.broker, epoch)
         return kind("kafka.cluster.Partition")(
@@ -195,14 +201,18 @@ class Broker:
 
     def append(self, acks: int = -1) -> str:
         """A producer's record."""
-        kind, place = self.kafka.type, "common.record.internal"
+        kind = self.kafka.type
+        place = self.kafka.first_of("common.record.internal.SimpleRecord", "common.record.SimpleRecord")
+        place = place.removesuffix(".SimpleRecord")
         record = kind(f"{place}.SimpleRecord")(jpype.JLong(self.now), jpype.JArray(jpype.JByte)(b"v"))
         records = kind(f"{place}.MemoryRecords").withRecords(
             kind("common.compress.Compression").NONE, _array(kind(f"{place}.SimpleRecord"), [record]))
+        unknown = [jpype.JShort(-1) for _ in self.kafka.flags(self.partition, "appendRecordsToLeader", 5)]
+        """Later versions want the version of the transaction (TV_UNKNOWN)."""
         return self._told(lambda: self.partition.appendRecordsToLeader(
             records, kind("storage.internals.log.AppendOrigin").CLIENT, acks,
             kind("server.common.RequestLocal").noCaching(), kind("storage.internals.log.VerificationGuard").SENTINEL,
-            kind("server.common.TransactionVersion").TV_UNKNOWN))
+            *unknown))
 
     def fetch(
         self, follower: int, offset: int, leader_epoch: int | None = None, broker_epoch: int | None = None,

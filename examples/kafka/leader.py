@@ -138,8 +138,7 @@ class PartitionLeader(ShippedAlterIsr):
 
     @rule
     def waits_for(self, follower: Broker) -> bool:
-        """Whether the high watermark waits for a follower that may be about to join (``shouldWaitForReplicaToJoinIsr``).
-        """
+        """Whether the high watermark waits for one that may be about to join (``shouldWaitForReplicaToJoinIsr``)."""
         return self.is_caught_up(follower) and self.is_eligible(follower)
 
     def replicated_offset(self) -> int:
@@ -410,3 +409,7 @@ class ObservedLeader(KafkaLeader):
         require(self.controller.leader != self.leader and follower != self.leader)
         require(self.log_end[follower] > 0)
         self.log_end[follower] -= 1
+
+
+WALKED = {"max_offset": 6, "max_version": 20, "max_leader_epoch": 8, "max_restarts": 3, "in_flight": 1}
+"""The bounds of a run beside Kafka."""

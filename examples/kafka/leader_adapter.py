@@ -1,9 +1,10 @@
 """How the steps of ``ObservedLeader`` are taken by Kafka's ``Partition``, and what is compared after each.
 
 The controller is the model's: what it answers and what the metadata says are the arguments of the leader's steps. How
-far a follower's log goes, and what is registered of a broker, is kept here. Compared are whether the broker leads, its leader epoch, partition epoch, ISR and maximal ISR, whether a
-change is pending, log end offset, high watermark, the start of the leader epoch, what it knows of each follower and
-whether that was caught up lately, the request under way with its broker epochs, what a producer is told, and errors.
+far a follower's log goes, and what is registered of a broker, is kept here. Compared are whether the broker leads, its
+leader epoch, partition epoch, ISR and maximal ISR, whether a change is pending, log end offset, high watermark, the
+start of the leader epoch, what it knows of each follower and whether that was caught up lately, the request under way
+with its broker epochs, what a producer is told, and errors.
 """
 
 from __future__ import annotations

@@ -54,17 +54,16 @@ class Leadership:
         """Something that the controller does, of which the leader knows nothing yet."""
         answer: str = getattr(self.controller, action)(*arguments)
         now = self.state()
-        self.steps += [f"{action}({', '.join(map(repr, arguments))}) -> {answer}",
-                       f"    the controller has replicas {list(now.replicas)}, isr {list(now.isr)}, leader {now.leader}"]
+        has = f"replicas {list(now.replicas)}, isr {list(now.isr)}, leader {now.leader}"
+        self.steps += [f"{action}({', '.join(map(repr, arguments))}) -> {answer}", f"    the controller has {has}"]
         return answer
 
-    def is_answered(self, again: bool = False) -> str:
+    def is_answered(self) -> str:
         """The request that is under way reaches the controller, whose answer does not arrive yet."""
         asked = self.broker.requests[0]
         members = {each: epoch if epoch >= 0 else self.controller.epoch(each) for each, epoch in asked.isr}
         error: str = self.controller.alter_partition(1, members, asked.leader_epoch, asked.partition_epoch)
-        if not again:
-            self.answers.append((error, self.state()))
+        self.answers.append((error, self.state()))
         self.steps.append(f"the controller answers a request for {list(asked.members)}: {error}")
         return error
 
@@ -369,7 +368,7 @@ def lost_disk(run: Leadership) -> bool:
 
 
 LEADER_UNREACHABLE = {
-    "KAFKA-15221: offset and broker epoch of a follower are read from two fetches": "two threads in `Partition` at once",
+    "KAFKA-15221: offset and broker epoch of a follower are read from two fetches": "two threads in `Partition`",
 }
 """What one thread cannot ask of the leader, and what it takes."""
 

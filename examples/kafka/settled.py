@@ -3,7 +3,8 @@
     FLOODMARK_KAFKA_LIBS=/opt/kafka/libs python examples/kafka/settled.py [TITLE]
 
 prints for each case whether it was reproduced in each version; with a title (or a part of one), the schedule and the
-partition after each step. ``--write`` puts the table into ``docs/kafka.md``.
+partition after each step. ``--write`` puts the table into ``docs/kafka.md``, where a version that
+is not there keeps its column.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ PAGE = HERE.parent.parent / "docs" / "kafka.md"
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from bridge import Classes  # noqa: E402
+from broker import drives  # noqa: E402
 from controller import Controller, Registration  # noqa: E402
 from leader_cases import LEADER_CASES, LEADER_UNREACHABLE, Leadership  # noqa: E402
 from leader_cases import settled as settled_of_leader  # noqa: E402
 from libraries import NoKafka, libraries  # noqa: E402
 from quorum_cases import QUORUM_CASES, QUORUM_UNREACHABLE, Voters  # noqa: E402
 
-REPRODUCED, REFUTED = "reproduced", "not so"
+REPRODUCED, REFUTED, UNDRIVEN = "reproduced", "not so", "not reachable"
 _PLACE = re.compile(r"(?<=<!-- python examples/kafka/settled.py --write -->\n).*?(?=\n<!-- end -->)", re.DOTALL)
 
 
@@ -373,7 +375,8 @@ UNREACHABLE: Mapping[str, str] = {
 
 def results(kafka: Classes) -> dict[str, str]:
     found = {title: judge(Run(kafka)) for title, judge in CASES.items()}
-    found |= {title: settled_of_leader(kafka, judge) for title, judge in LEADER_CASES.items()}
+    if drives(kafka):
+        found |= {title: settled_of_leader(kafka, judge) for title, judge in LEADER_CASES.items()}
     found |= {title: judge(Voters(kafka)) for title, judge in QUORUM_CASES.items()}
     return {title: REPRODUCED if happens else REFUTED for title, happens in found.items()}
 
@@ -385,7 +388,7 @@ def schedules(kafka: Classes, asked: str) -> Iterator[tuple[str, bool, list[str]
             run = Run(kafka)
             yield title, judge(run), run.steps
     for title, of_leader in LEADER_CASES.items():
-        if asked.lower() in title.lower():
+        if asked.lower() in title.lower() and drives(kafka):
             led = Leadership(kafka)
             yield title, settled_of_leader(kafka, of_leader, led), led.steps
     for title, of_quorum in QUORUM_CASES.items():
@@ -394,13 +397,22 @@ def schedules(kafka: Classes, asked: str) -> Iterator[tuple[str, bool, list[str]
             yield title, of_quorum(voters), voters.steps
 
 
+def written() -> dict[str, dict[str, str]]:
+    """What the page says of each version."""
+    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    versions = next(row for row in rows if row[0] == "case")[1:]
+    rows = [row for row in rows if len(row) == len(versions) + 1 and row[0] != "case"]
+    return {version: {row[0]: row[at] for row in rows} for at, version in enumerate(versions, 1)}
+
+
 def table(found: Mapping[str, Mapping[str, str]]) -> str:
     """Rows are cases, columns the versions."""
     lines = [f"| case | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
     settled = [*CASES, *LEADER_CASES, *QUORUM_CASES]
-    lines += [f"| {title} | {' | '.join(each[title] for each in found.values())} |" for title in settled]
+    lines += [f"| {title} | {' | '.join(each.get(title, UNDRIVEN) for each in found.values())} |" for title in settled]
     unsettled = [*UNREACHABLE, *LEADER_UNREACHABLE, *QUORUM_UNREACHABLE]
-    lines += [f"| {title} | {' | '.join('not reachable' for _ in found)} |" for title in unsettled]
+    lines += [f"| {title} | {' | '.join(UNDRIVEN for _ in found)} |" for title in unsettled]
     return "\n".join(lines)
 
 
@@ -415,11 +427,12 @@ def main() -> None:
             for title, happens, steps in schedules(kafka, asked[0]):
                 print(f"{kafka}: {title}: {REPRODUCED if happens else REFUTED}", *steps, sep="\n  ")
         return
-    written = table({kafka.libraries.version: results(kafka) for kafka in kafkas})
+    found = {kafka.libraries.version: results(kafka) for kafka in kafkas}
     if "--write" in sys.argv:
-        PAGE.write_text(_PLACE.sub(lambda _: written, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        made = table(dict(sorted({**written(), **found}.items())))
+        PAGE.write_text(_PLACE.sub(lambda _: made, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     else:
-        print(written)
+        print(table(found))
 
 
 if __name__ == "__main__":

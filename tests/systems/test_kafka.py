@@ -30,6 +30,7 @@ QUORUMS: dict[str, dict[str, Any]] = {
     "from the start": {}, "one leads": {"led": True}, "two lead": {"rivals": True},
     "five voters": {"led": True, "voters": 5},
 }
+LEADERS: dict[str, dict[str, Any]] = {"three replicas": {}, "two in sync": {"min_insync_replicas": 2}}
 CLUSTERS: dict[str, dict[str, Any]] = {
     "without the ELR": {"elr_enabled": False, "min_insync_replicas": 1},
     "with the ELR": {},
@@ -70,6 +71,20 @@ class Example:
 
     def quorum(self, **constants: Any) -> Any:
         return self.module("quorum").KafkaQuorum(max_epoch=10, max_log=8, max_restarts=20, delays=2, **constants)
+
+    @property
+    def led(self) -> list[Any]:
+        """The versions whose leader can be driven. Skips the test where there is none."""
+        found = [kafka for kafka in self.kafkas if self.module("broker").drives(kafka)]
+        if not found:
+            pytest.skip("no version whose Partition can be driven: set FLOODMARK_KAFKA_LIBS to 4.2 or later")
+        return found
+
+    def leader_adapter(self, kafka: Any) -> Any:
+        return type("Adapter", (self.module("leader_adapter").LeaderAdapter,), {"kafka": kafka})
+
+    def leader(self, **constants: Any) -> Any:
+        return self.module("leader").ObservedLeader(**{**self.module("leader").WALKED, **constants})
 
     def close(self) -> None:
         sys.path.remove(str(EXAMPLE))
@@ -234,20 +249,67 @@ def test_each_mistaken_belief_about_the_quorum_is_contradicted(example: Example)
         assert found is not None, belief.__name__
 
 
+# The leader of a partition.
+
+
+@pytest.mark.parametrize("partition", LEADERS)
+def test_the_leader_does_what_its_model_says(example: Example, partition: str) -> None:
+    found = walk(example.leader(**LEADERS[partition]), example.leader_adapter(example.led[-1]), most=100, seed=3,
+                 choice="uniform")
+    assert found is None, found.mismatch
+
+
+def test_a_mistaken_belief_about_the_leader_is_contradicted(example: Example) -> None:
+    belief = example.module("mistaken_leader").SendsSecondRequest
+    model = belief(**example.module("leader").WALKED)
+    found = walk(model, example.leader_adapter(example.led[-1]), most=200, seed=1, choice="uniform")
+    assert found is not None
+    assert "request: the model has" in str(found.mismatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+@pytest.mark.parametrize("partition", LEADERS)
+def test_every_leader_does_what_its_model_says(example: Example, partition: str, choice: Any) -> None:
+    for kafka in example.led:
+        found = walk(example.leader(**LEADERS[partition]), example.leader_adapter(kafka), most=2_000, seed=5,
+                     choice=choice)
+        assert found is None, f"{kafka}: {found.mismatch}"
+
+
+@pytest.mark.slow
+def test_hypothesis_finds_no_difference_of_the_leader(example: Example) -> None:
+    run_state_machine_as_test(
+        state_machine(example.leader(), example.leader_adapter(example.led[-1])),
+        settings=settings(QUICK, max_examples=20))
+
+
+@pytest.mark.slow
+def test_each_mistaken_belief_about_the_leader_is_contradicted(example: Example) -> None:
+    for belief, constants in example.module("mistaken_leader").BELIEFS.items():
+        model = belief(**{**example.module("leader").WALKED, **constants})
+        found = walk(model, example.leader_adapter(example.led[-1]), most=10_000, seed=1, choice="uniform")
+        assert found is not None, belief.__name__
+
+
+def test_counterexamples_are_taken_until_kafka_decides_otherwise(example: Example) -> None:
+    found = {name: otherwise for name, _, otherwise in example.module("replayed").counterexamples(
+        EXAMPLE / "leader.toml", example.led[-1])}
+    assert found.pop("KafkaLeader") is None
+    assert found
+    assert all(otherwise is not None for otherwise in found.values()), found
+    assert found["IgnoresPendingExpand"].startswith("step 4, follower_fetches: maximal_isr is ['b1', 'b2']")
+
+
 # What it does.
 
 
 def test_the_page_says_what_each_version_does(example: Example) -> None:
     settled = example.module("settled")
-    page = settled.PAGE.read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("| ")]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    versions = next(row for row in rows if row[0] == "case")[1:]
-    told = {row[0]: dict(zip(versions, row[1:], strict=True)) for row in rows if len(row) == len(versions) + 1}
+    told = settled.written()
     for kafka in example.kafkas:
-        if kafka.libraries.version in versions:
-            for title, result in settled.results(kafka).items():
-                assert told[title][kafka.libraries.version] == result, title
+        for title, result in settled.results(kafka).items():
+            assert told.get(kafka.libraries.version, {title: result})[title] == result, title
 
 
 def test_the_schedules_of_the_page_are_those_of_a_run(example: Example) -> None:
@@ -256,15 +318,15 @@ def test_the_schedules_of_the_page_are_those_of_a_run(example: Example) -> None:
     shown = re.findall(r'<!-- python \S+ "(.*?)" -->\n```text\n(.*?)```', page, re.DOTALL)
     assert shown
     for title, lines in shown:
-        run = settled.Run(example.kafkas[-1])
-        settled.CASES[title](run)
-        assert lines.splitlines() == run.steps
+        ((_, _, steps),) = settled.schedules(example.kafkas[-1], title)
+        assert lines.splitlines() == steps
 
 
 @pytest.mark.slow
-def test_the_search_finds_each_mistake_and_nothing_once_they_are_repaired() -> None:
+@pytest.mark.parametrize("spec", ["partition.toml", "leader.toml"])
+def test_the_search_finds_each_mistake_and_nothing_once_they_are_repaired(spec: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "floodmark", "check", str(EXAMPLE / "partition.toml")], capture_output=True, text=True,
+        [sys.executable, "-m", "floodmark", "check", str(EXAMPLE / spec)], capture_output=True, text=True,
         check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -274,8 +336,9 @@ def test_every_case_of_a_finding_has_its_title(example: Example) -> None:
     settled = pytest.importorskip("jpype") and example.module("settled")
     titles = {entry.title for entry in findings()}
     unreachable = {*settled.UNREACHABLE, *settled.QUORUM_UNREACHABLE}
+    judged = {*settled.CASES, *settled.LEADER_CASES, *settled.QUORUM_CASES}
     assert unreachable <= titles
     for entry in findings():
         about_kafka = entry.verdict in ("reproduced", "candidate")
         if about_kafka or entry.source in ("KIP-455 and Kafka as shipped", "KIP-595"):
-            assert entry.title in {*settled.CASES, *settled.QUORUM_CASES} | unreachable, entry.title
+            assert entry.title in judged | unreachable, entry.title

@@ -1,0 +1,86 @@
+"""Takes the counterexamples of known-bad designs in Kafka's classes, and says where Kafka decides otherwise:
+
+    FLOODMARK_KAFKA_LIBS=/opt/kafka/libs python examples/kafka/replayed.py [SPEC ...]
+
+The shortest counterexample of each known-bad design of ``leader.toml`` and ``partition.toml``, or of the specs that are
+named, is found by search and taken step by step. Kafka takes every step of a design that is its own, such as
+``KafkaLeader``, unless it has another mistake, or a later rule, that comes first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+
+from bridge import Classes  # noqa: E402
+from broker import drives  # noqa: E402
+from leader import PartitionLeader  # noqa: E402
+from leader_adapter import LeaderAdapter  # noqa: E402
+from libraries import NoKafka, libraries  # noqa: E402
+from observed import ObservedPartition  # noqa: E402
+from partition_adapter import PartitionAdapter, of_version  # noqa: E402
+
+from floodmark.checkers.exploration import Violation  # noqa: E402
+from floodmark.checkers.project.spec import read_all  # noqa: E402
+from floodmark.checkers.run.checks import run_check  # noqa: E402
+from floodmark.checkers.value_text import plain  # noqa: E402
+from floodmark.checkers.verdict.check import Check, Settings, checks  # noqa: E402
+from floodmark.conformance import Mismatch, replay  # noqa: E402
+from floodmark.language.errors import SourceError  # noqa: E402
+
+
+def counterexamples(spec: Path, kafka: Classes) -> Iterator[tuple[str, int, str | None]]:
+    """For each known-bad design of a spec its name, the steps of its shortest counterexample after the initial state,
+    and where Kafka decides otherwise; None if it takes every step as the design does.
+    """
+    for found in read_all(spec):
+        for check in checks(found, Settings(workers=1)):
+            if check.flawed is not None:
+                violation = run_check(check).violation
+                assert violation is not None, check.flawed.name
+                yield check.flawed.name, len(violation.trace) - 1, _difference(check, violation, kafka)
+
+
+def _difference(check: Check, violation: Violation, kafka: Classes) -> str | None:
+    steps = [{"action": entry.step.action, "arguments": {
+        name: plain(value) for name, value in entry.step.arguments.items()}} for entry in violation.trace]
+    model, kind = _beside(check, kafka)
+    try:
+        replay(model, type("Adapter", (kind,), {"kafka": kafka}), steps)
+    except Mismatch as found:
+        differences = "; ".join(f"{name} is {shown!r}, not {expected!r}" for name, expected, shown in found.differences)
+        return f"step {len(found.steps) - 1}, {found.steps[-1].action}: {differences or found}"
+    except SourceError as impossible:
+        return f"{impossible.message}, with what Kafka did before"
+    return None
+
+
+def _beside(check: Check, kafka: Classes) -> tuple[Any, type[Any]]:
+    """The model that says what Kafka should show after each step, and the adapter. Of the controller's designs that is
+    the observed one, which has epochs and errors.
+    """
+    if issubclass(check.cls(), PartitionLeader):
+        return check.cls()(**check.constants), LeaderAdapter
+    return ObservedPartition(**{**of_version(kafka), "brokers": check.constants["brokers"]}), PartitionAdapter
+
+
+def main() -> None:
+    try:
+        kafkas = [Classes(each) for each in libraries()]
+    except NoKafka as reason:
+        raise SystemExit(str(reason)) from None
+    for spec in map(Path, sys.argv[1:] or [HERE / "leader.toml", HERE / "partition.toml"]):
+        for kafka in kafkas:
+            if spec.name != "leader.toml" or drives(kafka):
+                for name, steps, found in counterexamples(spec, kafka):
+                    told = "Kafka takes them all" if found is None else f"Kafka decides otherwise at {found}"
+                    print(f"{kafka}: {name}, {steps} steps: {told}")
+
+
+if __name__ == "__main__":
+    main()
