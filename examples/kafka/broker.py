@@ -218,19 +218,21 @@ class Broker:
         self, follower: int, offset: int, leader_epoch: int | None = None, broker_epoch: int | None = None,
         last_epoch: int | None = None,
     ) -> str:
-        """A follower's fetch, in the leader epoch and the broker epoch that are known here unless others are given."""
+        """A follower's fetch, in the leader epoch and the broker epoch that are known here unless others are given. The
+        answer has one record, if there is one.
+        """
         kind = self.kafka.type
         optional, integer = jpype.java.util.Optional, jpype.java.lang.Integer
         known = self.leader_epoch if leader_epoch is None else leader_epoch
         epoch = self.cached(follower).broker_epoch if broker_epoch is None else broker_epoch
         parameters = kind("server.storage.log.FetchParams")(
-            follower, jpype.JLong(epoch), jpype.JLong(0), 0, 1024,
+            follower, jpype.JLong(epoch), jpype.JLong(0), 0, 1,
             kind("server.storage.log.FetchIsolation").LOG_END, optional.empty())
         asked = kind("common.requests.FetchRequest$PartitionData")(
-            self.topic, jpype.JLong(offset), jpype.JLong(0), 1024, optional.of(integer(known)),
+            self.topic, jpype.JLong(offset), jpype.JLong(0), 1, optional.of(integer(known)),
             optional.empty() if last_epoch is None else optional.of(integer(last_epoch)))
         return self._told(lambda: self.partition.fetchRecords(
-            parameters, asked, jpype.JLong(self.now), 1024, True, True))
+            parameters, asked, jpype.JLong(self.now), 1, True, True))
 
     def shrink(self) -> None:
         """The leader looks for followers that are out of sync, as it does every half of ``LAG``."""

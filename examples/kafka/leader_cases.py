@@ -131,17 +131,18 @@ def case(title: str) -> Callable[[Case], Case]:
 @case('"Higher version" must not mean "not lower"')
 def equal_version(run: Leadership) -> bool:
     """The metadata of a shrink, whose answer has arrived, makes the leader forget an expansion that is under way. It
-    commits a record that the new member of the ISR lacks, and that member is elected, cleanly.
+    commits two records of which the new member of the ISR has one, and that member is elected, cleanly.
     """
     run.begin(replicas=(1, 3, 2), min_isr=2)
     run.shrink(3)
     run.settle()
     shrunk = run.state()
     run.append()
+    run.append()
     run.fetch(3, 0)
     run.metadata(shrunk)
-    run.fetch(2, 1)
-    acknowledged = run.broker.acknowledged(1) == "NONE"
+    run.fetch(2, 2)
+    acknowledged = run.broker.acknowledged(2) == "NONE"
     run.is_answered()
     run.control("fence", 1)
     return acknowledged and run.controller.partition().leader == 3

@@ -83,8 +83,8 @@ class TrustsSkippedEpochs(AlterIsrFailover):
     another led; a follower that had acknowledged a record then truncates it under that other leader. With one more
     election, at four leader epochs and four versions, no replica has the record (committed_records_survive, 14 states).
 
-    A candidate finding, with no ticket known: Kafka's Partition.makeLeader checks only whether this broker led before,
-    and one metadata delta can carry several leader epochs. Not reproduced against Kafka.
+    Reproduced in Kafka 4.2.0 and 4.3.0 (docs/kafka.md), with no ticket known: Partition.makeLeader checks only whether
+    this broker led before, and one metadata delta can carry several leader epochs.
     """
 
     def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
