@@ -177,8 +177,14 @@ class Broker:
         self.sent.append((shown, handler, request.data()))
 
     def close(self) -> None:
+        """Deletes the log, and lets go of what is Java's: it holds what implements its interfaces, and that holds this
+        object. No collector sees such a circle as a whole.
+        """
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        del self.log, self.partition, self.clock, self.scheduler
+        self.sent.clear()
+        self.scheduled.clear()
 
     # What the broker is asked to do.
 
