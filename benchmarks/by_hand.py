@@ -22,8 +22,8 @@ from pathlib import Path
 from benchmarks.native import Work, compile_good, subject
 from benchmarks.results import section
 from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.memory import FULL
 from floodmark.checkers.native.search import search_states
-from floodmark.checkers.native.worker import FULL
 
 LARGER_BITS = 2
 """How many powers of two a C program's larger table has more cells than the smaller one."""

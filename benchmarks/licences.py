@@ -18,8 +18,9 @@ from unittest.mock import patch
 
 from benchmarks.results import section
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native import search, symmetry
+from floodmark.checkers.native import search
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.search import driver, store, symmetry
 from floodmark.checkers.verdict.check import Check, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,9 +56,9 @@ def measured(spec: str, constants: dict[str, int], times: int) -> dict[str, Any]
     model = type(given)(**{**given.constant_values, **constants})
     ratios, seconds, orbits = [], [], 0
     for _ in range(times):
-        whole, tests = _Timed(search.NativeSearch.run), _Timed(symmetry.confirm_symmetry)
+        whole, tests = _Timed(driver.Search.run), _Timed(symmetry.confirm_symmetry)
         ran = lambda its, whole=whole: whole(its)  # noqa: E731 - a method of the class
-        with patch.object(search.NativeSearch, "run", ran), patch.object(search, "confirm_symmetry", tests):
+        with patch.object(driver.Search, "run", ran), patch.object(store, "confirm_symmetry", tests):
             found = search.search_states(model, check.properties(), Options(workers=1, symmetry=True))
         orbits = found.distinct
         seconds.append(whole.seconds - tests.seconds)

@@ -20,10 +20,10 @@ from pathlib import Path
 from benchmarks.results import section
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.kernel.compiled_model import build_kernel
-from floodmark.checkers.native import search
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search import driver
 from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
@@ -138,7 +138,7 @@ def editions(work: Work) -> str:
     """One row: seconds of processor time to compile and to search, in plain and in optimised code."""
     model, properties = subject(work)
     functions = {prop.name: prop.function for prop in properties}
-    patience, search.PATIENCE = search.PATIENCE, float("inf")
+    patience, driver.PATIENCE = driver.PATIENCE, float("inf")
     kept = os.environ.get("FLOODMARK_CACHE")
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FLOODMARK_CACHE"] = cache
@@ -151,7 +151,7 @@ def editions(work: Work) -> str:
         good = time.process_time()
         found = search_states(model, properties, Options(workers=1))
         ended = time.process_time()
-    search.PATIENCE = patience
+    driver.PATIENCE = patience
     if kept is None:
         del os.environ["FLOODMARK_CACHE"]
     else:

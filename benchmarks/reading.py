@@ -20,8 +20,7 @@ import numpy as np
 
 from benchmarks.results import section
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.kernel.compiled_model import build_kernel
-from floodmark.checkers.native.search import NativeSearch, is_long
+from floodmark.checkers.native.search import begin
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import build_code
@@ -55,7 +54,7 @@ def measured(path: str, constants: dict[str, int]) -> str:
     """The figures of one spec, as a row of the table."""
     check = checks(specs.read(ROOT / path), Settings(constants=constants, workers=1))[0]
     model, options = check.cls()(**check.constants), Options(workers=1)
-    search = NativeSearch(model, [], options, build_kernel(model, {}, False, 1, is_long(options)), 1, None)
+    search = begin(model, [], options)
     search.run()
     states = np.concatenate([piece.reshape(-1) for piece in search.pieces()])
     code = build_code(model, {}, False).load()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from floodmark.checkers.codegen.model_module import COUNTERS
 from floodmark.checkers.kernel.loops import EVERYTHING
-from floodmark.checkers.native.worker import MAX_BITS
+from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark.ledger import COLUMNS
 from floodmark.checkers.spark.shard import FULLEST
 from floodmark.checkers.spark.tasks import Expanded, Merged

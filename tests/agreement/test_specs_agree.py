@@ -15,9 +15,11 @@ import pytest
 
 from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.kernel.stepper import Stepper
-from floodmark.checkers.native import search
-from floodmark.checkers.native.symmetry import sample
+from floodmark.checkers.native.search import begin
 from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.search.driver import Search
+from floodmark.checkers.search.store import LocalStore
+from floodmark.checkers.search.symmetry import sample
 from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
 from floodmark.compiler.layout import digest
 from floodmark.language.model import State
@@ -96,21 +98,22 @@ def checks_of(path: Path) -> tuple[Check, ...]:
     return tuple(checks(read(path), Settings()))
 
 
-def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[search.NativeSearch, bool]:
+def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[Search, bool]:
     """The native search up to so many states, and whether it saw all; without properties none can end it early."""
     model = check.cls()(**constants)
     options = Options(workers=1, limits=Limits(states=limit))
     of_states = [prop for prop in check.properties() if not prop.is_liveness]
-    started = search._prepare(model, of_states if checked else [], options, None)
+    started = begin(model, of_states if checked else [], options)
     return started, started.run().complete
 
 
-def assert_sample_agrees(started: search.NativeSearch, size: int) -> None:
+def assert_sample_agrees(started: Search, size: int) -> None:
     """Fails unless CPython takes the steps that compiled code takes from a sample of the states it reached."""
     interface, kernel, model = started.interface, started.kernel, started.model
     layout = interface.layout
     stepper = Stepper(kernel.model, interface)
-    rows = sample(started._holders(), layout.words)
+    assert isinstance(started.store, LocalStore)
+    rows = sample(started.store.parts, layout.words)
     for row in rows[:: max(1, len(rows) // size)]:
         state = layout.unpack(row)
         assert layout.pack(state) == tuple(row.tolist()), state
@@ -138,13 +141,13 @@ def assert_sample_agrees(started: search.NativeSearch, size: int) -> None:
         assert ~true & ((1 << len(interface.state_predicates)) - 1) == wrong, state
 
 
-def false_of(started: search.NativeSearch, names: tuple[str, ...], *states: State) -> int:
+def false_of(started: Search, names: tuple[str, ...], *states: State) -> int:
     """The mask of the properties that CPython finds false."""
     functions = (started.by_name[name].function for name in names)
     return sum(1 << bit for bit, function in enumerate(functions) if not holds(started.model, function, *states))
 
 
-def assert_whole_set_agrees(started: search.NativeSearch) -> None:
+def assert_whole_set_agrees(started: Search) -> None:
     states, generated, depth = reference_set(started.model)
     layout = started.interface.layout
     packed = {layout.pack(state) for state in states}

@@ -37,12 +37,13 @@ from floodmark.checkers.kernel import compiled_model, loops, scratch
 from floodmark.checkers.kernel.compiled_model import build_kernel, stride_of
 from floodmark.checkers.kernel.memory import Budget, Region
 from floodmark.checkers.kernel.partitioned import fingerprints
-from floodmark.checkers.native import files, worker
+from floodmark.checkers.native import files, memory
 from floodmark.checkers.native.search import reachable_set, search_states
-from floodmark.checkers.native.statistics import column, values_seen
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
 from floodmark.checkers.resources import memory_of_command
+from floodmark.checkers.search import store
+from floodmark.checkers.search.statistics import column, values_seen
 from tests.search.test_native import Grid, Jumps, Premises, Wide, compared, shapes
 
 
@@ -161,8 +162,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
         "_FIRST_STATES": 2, "_FIRST_CELLS": 4,
     }.items():
         monkeypatch.setattr(files, name, value)
-    monkeypatch.setattr(worker, "FIRST_CELLS", 8)
-    monkeypatch.setattr(worker, "PIECE", 7)
+    monkeypatch.setattr(memory, "FIRST_CELLS", 8)
+    monkeypatch.setattr(store, "PIECE", 7)
 
     def limit(room: int) -> None:
         monkeypatch.setattr(Budget, "room", lambda self, held: room)
@@ -243,7 +244,7 @@ def test_the_reachable_set_is_read_from_files(small: SetLimit) -> None:
 
 
 def test_the_change_is_told_and_progress_never_runs_back(small: SetLimit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("floodmark.checkers.native.search.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("floodmark.checkers.search.driver.PROGRESS_SECONDS", 0.0)
     small(600)
     told: list[Progress] = []
     now = search_states(Grid(side=4), [], Options(workers=2), told.append)
@@ -391,7 +392,7 @@ def test_values_are_counted_in_the_room_that_is_left(room: int) -> None:
 @pytest.mark.parametrize("limit", [0, 1, 4096, 1 << 20])
 def test_a_limit_that_leaves_no_room_at_all(limit: int, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """States of 48 bytes, more of them than such a limit would hold: nothing is written where nothing is reserved."""
-    monkeypatch.setattr("floodmark.checkers.native.search.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("floodmark.checkers.search.driver.PROGRESS_SECONDS", 0.0)
     now = found(Wide(nodes=3), Options(workers=workers, limits=Limits(memory=limit)))
     assert now.stopped == Stop(Limit.MEMORY)
     assert not now.complete

@@ -32,11 +32,12 @@ from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.kernel import compiled_model, loops
 from floodmark.checkers.kernel.compiled_model import Kernel, build_kernel
 from floodmark.checkers.native.search import reachable_set, search_states
-from floodmark.checkers.native.trace import Packed, Tracer
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search.store import Packed
+from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.verdict.check import Settings, checks
 from floodmark.language.errors import ModelError
 from floodmark.language.model import State
@@ -643,7 +644,7 @@ def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
     properties = list(collect(Wide, ()).values())
     plain = search_states(Wide(), properties, Options(workers=2))
-    monkeypatch.setattr("floodmark.checkers.native.search.PATIENCE", 0.0)
+    monkeypatch.setattr("floodmark.checkers.search.driver.PATIENCE", 0.0)
     kernels: list[Kernel] = []
     improve = Kernel.improve
 
@@ -689,7 +690,7 @@ def test_what_a_spec_expects_decides_which_code_is_compiled(
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "plain"))
     plain = search_states(Wide(), properties, Options(workers=1))
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "other"))
-    monkeypatch.setattr("floodmark.checkers.native.search.PATIENCE", 0.0)
+    monkeypatch.setattr("floodmark.checkers.search.driver.PATIENCE", 0.0)
     kernels: list[Kernel] = []
     first = Kernel.__init__
 

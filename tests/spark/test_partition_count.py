@@ -19,7 +19,7 @@ from floodmark.checkers.spark.partition_count import (
     is_outgrown,
     partition_count,
 )
-from floodmark.checkers.spark.search import Distribution, Search
+from floodmark.checkers.spark.search import Distribution, IntoCluster
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,12 @@ def test_a_checkpoint_decides_before_the_command_and_the_command_before_the_expe
         return SimpleNamespace(clean_up_after_others=lambda: None)
 
     monkeypatch.setattr(search, "Cluster", cluster)
-    holder = SimpleNamespace(levels=[], count=0, rows=lambda start, stop: np.zeros((0, 1), dtype=np.uint64))
+    context = SimpleNamespace(defaultParallelism=2)
+    monkeypatch.setattr(IntoCluster, "session", lambda self: SimpleNamespace(sparkContext=context))
+    monkeypatch.setattr(IntoCluster, "_code", lambda self, search: None)
+    options = Options(limits=Limits(), likely=likely)
     under_way: Any = SimpleNamespace(
-        _holders=lambda: [holder],
-        _distinct=lambda: 0,
-        _say=lambda what: None,
-        session=lambda: SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2)),
-        options=Options(limits=Limits(), likely=likely),
-        distribution=Distribution(partitions=asked),
-        code=None,
-        interface=None,
+        options=options, interface=None, store=SimpleNamespace(count=0), say=lambda what: None
     )
-    Search._new_cluster(under_way, kept)
+    IntoCluster(Distribution(partitions=asked), None)._new_cluster(under_way, np.zeros(0, dtype=np.uint64), kept)
     assert made == [wanted]

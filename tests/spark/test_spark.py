@@ -27,13 +27,14 @@ from floodmark import (
 )
 from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop
 from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.native import memory
 from floodmark.checkers.native import search as native
-from floodmark.checkers.native import worker
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.search.driver import Search
 from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
-from floodmark.checkers.spark.search import Distribution, Search, search_states
+from floodmark.checkers.spark.search import Distribution, IntoCluster, search_states
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.language.errors import SourceError
@@ -193,17 +194,17 @@ def test_wide_states_are_explored_to_the_end() -> None:
 def test_a_search_that_does_not_fit_moves_over(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says so, finds the same, and what it shows never becomes less."""
     moved: list[int] = []
-    original = Search._move
+    original = IntoCluster._moved
 
-    def noting(self: Search) -> None:
-        moved.append(self.level)
-        original(self)
+    def noting(self: IntoCluster, search: Search) -> Any:
+        moved.append(search.level)
+        return original(self, search)
 
-    monkeypatch.setattr(Search, "_move", noting)
-    monkeypatch.setattr("floodmark.checkers.native.search.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(IntoCluster, "_moved", noting)
+    monkeypatch.setattr("floodmark.checkers.search.driver.PROGRESS_SECONDS", 0.0)
     model = TwoPhaseCommit(managers=5)
     wanted = found_by(native.search_states, model, Options(workers=1))
-    monkeypatch.setattr(worker, "FIRST_CELLS", 64)
+    monkeypatch.setattr(memory, "FIRST_CELLS", 64)
     monkeypatch.setattr(Budget, "room", lambda self, held: room)
     monkeypatch.setattr(Budget, "of_pages", lambda self, workers: 0)
     told: list[Progress] = []
@@ -262,9 +263,9 @@ def test_resume_goes_on_and_does_no_level_twice(tmp_path: Path, monkeypatch: pyt
     levels: list[int] = []
     original = Search._level
 
-    def noting(self: Search, threads: Any) -> bool:
+    def noting(self: Search) -> bool:
         levels.append(self.level)
-        return original(self, threads)
+        return original(self)
 
     monkeypatch.setattr(Search, "_level", noting)
     both(model, resume=str(tmp_path / "kept"))

@@ -14,7 +14,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from floodmark.checkers.native.statistics import column  # noqa: E402
+from floodmark.checkers.search.statistics import column  # noqa: E402
 from floodmark.checkers.spark import session, state_table  # noqa: E402
 from floodmark.checkers.spark.package import package_zip  # noqa: E402
 from floodmark.compiler.layout import encode, lay_out  # noqa: E402

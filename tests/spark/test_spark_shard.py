@@ -18,7 +18,7 @@ import pytest
 
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.partitioned import fingerprints
-from floodmark.checkers.native.worker import MAX_BITS
+from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark import ledger, shard
 from floodmark.checkers.spark.code_transfer import Loaded, build_code
 from floodmark.checkers.spark.ledger import Ledger

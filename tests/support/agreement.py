@@ -54,7 +54,7 @@ def assert_agrees(cls: type[Model], workers: tuple[int, ...] = (1, 2), **constan
         invented = [layout.unpack(words) for words in native - packed]
         assert not missing, f"CPython reaches {missing[:3]}"
         assert not invented, f"native code reaches {invented[:3]}"
-        with patch("floodmark.checkers.native.search.PATIENCE", 0.0):
+        with patch("floodmark.checkers.search.driver.PATIENCE", 0.0):
             found = search_states(cls(**constants), list(collect(cls, []).values()), options)
         if not found.violations:
             assert (found.distinct, found.generated, found.depth) == (len(states), generated, depth)

@@ -106,7 +106,7 @@ class _Both:
         except SourceError:
             starts = []
         try:
-            self.search = search._prepare(self.model, properties, options, None)
+            self.search = search.begin(self.model, properties, options)
         except Outgrown:
             raise
         except SourceError as error:

@@ -22,7 +22,7 @@ from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.spark import search, tasks
 from floodmark.checkers.spark.cluster import _LOST, Cluster
-from floodmark.checkers.spark.search import Distribution, Search
+from floodmark.checkers.spark.search import Distribution, IntoCluster
 from floodmark.checkers.spark.shard import Lost
 from floodmark.language.model import Model
 
@@ -223,7 +223,7 @@ def search_states(
 
     with _instead(
         (search, "Cluster", Here),
-        (Search, "session", lambda self: SimpleNamespace(sparkContext=context)),
+        (IntoCluster, "session", lambda self: SimpleNamespace(sparkContext=context)),
         (tasks, "scratch_folders", machines.folders),
         (tasks, "_process", machines.process),
         (Cluster, "clean_up_after_others", lambda self: None),

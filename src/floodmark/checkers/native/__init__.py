@@ -1,11 +1,8 @@
 """The native search: breadth first, level by level, exact, in threads that share one table of visited states.
 
-- Start with ``search.py``: levels, budgets, violations, counters. ``engine.py`` offers it to a run.
-- ``worker.py``: a thread's states, and the table that all threads share.
-- ``trace.py``: the way back from a state, replayed in CPython.
-- ``symmetry.py``: checks on states that a search met that the compiled code is as symmetric as its licence says.
-- ``statistics.py``: the distinct values of each variable; ``container_sizes.py``: the largest size of each container.
-- ``files.py``: the search once memory is full, in partitions that are files.
+- Start with ``search.py``: a search in memory, and when it goes on in files. ``engine.py`` offers it to a run.
+- ``memory.py``: the table that all threads share; ``worker.py``: a thread's states.
+- ``files.py``: the states once memory is full, in partitions that are files.
 
 Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
 
@@ -30,8 +27,8 @@ Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
 - Every trace is replayed in CPython, and CPython also judges each state that compiled code calls bad. A disagreement is
   an internal error, never a verdict.
 - A search begins in plain code, which LLVM does not optimise, and changes to optimised code once it has been running
-  for ``search.PATIENCE``. Plain code is ready in a third of the time or less, and a search in it takes two to three
+  for ``driver.PATIENCE``. Plain code is ready in a third of the time or less, and a search in it takes two to three
   times as long; most searches, above all those of known-bad designs, end before optimised code would have been ready. A
   spec whose ``[expect]`` table predicts many states begins with optimised code, one that predicts few stays with plain
-  code (``search.MANY_STATES``).
+  code (``driver.MANY_STATES``).
 """

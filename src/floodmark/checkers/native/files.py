@@ -32,10 +32,8 @@ from typing import IO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.checkers.codegen.model_module import COUNTERS
 from floodmark.checkers.exploration import Limit, Stop
 from floodmark.checkers.kernel import loops
-from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.memory import Budget, Region, reserve
 from floodmark.checkers.kernel.partitioned import (
     COUNTS,
@@ -49,16 +47,9 @@ from floodmark.checkers.kernel.partitioned import (
     empty_filter,
 )
 from floodmark.checkers.kernel.scratch import allocate, base_folder, full_disk, is_in_memory
-from floodmark.checkers.native.worker import (
-    CELL_BYTES,
-    FULL,
-    MAX_BITS,
-    PIECE,
-    Array,
-    Crew,
-    OutOfRoom,
-    unpacked,
-)
+from floodmark.checkers.native.memory import CELL_BYTES, FULL, MAX_BITS, Memory
+from floodmark.checkers.native.worker import unpacked
+from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
 
 T = TypeVar("T")
 
@@ -160,11 +151,6 @@ class Partition:
         """A slice of its states, a row of words each."""
         return unpacked(self.store[start * self.stride : stop * self.stride].reshape(-1, self.stride), self.words)
 
-    def pieces(self) -> Iterator[Array]:
-        """All of its states, in pieces."""
-        for start in range(0, self.count, PIECE):
-            yield self.rows(start, min(start + PIECE, self.count))
-
     def give_back(self, start: int, stop: int) -> None:
         """Does nothing: its states are not in memory that counts."""
 
@@ -257,7 +243,7 @@ class _Lane:
             self.code.function("rehash", 1)(self.fields.ctypes.data)
         self.open(partition)
 
-    def noted(self) -> dict[int, tuple[int, ...]]:
+    def noted(self) -> dict[int, Packed]:
         """The smallest state of the partition noted at each place; clears the notes."""
         found = {}
         assert self.partition is not None
@@ -279,62 +265,63 @@ class _Lane:
         return given
 
 
-class Files:
-    """All states of a search, in files. To the search it looks like a worker."""
+class Files(LocalStore):
+    """All states of a search, in files."""
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: Budget) -> None:
-        """Takes over what the crew has found and still has to do, and releases the crew's memory on the way.
+    def __init__(self, memory: Memory, budget: Budget) -> None:
+        """Takes over what was found in memory and is still to be done, and releases the memory on the way.
 
         Raises OutOfRoom if there is no disk, or no room on it.
         """
-        self.kernel = kernel
-        self.words = crew.words
-        self.stride = crew.stride
-        self.levels: list[tuple[int, int]] = []
-        self._noted: dict[int, tuple[int, ...]] = {}
+        super().__init__(memory.interface)
+        self.kernel = memory.kernel
+        self.stride = memory.stride
+        self.wanted = memory.wanted
+        self._noted: dict[int, Packed] = {}
         self._todo: deque[tuple[Partition, int, int]] = deque()
         self._waiting = 0
         self._lock = threading.Lock()
         folder = base_folder()
-        _must_have_room(folder, crew)
-        for worker in crew.workers:
+        _must_have_room(folder, memory)
+        for worker in memory.workers:
             for place in np.nonzero(worker.best)[0]:
-                self._note({int(place): crew.state(int(worker.best[place]) - 1)})
-        crew.drop_table()
+                self._note({int(place): memory.state(int(worker.best[place]) - 1)})
+        memory.drop_table()
         self.partitions = [Partition(folder, self.words, self.stride) for _ in range(PARTITIONS)]
-        each = min(max(budget.limit // SHARE_OF_LIMIT, MIN_BUFFERS), MAX_BUFFERS) // len(crew.workers)
-        self.lanes = [_Lane(self, each) for _ in crew.workers]
-        first = crew.workers[0].fields
+        each = min(max(budget.limit // SHARE_OF_LIMIT, MIN_BUFFERS), MAX_BUFFERS) // len(memory.workers)
+        self.lanes = [_Lane(self, each) for _ in memory.workers]
+        first = memory.workers[0].fields
         for lane in self.lanes:
             for field in (loops.DEADLOCK, loops.FALSE_WANTED, loops.TRUE_WANTED):
                 lane.fields[field] = first[field]
-        self._before = _sum(worker.context for worker in crew.workers)
+        self._before = _sum(worker.context for worker in memory.workers)
         self._threads = ThreadPoolExecutor(len(self.lanes))
-        self._take_over(crew)
+        self._take_over(memory)
 
     # Taking over.
 
-    def _take_over(self, crew: Crew) -> None:
-        done = len(crew.workers[0].levels) - 1
+    def _take_over(self, memory: Memory) -> None:
+        done = len(memory.workers[0].levels) - 1
         for level in range(max(done, 0)):
-            self._take_slices(crew, [[worker.levels[level]] for worker in crew.workers])
-            self._end_level(crew, level)
+            self._take_slices(memory, [[worker.levels[level]] for worker in memory.workers])
+            self._end_level(memory, level)
         if done >= 0:
-            rest = _unexpanded(crew)
-            expanded = [_without(worker.levels[-1], own) for worker, own in zip(crew.workers, rest, strict=True)]
-            self._take_slices(crew, expanded)
+            rest = _unexpanded(memory)
+            expanded = [_without(worker.levels[-1], own) for worker, own in zip(memory.workers, rest, strict=True)]
+            self._take_slices(memory, expanded)
             starts = [partition.count for partition in self.partitions]
-            self._take_slices(crew, rest)
-            self._end_level(crew, done)
+            self._take_slices(memory, rest)
+            self._end_level(memory, done)
             self._todo.extend(
                 slice_ for partition, start in zip(self.partitions, starts, strict=True)
                 for slice_ in _slices(partition, start, partition.count)
             )
-        known = [worker.levels[-1][1] if worker.levels else 0 for worker in crew.workers]
-        self._take_slices(crew, [[(start, worker.count)] for start, worker in zip(known, crew.workers, strict=True)])
-        wanted = _sum(worker.fields[[loops.DIGEST_1, loops.DIGEST_2]] for worker in crew.workers)
-        pending = [worker.buffer[: worker.pending * self.words].copy() for worker in crew.workers]
-        crew.let_go()
+        known = [worker.levels[-1][1] if worker.levels else 0 for worker in memory.workers]
+        found = [[(start, worker.count)] for start, worker in zip(known, memory.workers, strict=True)]
+        self._take_slices(memory, found)
+        wanted = _sum(worker.fields[[loops.DIGEST_1, loops.DIGEST_2]] for worker in memory.workers)
+        pending = [worker.buffer[: worker.pending * self.words].copy() for worker in memory.workers]
+        memory.let_go()
         self._all(_fill, deque(self.partitions))
         if (self.digest != wanted).any():
             raise RuntimeError("states changed on the way to files")
@@ -342,22 +329,21 @@ class Files:
             self._send(states)
         self._merge()
 
-    def _take_slices(self, crew: Crew, slices: Sequence[Sequence[tuple[int, int]]]) -> None:
-        """Moves slices of the crew's stores to the partitions."""
+    def _take_slices(self, memory: Memory, slices: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """Moves slices of what is in memory to the partitions."""
         lane = self.lanes[0]
-        for store, own in zip(crew.stores, slices, strict=True):
+        for store, own in zip(memory.stores, slices, strict=True):
             for at, stop in own:
                 lane.fields[loops.STORE] = store.address
                 while at < stop:
                     at = lane.code.function("spread", 4)(lane.fields.ctypes.data, lane.route.ctypes.data, at, stop)
                     lane.flush(self.partitions, 1 if at == stop else lane.room // 2 or 1, Partition.append)
 
-    def _end_level(self, crew: Crew, level: int) -> None:
-        """Ends a level of each partition, and releases the crew's memory up to there."""
+    def _end_level(self, memory: Memory, level: int) -> None:
+        """Ends a level of each partition, and releases the memory up to there."""
         for partition in self.partitions:
             partition.levels.append((partition.levels[-1][1] if partition.levels else 0, partition.count))
-        self.levels.append((self.levels[-1][1] if self.levels else 0, self.count))
-        for worker in crew.workers:
+        for worker in memory.workers:
             worker.give_back(*worker.levels[level])
 
     def _send(self, states: Array) -> None:
@@ -378,36 +364,25 @@ class Files:
                 )
                 self._waiting += lane.flush(self.partitions, 1, Partition.send)
 
-    # The interface of a worker.
+    # A store of a search.
 
     @property
-    def count(self) -> int:
-        return sum(partition.count for partition in self.partitions)
+    def parts(self) -> Sequence[Partition]:
+        return self.partitions
 
     @property
     def digest(self) -> Array:
         return _sum(partition.digest for partition in self.partitions)
 
     @property
-    def fields(self) -> Array:
-        fields = np.zeros(loops.FIELDS, dtype=np.uint64)
-        fields[[loops.DIGEST_1, loops.DIGEST_2]] = self.digest
-        return fields
-
-    @property
     def context(self) -> Array:
         return _sum([self._before, *(lane.context for lane in self.lanes)])
-
-    @property
-    def fired(self) -> Array:
-        return self.context[COUNTERS : self.kernel.interface.first_premise]
 
     def take_code(self) -> None:
         for lane in self.lanes:
             lane.take_code()
 
-    def add(self, states: Sequence[tuple[int, ...]]) -> None:
-        """Adds initial states."""
+    def add(self, states: Sequence[Packed]) -> None:
         self._send(np.array(states, dtype=np.uint64).reshape(-1))
         self._merge()
 
@@ -417,8 +392,7 @@ class Files:
         for partition in self.partitions:
             partition.levels.append((partition.levels[-1][1] if partition.levels else 0, partition.count))
             self._todo.extend(_slices(partition, *partition.levels[-1]))
-        self.levels.append((self.levels[-1][1] if self.levels else 0, self.count))
-        assert len(self.levels) == level
+            assert len(partition.levels) == level
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
         while self._todo or self._waiting:
@@ -447,9 +421,9 @@ class Files:
         self._all(_merge, deque(partition for partition in self.partitions if partition.sent))
         self._waiting = 0
 
-    def check_level(self, false_wanted: int, true_wanted: int) -> None:
+    def check_level(self) -> None:
         for lane in self.lanes:
-            lane.fields[loops.FALSE_WANTED], lane.fields[loops.TRUE_WANTED] = false_wanted, true_wanted
+            lane.fields[loops.FALSE_WANTED], lane.fields[loops.TRUE_WANTED] = self.wanted
 
         def check(lane: _Lane, partition: Partition) -> bool:
             start = partition.levels[-1][1] if partition.levels else 0
@@ -460,12 +434,12 @@ class Files:
 
         self._all(check, deque(self.partitions))
 
-    def noted(self, place: int) -> tuple[int, ...] | None:
+    def noted(self, place: int) -> Packed | None:
         return self._noted.pop(place, None)
 
-    def parent_in(self, level: int, target: tuple[int, ...]) -> tuple[int, ...] | None:
+    def parent_in(self, level: int, target: Packed) -> Packed | None:
         wanted = np.array(target, dtype=np.uint64)
-        found: list[tuple[int, ...]] = []
+        found: list[Packed] = []
 
         def look(lane: _Lane, partition: Partition) -> bool:
             context = lane.new_context()
@@ -479,7 +453,7 @@ class Files:
         self._all(look, deque(self.partitions))
         return min(found, default=None)
 
-    def _note(self, noted: dict[int, tuple[int, ...]]) -> None:
+    def _note(self, noted: dict[int, Packed]) -> None:
         with self._lock:
             for place, state in noted.items():
                 known = self._noted.get(place)
@@ -506,7 +480,6 @@ class Files:
             future.result()
 
     def close(self) -> None:
-        """Releases the disk space."""
         self._threads.shutdown()
         for partition in self.partitions:
             partition.close()
@@ -539,16 +512,16 @@ def _slices(partition: Partition, start: int, stop: int) -> Iterator[tuple[Parti
         yield partition, at, min(at + SLICE, stop)
 
 
-def _unexpanded(crew: Crew) -> list[list[tuple[int, int]]]:
+def _unexpanded(memory: Memory) -> list[list[tuple[int, int]]]:
     """The slices of the frontier in each worker's store that are not expanded yet, in order."""
-    rest: list[list[tuple[int, int]]] = [[] for _ in crew.workers]
-    for worker in crew.workers:
+    rest: list[list[tuple[int, int]]] = [[] for _ in memory.workers]
+    for worker in memory.workers:
         fields = worker.fields
         if fields[loops.CURSOR] < fields[loops.LEVEL_END]:
             rest[int(fields[loops.OWNER])].append((int(fields[loops.CURSOR]), int(fields[loops.LEVEL_END])))
-    if len(crew.workers) > 1:
+    if len(memory.workers) > 1:
         for number, own in enumerate(rest):
-            at, end = int(crew.cursors[number * loops.LINE]), int(crew.ends[number * loops.LINE])
+            at, end = int(memory.cursors[number * loops.LINE]), int(memory.ends[number * loops.LINE])
             if at < end:
                 own.append((at, end))
     return [sorted(own) for own in rest]
@@ -565,12 +538,12 @@ def _without(whole: tuple[int, int], holes: Sequence[tuple[int, int]]) -> list[t
     return [*left, (at, end)] if at < end else left
 
 
-def _must_have_room(folder: Path, crew: Crew) -> None:
+def _must_have_room(folder: Path, memory: Memory) -> None:
     """Raises OutOfRoom if the files would be in memory too, or would not fit."""
     if is_in_memory(folder):
         said = f"{folder} is in memory, too; name one on a disk in FLOODMARK_LOCAL_DIR"
         raise OutOfRoom(Stop(Limit.MEMORY, detail=said))
-    needed = 2 * crew.needed * (crew.stride + 2 * CELL_BYTES)
+    needed = 2 * memory.needed * (memory.stride + 2 * CELL_BYTES)
     free = shutil.disk_usage(folder).free
     if free < needed:
         said = f"{folder} has {free / 1e6:,.0f} MB for files, where {needed / 1e6:,.0f} are needed"

@@ -261,9 +261,8 @@ class Checkpoints:
 
     def _begun(self, cluster: Cluster, manifest: Manifest) -> tuple[Cluster, Manifest]:
         """Has the cluster, and what is written from now on, continue from a manifest."""
-        cluster.context[:] = np.frombuffer(bytes.fromhex(manifest.counters), dtype=np.uint64)
         ends = np.cumsum(cluster.ledger.widths()[: manifest.level]).tolist()
-        cluster.levels = list(zip([0, *ends], ends, strict=False))
+        cluster.goes_on_from(ends, np.frombuffer(bytes.fromhex(manifest.counters), dtype=np.uint64))
         cluster.shuffled = manifest.shuffled
         _, known = manifest.packed()
         self.last = cluster.ledger.levels - 1

@@ -1,4 +1,4 @@
-"""The workers of a Spark application, as the one worker of a search: it takes levels and returns what was found.
+"""States in the partitions of a Spark application.
 
 A ledger records what was accepted for each level. A level is accepted when none of its partitions was lost; every task
 receives the accepted counts and digests of its partition, and a level that is recomputed must have the same result.
@@ -20,7 +20,11 @@ import numpy as np
 
 from floodmark.checkers.codegen.model_module import COUNTERS, Interface
 from floodmark.checkers.kernel import loops as native_loops
+from floodmark.checkers.kernel.compiled_model import Kernel
+from floodmark.checkers.kernel.memory import Budget
 from floodmark.checkers.kernel.scratch import tells_of_full_disk
+from floodmark.checkers.search.store import Packed, Store
+from floodmark.checkers.search.symmetry import confirm_states
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import Code
 from floodmark.checkers.spark.folders import Folder
@@ -28,33 +32,32 @@ from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
 from floodmark.checkers.spark.jobs import Broken, Cancelled, NoWorker, java_has_ended, reason, watched
 from floodmark.checkers.spark.ledger import Accepted, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
-from floodmark.checkers.spark.reader import Packed
 from floodmark.checkers.spark.shard import Array, divided
 from floodmark.checkers.spark.tasks import Absent, Expanded, Level, Merged, Run, Seeded
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
 
+COMPARED, READ = 1 << 14, 1 << 20
+"""So many states are compared with copies under other names, and about so many are read for that."""
 RETRIES = 8
 READINGS = 2
 """How often what a checkpoint has is read before it counts as damaged: a partition may be lost the first time."""
 _LOST = "floodmark.checkers.spark.shard.Lost"
 """This text in Spark's report of a job says that a partition was lost."""
-DIGESTS = [native_loops.DIGEST_1, native_loops.DIGEST_2]
 SEED_BYTES = 256 << 20
 """States that are already known go to the workers in rounds of at most this size."""
 
 
-class Cluster:
-    """All partitions of a search. To the search it looks like a ``floodmark.checkers.native.worker.Worker``."""
+class Cluster(Store):
+    """All partitions of a search, which begins with states that were found elsewhere."""
 
     def __init__(
         self, context: SparkContext, code: Code, interface: Interface, partitions: int, initial: Array,
         buffers: int = MAX_BUFFERS,
     ) -> None:
+        super().__init__(interface)
         self.spark = context
-        self.interface = interface
-        self.words = code.words
         self.partitions = partitions
         self.initial = initial
         self.code = context.broadcast(code)
@@ -63,17 +66,14 @@ class Cluster:
         self.run = Run(folder, scratch, self.partitions, self.code, buffers, MAX_BYTES)
         self.seed_bytes = min(SEED_BYTES, buffers)
         self.home = self._home()
-        self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
-        self.context = np.zeros(COUNTERS + len(interface.actions) + len(interface.premises) + 1, dtype=np.uint64)
-        self.store = np.zeros(0, dtype=np.uint64)
-        self.levels: list[tuple[int, int]] = []
+        self._digest = np.zeros(2, dtype=np.uint64)
+        self._counters = np.zeros(COUNTERS + len(interface.actions) + len(interface.premises) + 1, dtype=np.uint64)
+        self._levels: list[tuple[int, int]] = []
         self.ledger = Ledger(self.partitions)
         self.memory = 0
         self.shuffled = 0
         self.repaired = 0
-        self.wanted = (0, 0)
         self.deadlock = False
-        self.complete = True
         self.tell: Callable[[str], None] = lambda what: None
         self._noted: dict[int, Packed] = {}
         self.reports: list[Merged] = []
@@ -88,50 +88,59 @@ class Cluster:
         pairs = self.spark.parallelize([(p, "") for p in range(self.partitions)], self.partitions)
         return pairs.partitionBy(self.partitions, tasks.identity).persist()
 
-    # The interface of a worker.
+    # A store of a search.
 
     @property
     def count(self) -> int:
         return self.ledger.count
 
     @property
-    def fired(self) -> Array:
-        return self.context[COUNTERS : self.interface.first_premise]
+    def levels(self) -> list[tuple[int, int]]:
+        return self._levels
+
+    @property
+    def context(self) -> Array:
+        return self._counters
+
+    @property
+    def digest(self) -> Array:
+        return self._digest
+
+    def add(self, states: Sequence[Packed]) -> None:
+        raise AssertionError("a search finds its initial states before it goes on in a cluster")
 
     def start_level(self, level: int) -> None:
-        """Makes everything found since the last level the frontier."""
-        self.levels.append((self.levels[-1][1] if self.levels else 0, self.count))
+        self._levels.append((self._levels[-1][1] if self._levels else 0, self.count))
+
+    def goes_on_from(self, ends: Sequence[int], counters: Array) -> None:
+        """Takes the ends of the levels that were expanded elsewhere, and what was counted there."""
+        self._levels = list(zip([0, *ends], ends, strict=False))
+        self._counters[:] = counters[: len(self._counters)]
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        """Expands the frontier and checks what is found; False when ``paused`` said to stop partway."""
-        self.complete = False
+        """Expands the frontier and checks what is found."""
         try:
             self.reports = self._complete(paused)
         except Cancelled:
             return False
         self.ledger.accept([report.found for report in self.reports], [report.digest for report in self.reports])
-        self.fields[DIGESTS] = self.ledger.digest()
+        self._digest[:] = self.ledger.digest()
         self.frontier = frontier(tasks.code_of(self.run), self.reports)
         self.shuffled += sum(report.received for report in self.reports)
         parts: list[Merged | Expanded] = [*self.reports, *self.expansions]
         for part in parts:
-            self.context += np.frombuffer(part.context, dtype=np.uint64)
+            self._counters += np.frombuffer(part.context, dtype=np.uint64)
             self._note(part.noted)
         self.memory = sum(report.size for report in self.reports)
-        self.complete = True
-        return not paused()
+        return True
 
-    def check_level(self, false_wanted: int, true_wanted: int) -> None:
-        """The level's states were checked when they were found."""
-
-    def take_code(self) -> None:
-        """Does nothing: the workers have good code from the start."""
+    def check_level(self) -> None:
+        """Does nothing: the level's states were checked when they were found."""
 
     def noted(self, place: int) -> Packed | None:
         return self._noted.pop(place, None)
 
     def parent_in(self, level: int, target: Packed) -> Packed | None:
-        """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
         found = self._of_all(lambda accepted: partial(tasks.parent, self.run, accepted, level, target))
         return min(found, default=None)
 
@@ -147,7 +156,7 @@ class Cluster:
         why = ""
         for attempt in range(RETRIES):
             accepted = self.ledger.upto(patience=2**attempt)
-            level = Level(len(self.levels), accepted, *self.wanted, self.deadlock)
+            level = Level(len(self._levels), accepted, *self.wanted, self.deadlock)
             reports = sorted(self._next_level(level, paused), key=lambda report: report.partition)
             whys = [report.lost for report in reports if report.lost]
             if not whys and [report.partition for report in reports] == list(range(self.partitions)):
@@ -289,7 +298,7 @@ class Cluster:
                     records, waiting = [], 0
             self.ledger.accept(counts, sums)
         self._put(token, records)
-        self.fields[DIGESTS] = self.ledger.digest()
+        self._digest[:] = self.ledger.digest()
         if not self._adopt(token, frozenset(range(self.partitions)), self.ledger.levels):
             self._repair()
 
@@ -308,7 +317,7 @@ class Cluster:
             if not self._adopt(token, frozenset(range(self.partitions)), levels):
                 self._settle()
                 raise Broken("a partition was lost while it was given its states")
-            self.fields[DIGESTS] = self.ledger.digest()
+            self._digest[:] = self.ledger.digest()
         return levels
 
     def _put_intact(self, token: str, records: Callable[[], RDD[Any]], ledger: Ledger, wanted: range) -> bool:
@@ -331,10 +340,9 @@ class Cluster:
             self.ledger.accept([report.found for report in reports], [report.digest for report in reports])
         if self.ledger.widths() != other.ledger.widths() or (self.ledger.digest() != other.ledger.digest()).any():
             raise Broken("states changed on the way from one number of partitions to another; run again")
-        self.fields[:], self.context[:] = other.fields, other.context
-        self.levels, self.shuffled = other.levels, other.shuffled + sum(report.received for report in reports)
+        self._digest[:], self._counters[:] = other.digest, other.context
+        self._levels, self.shuffled = other.levels, other.shuffled + sum(report.received for report in reports)
         self.memory, self.repaired = sum(report.size for report in reports), self.repaired + other.repaired
-        self.wanted = other.wanted
 
     def _handed_over(self, other: Cluster, number: int) -> list[Merged]:
         """The reports on a level that another cluster's partitions send."""
@@ -382,7 +390,7 @@ class Cluster:
     def verify(self) -> None:
         """Reads everything that the partitions have and compares it with what was accepted. Raises Broken."""
         found = self._of_all(lambda accepted: partial(tasks.verify, self.run, accepted))
-        if sum(found) != self.ledger.count or (self.fields[DIGESTS] != self.ledger.digest()).any():
+        if sum(found) != self.ledger.count or (self._digest != self.ledger.digest()).any():
             raise Broken("the partitions do not add up to what was found; run again")
 
     def codes(self) -> dict[str, Array]:
@@ -394,10 +402,15 @@ class Cluster:
             for name, slot in slots.items()
         }
 
-    def values_seen(self) -> dict[str, int]:
-        """How many distinct values each variable takes."""
+    def values_seen(self, budget: Budget) -> dict[str, int]:
         codes = self.codes()
         return {name: len(codes[name]) for name in self.interface.layout.variables}
+
+    def confirm_symmetry(self, kernel: Kernel, stopped: bool) -> None:
+        """Compares states here. The workers run the code of this kernel, which is made from the same parts of the
+        program and the same licence, so what it does here they do as well."""
+        if not stopped:
+            confirm_states(kernel, self.sample(COMPARED, READ))
 
     def sample(self, most: int, read: int) -> Array:
         """Up to ``most`` states, from so few partitions that little more than ``read`` states are read. Which partition

@@ -1,35 +1,28 @@
-"""One large search on Spark: the native search, whose workers are replaced by a cluster when levels grow wide.
+"""One large search on Spark: it begins in this process, and goes on in a cluster when its levels grow wide.
 
-The order of events, the verdicts and the traces are the native search's own. Parents are not kept: as in the native
-search, a trace is found by expanding the earlier levels again, here on the workers. A parent would have to be shuffled
-and stored with every state of every search, while a trace is needed only once.
+Parents are not kept: a trace is found by expanding the earlier levels again, here on the workers. A parent would have
+to be shuffled and stored with every state of every search, while a trace is needed only once.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from floodmark.checkers.adaptive_capacity import search_growing
 from floodmark.checkers.exploration import Exploration, Options, Stop, Watcher
-from floodmark.checkers.kernel import loops as native_loops
-from floodmark.checkers.kernel.compiled_model import Kernel, build_kernel
 from floodmark.checkers.kernel.memory import Budget
 from floodmark.checkers.liveness import check
 from floodmark.checkers.liveness.assumptions import Assumptions
-from floodmark.checkers.native.search import NativeSearch, is_long, telling
-from floodmark.checkers.native.symmetry import confirm_states
-from floodmark.checkers.native.worker import PIECE
+from floodmark.checkers.native.memory import Memory
+from floodmark.checkers.native.search import IntoFiles, begin
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
+from floodmark.checkers.search.driver import Search, UndoneError, search_in
+from floodmark.checkers.search.store import LocalStore
 from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, newest_widths, refuse_another
-from floodmark.checkers.spark.cluster import DIGESTS, Cluster
+from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import Code, build_code
 from floodmark.checkers.spark.jobs import reason, wait_for_workers
 from floodmark.checkers.spark.liveness import LivenessCheck
@@ -78,36 +71,21 @@ def search_states(
     """Explores ``model`` and returns the same as ``floodmark.checkers.native.search.search_states``."""
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
+    moves: list[IntoCluster] = []  # of the newest attempt
 
-    def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], Exploration]:
-        search = _prepare(model, of_states, options, watch, replace(distribution, widths=widths))
+    def begun(model: Model, options: Options, widths: Widths) -> Search:
+        moves[:] = [IntoCluster(replace(distribution, widths=widths), options.limits.memory)]
+        search = begin(model, of_states, options, watch, moves[0])
+        search.found.engine = "spark"
+        return search
 
-        def run() -> Exploration:
-            try:
-                found = search.run()
-                if of_runs and found.complete:
-                    search.judge(of_runs)
-                if distribution.keep_states is not None and found.complete:
-                    search.keep(distribution.keep_states)
-                return found
-            finally:
-                search.close()
+    def then(search: Search) -> None:
+        if of_runs:
+            moves[0].judge(search, of_runs)
+        if distribution.keep_states is not None:
+            moves[0].keep(search, distribution.keep_states)
 
-        return run
-
-    return search_growing(model, options, watch, prepare, _widths_to_begin_with(options, distribution))
-
-
-def _prepare(
-    model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None, distribution: Distribution
-) -> Search:
-    started = time.perf_counter()
-    workers = options.workers or cores()
-    functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options), tell=telling(watch))
-    search = Search(model, properties, options, kernel, workers, watch, distribution)
-    search.found.compile_seconds = time.perf_counter() - started
-    return search
+    return search_in(model, options, watch, begun, then, _widths_to_begin_with(options, distribution))
 
 
 def _widths_to_begin_with(options: Options, distribution: Distribution) -> Widths:
@@ -120,341 +98,221 @@ def _widths_to_begin_with(options: Options, distribution: Distribution) -> Width
     return newest_widths(context, distribution.resume)
 
 
-COMPARED, READ = 1 << 14, 1 << 20
-"""Of a cluster so many states are compared with copies under other names, and about so many are read for that."""
+class IntoCluster(IntoFiles):
+    """A search goes on in a cluster when a level is wide, or when the states outgrow the memory of this process.
 
+    A level that outgrew the memory is undone and begins again in the cluster. Initial states that do go into files.
+    """
 
-class _Outgrown(Exception):  # noqa: N818 - the search continues elsewhere
-    """The states no longer fit in the memory of this process."""
-
-
-class Search(NativeSearch):
-    """A search that begins in this process and continues in a cluster."""
-
-    def __init__(
-        self,
-        model: Model,
-        properties: Sequence[Property],
-        options: Options,
-        kernel: Kernel,
-        workers: int,
-        watch: Watcher | None,
-        distribution: Distribution,
-    ) -> None:
+    def __init__(self, distribution: Distribution, memory: int | None) -> None:
         self.distribution = distribution
-        super().__init__(model, properties, options, kernel, workers, watch)
-        self.cluster: Cluster | None = None
+        self.memory = memory
         self.checkpoints: Checkpoints | None = None
+        self.code: Code | None = None
         self.earlier = 0.0
-        self.most_shown = (0, 0)
-        self.found.engine = "spark"
 
-    def _budget(self) -> Budget:
+    def budget(self, options: Options) -> Budget:
         """Reserves the memory of Spark's processes, if they are on this machine."""
-        limit = self.options.limits.memory
+        limit = options.limits.memory
         if limit is None or not is_local(self.distribution.master):
             return Budget(limit)
         return Budget(limit, share(limit, cores()).elsewhere)
 
-    @cached_property
-    def code(self) -> Code:
-        """The kernel in the form sent to workers, which a search that stays here does not need."""
-        functions = {prop.name: prop.function for prop in self.by_name.values()}
-        return build_code(self.model, functions, self.options.symmetry)
-
-    def close(self) -> None:
-        super().close()
-        if self.cluster is not None:
-            self.cluster.close()
-
-    def judge(self, liveness: Sequence[Property]) -> None:
-        """Judges properties of runs where the states are."""
-        cluster = self.cluster
-        if cluster is None or cluster.count <= FEW_STATES:
-            pieces = self.pieces() if cluster is None else cluster.pieces()
-            check.after_native(self.model, liveness, self.options, pieces, self.found)
-            return
-
-        def begin(
-            conditions: Sequence[Condition], assumptions: Assumptions, paused: Callable[[], None]
-        ) -> LivenessCheck:
-            started = time.perf_counter()
-            check = LivenessCheck(cluster, self.model, conditions, assumptions, paused)
-            self.found.compile_seconds += time.perf_counter() - started
-            self.found.seconds -= time.perf_counter() - started
-            return check
-
-        check.after_native(self.model, liveness, self.options, cluster.pieces(), self.found, begin)
-
-    def keep(self, url: str) -> None:
-        """Writes the reachable set as Parquet."""
-        from floodmark.checkers.spark.state_table import frame
-
-        if self.cluster is None:
-            self._move()
-        assert self.cluster is not None
-        cluster, spark = self.cluster, self.session()
-        try:
-            cluster.whole(lambda: frame(spark, cluster, self.interface.layout).write.mode("overwrite").parquet(url))
-            written = spark.read.parquet(url).count()
-        except Exception as error:
-            raise SourceError(f"the states cannot be written to {url}: {reason(error)}") from None
-        if written != cluster.count:
-            raise SourceError(f"{written:,} of {cluster.count:,} states are in {url}; is anything else writing there?")
-
     def session(self) -> SparkSession:
         from floodmark.checkers.spark.session import session
 
-        return session(self.distribution.master, self.options.limits.memory)
+        return session(self.distribution.master, self.memory)
 
-    def _confirm_symmetry(self) -> None:
-        """Compares states of a cluster here. Its workers run the code of this kernel, which is made from the same parts
-        of the program and the same licence, so what it does here they do as well."""
-        if self.cluster is None:
-            super()._confirm_symmetry()
-        elif self.options.symmetry and not self.stop:
-            confirm_states(self.kernel, self.cluster.sample(COMPARED, READ))
+    # Between levels.
 
-    # Levels.
-
-    def _start(self) -> None:
-        super()._start()
+    def begin(self, search: Search) -> None:
         where = self.distribution
         if where.resume is not None:
             self.checkpoints = Checkpoints(self.session().sparkContext, where.resume, where.widths)
             if self.checkpoints.known:
-                self._resume(self.checkpoints)
+                self._resume(search, self.checkpoints)
             self.checkpoints.claim()
         elif where.checkpoint is not None:
             self.checkpoints = Checkpoints(self.session().sparkContext, where.checkpoint, where.widths)
             self.checkpoints.must_be_empty()
             self.checkpoints.claim()
 
-    def _flood(self) -> None:
-        with ThreadPoolExecutor(len(self.workers)) as threads:
-            while not self.found.violations and not self.stop:
-                if self._is_wide():
-                    if not self._has_workers():
-                        break
-                    self._move()
-                    self._save()
-                try:
-                    if not self._level(threads):
-                        break
-                    self._look_at_partitions()
-                except _Outgrown as full:
-                    self._say(f"at {counted(self._distinct(), 'state')} it outgrew {full}, and continued on Spark")
-                    self._take_back()
-                    if not self._has_workers():
-                        break
-                    self._move()
-                    self._save()
-        if self.cluster is not None and not self.stop:
-            self.cluster.verify()
+    def before_level(self, search: Search) -> None:
+        store = search.store
+        if isinstance(store, Memory):
+            known = store.levels[-1][1] if store.levels else 0
+            if store.count - known < self.distribution.wide:
+                store.remember()
+            elif self._has_workers(search):
+                self._moved(search)
+                self._save(search)
 
-    def _outgrown(self, why: Stop) -> None:
-        if not self.level:  # there is no level to undo
-            super()._outgrown(why)
+    def outgrown(self, search: Search, why: Stop) -> None:
+        memory = search.store
+        if not search.level or not isinstance(memory, Memory):  # there is no level to undo
+            super().outgrown(search, why)
             return
-        raise _Outgrown(why)
+        search.say(f"at {counted(memory.count, 'state')} it outgrew {why}, and continued on Spark")
+        memory.take_back()
+        search.undo_level()
+        if self._has_workers(search):
+            self._moved(search)
+            self._save(search)
+        raise UndoneError
 
-    def _level(self, threads: ThreadPoolExecutor) -> bool:
-        """One level; False when there was none, or when it was not completed."""
-        self.level += 1
-        self._remember()
-        for worker in self.workers:
-            worker.start_level(self.level)
-        width = sum(stop - start for start, stop in (worker.levels[-1] for worker in self.workers))
-        if width == 0:
-            self.level -= 1
-            return False
-        self.found.levels.append(width)
-        if self.cluster is not None:
-            self.cluster.wanted = (self.invariants, self.reachable & ~self._mask(self.found.reached))
-            self._each(threads, lambda worker: worker.expand_level(self._paused))
-        else:
-            self._expand(threads)
-        if self.stop and (self.cluster is None or not self.cluster.complete):
-            return False
-        self._look_at_steps()
-        self._check(threads)
-        self._paused()
-        self._save()
-        return not self.stop
+    def after_level(self, search: Search) -> None:
+        self._save(search)
+        if not search.stop:
+            self._look_at_partitions(search)
 
-    def _shuffled(self) -> int:
-        return 0 if self.cluster is None else self.cluster.shuffled
+    def end(self, search: Search) -> None:
+        if isinstance(search.store, Cluster) and not search.stop:
+            search.store.verify()
 
-    def _has_workers(self) -> bool:
+    def _has_workers(self, search: Search) -> bool:
         """Waits for a worker of the cluster; False when a limit of the search was reached meanwhile."""
-        return wait_for_workers(self.session().sparkContext, self._paused, self._say)
+        return wait_for_workers(self.session().sparkContext, search.paused, search.say)
 
-    def _is_wide(self) -> bool:
-        """Whether the next level is the first to be distributed."""
-        if self.crew is None:
-            return False
-        known = sum(worker.levels[-1][1] for worker in self.crew.workers if worker.levels)
-        return self._distinct() - known >= self.distribution.wide
+    # When a search is complete.
 
-    def _shown(self) -> tuple[int, int]:
-        """Never less than before: an undone level is found again."""
-        self.most_shown = (max(self.level, self.most_shown[0]), max(self._distinct(), self.most_shown[1]))
-        return self.most_shown
+    def judge(self, search: Search, liveness: Sequence[Property]) -> None:
+        """Judges properties of runs where the states are."""
+        model, found, cluster = search.model, search.found, search.store
+        if not isinstance(cluster, Cluster) or cluster.count <= FEW_STATES:
+            check.after_native(model, liveness, search.options, search.pieces(), found)
+            return
+
+        def begin(
+            conditions: Sequence[Condition], assumptions: Assumptions, paused: Callable[[], None]
+        ) -> LivenessCheck:
+            started = time.perf_counter()
+            check = LivenessCheck(cluster, model, conditions, assumptions, paused)
+            found.compile_seconds += time.perf_counter() - started
+            found.seconds -= time.perf_counter() - started
+            return check
+
+        check.after_native(model, liveness, search.options, cluster.pieces(), found, begin)
+
+    def keep(self, search: Search, url: str) -> None:
+        """Writes the reachable set as Parquet."""
+        from floodmark.checkers.spark.state_table import frame
+
+        cluster = search.store if isinstance(search.store, Cluster) else self._moved(search)
+        spark, layout = self.session(), search.interface.layout
+        try:
+            cluster.whole(lambda: frame(spark, cluster, layout).write.mode("overwrite").parquet(url))
+            written = spark.read.parquet(url).count()
+        except Exception as error:
+            raise SourceError(f"the states cannot be written to {url}: {reason(error)}") from None
+        if written != cluster.count:
+            raise SourceError(f"{written:,} of {cluster.count:,} states are in {url}; is anything else writing there?")
 
     # From this process to the cluster.
 
-    def _remember(self) -> None:
-        """Saves what a level changes besides the states, so that it can be undone."""
-        if self.crew is not None:
-            self.before = [(worker.context.copy(), worker.fields.copy()) for worker in self.crew.workers]
+    def _code(self, search: Search) -> Code:
+        """The kernel in the form sent to workers, which a search that stays here does not need."""
+        if self.code is None:
+            functions = {prop.name: prop.function for prop in search.by_name.values()}
+            self.code = build_code(search.model, functions, search.options.symmetry)
+        return self.code
 
-    def _take_back(self) -> None:
-        """Undoes a level that did not fit, so that the search can continue from the boundary before it."""
-        assert self.crew is not None
-        for worker, (context, fields) in zip(self.crew.workers, self.before, strict=True):
-            worker.context[:] = context
-            for field in (native_loops.COUNT, *DIGESTS):
-                worker.fields[field] = fields[field]
-            worker.fields[native_loops.PENDING] = 0
-            worker.best[:] = 0
-            worker.levels.pop()
-        self.found.levels.pop()
-        self.level -= 1
-        self.stop = None
-
-    def _new_cluster(self, partitions: int | None = None, initial: Array | None = None) -> Cluster:
-        if initial is None:
-            holders = self._holders()
-            ends = [holder.levels[0][1] if holder.levels else holder.count for holder in holders]
-            rows = [holder.rows(0, end) for holder, end in zip(holders, ends, strict=True)]
-            initial = np.concatenate(rows).reshape(-1)
+    def _new_cluster(self, search: Search, initial: Array, partitions: int | None = None) -> Cluster:
         context = self.session().sparkContext
-        likely, limit = self.options.likely, self.options.limits.states
-        own = partition_count(max(context.defaultParallelism, 1), likely, limit, self._distinct())
-        cluster = Cluster(
-            context, self.code, self.interface, partitions or self.distribution.partitions or own, initial,
-            share(self.options.limits.memory, context.defaultParallelism).buffers,
+        limits = search.options.limits
+        own = partition_count(
+            max(context.defaultParallelism, 1), search.options.likely, limits.states, search.store.count
         )
-        cluster.deadlock = self.options.deadlock
-        cluster.tell = self._say
+        cluster = Cluster(
+            context, self._code(search), search.interface, partitions or self.distribution.partitions or own, initial,
+            share(limits.memory, context.defaultParallelism).buffers,
+        )
+        cluster.deadlock = search.options.deadlock
+        cluster.tell = search.say
         cluster.clean_up_after_others()
         return cluster
 
-    def _known_levels(self) -> Iterator[Iterator[Array]]:
-        """The states that this process has found, in pieces, level by level, those of the next level last. A level's
-        memory is released when the next level is requested."""
-        holders = self._holders()
-        cuts = [[0, *(stop for _, stop in holder.levels), holder.count] for holder in holders]
-        for level in range(len(cuts[0]) - 1):
-            yield (
-                holder.rows(at, min(at + PIECE, cut[level + 1])).reshape(-1)
-                for holder, cut in zip(holders, cuts, strict=True)
-                for at in range(cut[level], cut[level + 1], PIECE)
-            )
-            for holder, cut in zip(holders, cuts, strict=True):
-                holder.give_back(cut[level], cut[level + 1])
-
-    def _move(self) -> None:
-        """Hands everything found to a cluster, which continues from there."""
-        cluster = self._new_cluster()
-        if self.crew is not None:
-            self.crew.drop_table()
-        totals = [sum(holder.levels[level][1] for holder in self._holders()) for level in range(self.level)]
-        cluster.seed(self._known_levels())
-        cluster.levels = list(zip([0, *totals], totals, strict=False))
-        own = np.zeros(native_loops.FIELDS, dtype=np.uint64)
-        for worker in self.workers:
-            cluster.context += worker.context[: len(cluster.context)]
-            own += worker.fields[: native_loops.FIELDS]
-        if any(cluster.fields[place] != own[place] for place in DIGESTS):
+    def _moved(self, search: Search) -> Cluster:
+        """A cluster that has been handed everything found, and continues from there."""
+        store = search.store
+        assert isinstance(store, LocalStore)
+        cluster = self._new_cluster(search, store.initial())
+        if isinstance(store, Memory):
+            store.drop_table()
+        ends = [stop for _, stop in store.levels[: search.level]]
+        cluster.seed(store.handed_over())
+        cluster.goes_on_from(ends, store.context)
+        if (cluster.digest != store.digest).any():
             raise RuntimeError("states changed on the way to Spark")
-        self._go_on_in(cluster)
+        self._go_on_in(search, cluster)
+        return cluster
 
-    def _look_at_partitions(self) -> None:
+    def _look_at_partitions(self, search: Search) -> None:
         """Gives a search that outgrew its partitions more of them, unless the user has said how many it has."""
-        old = self.cluster
-        if old is None or self.distribution.partitions is not None or self.found.violations:
+        old = search.store
+        if not isinstance(old, Cluster) or self.distribution.partitions is not None or search.found.violations:
             return
         cores = old.spark.defaultParallelism
         if not is_outgrown(old.partitions, cores, old.count):
             return
-        wanted = partition_count(cores, self.options.likely, self.options.limits.states, old.count)
+        wanted = partition_count(cores, search.options.likely, search.options.limits.states, old.count)
         if wanted <= old.partitions:
             return
         partitions = counted(wanted, "partition")
-        self._say(f"at {counted(old.count, 'state')} it continued with {partitions} instead of {old.partitions}")
-        new = self._new_cluster(wanted, old.initial)
+        search.say(f"at {counted(old.count, 'state')} it continued with {partitions} instead of {old.partitions}")
+        new = self._new_cluster(search, old.initial, wanted)
         new.take_over(old)
-        self._go_on_in(new)
-        old.close()
+        self._go_on_in(search, new)
         if self.checkpoints is not None:
             self.checkpoints.begin_anew()
 
-    def _go_on_in(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.crew = None
-        self.workers = [cluster]
-        self.tracer.workers = self.workers
-        self.found.engine = "spark"
-        self.found.workers = cluster.partitions
+    def _go_on_in(self, search: Search, cluster: Cluster) -> None:
+        search.go_on_in(cluster)
+        search.found.workers = cluster.partitions
 
     # Checkpoints.
 
-    def _save(self) -> None:
+    def _save(self, search: Search) -> None:
         """Writes a checkpoint of the complete levels."""
-        if self.cluster is not None and self.checkpoints is not None and not self.found.violations:
-            self.checkpoints.save(self.cluster, self._manifest(self.cluster))
+        cluster = search.store
+        if isinstance(cluster, Cluster) and self.checkpoints is not None and not search.found.violations:
+            self.checkpoints.save(cluster, self._manifest(search, cluster))
 
-    def _manifest(self, cluster: Cluster | None) -> Manifest:
+    def _manifest(self, search: Search, cluster: Cluster | None) -> Manifest:
         """What a checkpoint records of the search so far."""
         return Manifest(
             FORMAT,
-            type(self.model).__name__,
-            self.model.constant_values,
-            sorted(self.by_name),
-            self.code.identity + (" deadlock" if self.options.deadlock else ""),
+            type(search.model).__name__,
+            search.model.constant_values,
+            sorted(search.by_name),
+            self._code(search).identity + (" deadlock" if search.options.deadlock else ""),
             0 if cluster is None else cluster.partitions,
-            self.level,
+            search.level,
             "" if cluster is None else cluster.context.tobytes().hex(),
-            sorted(self.found.reached),
-            self.found.cut,
+            sorted(search.found.reached),
+            search.found.cut,
             0 if cluster is None else cluster.shuffled,
-            self.earlier + time.perf_counter() - self.started,
+            self.earlier + time.perf_counter() - search.started,
             dict(self.distribution.widths.chosen),
         )
 
-    def _resume(self, checkpoints: Checkpoints) -> None:
+    def _resume(self, search: Search, checkpoints: Checkpoints) -> None:
         """Continues from the newest intact checkpoint."""
-        own = self._manifest(None)
-        if not self._has_workers():
+        store = search.store
+        assert isinstance(store, LocalStore)
+        own, initial = self._manifest(search, None), store.initial()
+        if not self._has_workers(search):
             return
 
         def begun(manifest: Manifest) -> Cluster:
             refuse_another(manifest, own, checkpoints.folder.url)
-            return self._new_cluster(manifest.partitions)
+            return self._new_cluster(search, initial, manifest.partitions)
 
-        cluster, manifest = checkpoints.resume(begun, self._show)
+        cluster, manifest = checkpoints.resume(begun, search.show)
         if checkpoints.damaged:
-            self._say(f"continues from level {manifest.level} of {checkpoints.folder.url}; {checkpoints.damage()}")
-        self.level = manifest.level
-        self.found.levels = cluster.ledger.widths()[: manifest.level]
-        self.found.reached = {name: () for name in manifest.reached}
-        self.found.cut = manifest.cut
+            search.say(f"continues from level {manifest.level} of {checkpoints.folder.url}; {checkpoints.damage()}")
+        search.level = manifest.level
+        search.found.levels = cluster.ledger.widths()[: manifest.level]
+        search.found.reached = {name: () for name in manifest.reached}
+        search.found.cut = manifest.cut
         self.earlier = manifest.seconds
-        self._go_on_in(cluster)
-
-    def _show(self, what: str) -> None:
-        """Tells what the search is at, which its result does not say."""
-        self.found.notes.append(what)
-        self._tell()
-        self.found.notes.pop()
-
-    def _sizes(self) -> dict[str, int]:
-        return super()._sizes() if self.cluster is None else {}
-
-    def _values_seen(self) -> dict[str, int]:
-        return super()._values_seen() if self.cluster is None else self.cluster.values_seen()
-
-
-
-
+        self._go_on_in(search, cluster)

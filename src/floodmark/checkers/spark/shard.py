@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from floodmark.checkers.kernel import loops as native_loops
 from floodmark.checkers.kernel.partitioned import fingerprints
 from floodmark.checkers.kernel.scratch import FullDiskError, allocate, full_disk, is_full
-from floodmark.checkers.native.worker import MAX_BITS
+from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark import ledger
 from floodmark.checkers.spark.code_transfer import Loaded
 from floodmark.checkers.spark.reader import Reader

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from floodmark.checkers.native.statistics import column
+from floodmark.checkers.search.statistics import column
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.value_text import show
 from floodmark.compiler.layout import Layout, Slot, decode

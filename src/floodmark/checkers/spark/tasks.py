@@ -44,7 +44,7 @@ from floodmark.checkers.kernel.partitioned import (
     ROUTE_FIELDS,
     empty_filter,
 )
-from floodmark.checkers.native.statistics import Distinct, column, first_rows
+from floodmark.checkers.search.statistics import Distinct, column, first_rows
 from floodmark.checkers.spark.code_transfer import Code, Loaded
 from floodmark.checkers.spark.ledger import Accepted, Array
 from floodmark.checkers.spark.reader import Packed, Reader

@@ -14,7 +14,7 @@ deadlock is lost. Initial states may name identifiers: whatever orbits they lie 
 a search of orbits may have fewer levels than one of states: what is far under one name may be near under another.
 
 A licence that is wrong all the same is met by the search that it is for, which expands states a second time under other
-names (``floodmark.checkers.native.symmetry``).
+names (``floodmark.checkers.search.symmetry``).
 
 Most models get a licence from the way they are written (``floodmark.compiler.identifier_bias``). What reading them
 cannot decide, z3 does: first whether a property can fail at all, where that is all that matters; then whether the

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,11 @@ from numpy.typing import NDArray
 from floodmark.checkers.codegen.permutation import packed
 from floodmark.checkers.kernel import loops, symmetry_loops
 from floodmark.checkers.kernel.compiled_model import Kernel
-from floodmark.checkers.native.files import Partition
-from floodmark.checkers.native.statistics import first_rows
-from floodmark.checkers.native.worker import Worker
+from floodmark.checkers.search.statistics import first_rows
 from floodmark.compiler.renaming import Renaming, renamed
+
+if TYPE_CHECKING:
+    from floodmark.checkers.search.store import Part
 
 SAMPLED, SAMPLED_PART = (6, 32), 1 << 15
 """So many states of either kind are compared with Python's copies, at the least and at the most: one in so many."""
@@ -42,7 +44,7 @@ Rows = NDArray[np.uint64]
 Packed = tuple[int, ...]
 
 
-def confirm_symmetry(kernel: Kernel, workers: Sequence[Worker | Partition], fired: Sequence[int]) -> None:
+def confirm_symmetry(kernel: Kernel, parts: Sequence[Part], fired: Sequence[int]) -> None:
     """Raises RuntimeError, which is an internal error, when a state and a renamed copy are treated differently.
 
     ``fired`` is how often each action did, which tells what comparing takes.
@@ -50,13 +52,13 @@ def confirm_symmetry(kernel: Kernel, workers: Sequence[Worker | Partition], fire
     comparison = _Comparison(kernel, fired)
     if not comparison.renamings:
         return
-    comparison.confirm_renamings(sample(workers, kernel.interface.layout.words))
+    comparison.confirm_renamings(sample(parts, kernel.interface.layout.words))
     assert kernel.licence is not None
     every = range(len(kernel.interface.actions))
-    comparison.confirm_all(workers, "expand", every, STEPS, PART)
+    comparison.confirm_all(parts, "expand", every, STEPS, PART)
     if kernel.licence.doubted:
         doubted = [place for place in every if place in kernel.licence.doubted]
-        comparison.confirm_all(workers, "doubted", doubted, PROVED_STEPS, PROVED_PART)
+        comparison.confirm_all(parts, "doubted", doubted, PROVED_STEPS, PROVED_PART)
 
 
 def confirm_states(kernel: Kernel, rows: Rows) -> None:
@@ -113,17 +115,17 @@ class _Comparison:
                 raise RuntimeError(f"compiled code renames otherwise than to {other}, in {state}")
 
     def confirm_all(
-        self, workers: Sequence[Worker | Partition], expand: str, actions: Sequence[int], small: int, part: int
+        self, parts: Sequence[Part], expand: str, actions: Sequence[int], small: int, share: int
     ) -> None:
         """Compares what some actions do in the states of a search, all properties included."""
-        steps = 2 * (sum(worker.count for worker in workers) + sum(self.fired[action] for action in actions))
+        steps = 2 * (sum(part.count for part in parts) + sum(self.fired[action] for action in actions))
         whole = steps * len(self.renamings)
-        budget = max(1, whole if whole <= small else max(small >> 4, steps // part))
+        budget = max(1, whole if whole <= small else max(small >> 4, steps // share))
         self.every = max(1, -(-steps // budget))
         self.turns = min(len(self.renamings), budget // max(steps, 1)) or 1
-        for worker in workers:
-            for start in range(0, worker.count, _CHUNK):
-                self.confirm(worker.rows(start, min(start + _CHUNK, worker.count)), expand)
+        for part in parts:
+            for start in range(0, part.count, _CHUNK):
+                self.confirm(part.rows(start, min(start + _CHUNK, part.count)), expand)
 
     def confirm(self, rows: Rows, expand: str) -> None:
         """Compares states with renamed copies."""
@@ -154,11 +156,11 @@ def _renamings(kernel: Kernel) -> Iterator[Renaming]:
         yield {kind.cls: numbers for kind, numbers in zip(kinds, way, strict=True)}
 
 
-def sample(workers: Sequence[Worker | Partition], words: int) -> Rows:
+def sample(parts: Sequence[Part], words: int) -> Rows:
     """A sample of reachable states, the same for any number of workers: the earliest, and some of a few levels."""
     least, most = SAMPLED
-    wanted = min(most, max(least, sum(worker.count for worker in workers) // SAMPLED_PART))
-    every = range(len(workers[0].levels))
+    wanted = min(most, max(least, sum(part.count for part in parts) // SAMPLED_PART))
+    every = range(len(parts[0].levels))
     later = sorted(every, key=lambda level: level * int(loops.MULTIPLIER_1) % (1 << 64))
     kinds = [(list(every), wanted), (later, LOOKED_AT)]
     chosen = [np.zeros((0, words), dtype=np.uint64)]
@@ -167,6 +169,6 @@ def sample(workers: Sequence[Worker | Partition], words: int) -> Rows:
         for level in levels:
             if len(rows) >= enough:
                 break
-            rows = np.concatenate([rows, *(worker.rows(*worker.levels[level]) for worker in workers)])
+            rows = np.concatenate([rows, *(part.rows(*part.levels[level]) for part in parts)])
         chosen.append(first_rows(rows, wanted))
     return np.unique(np.concatenate(chosen), axis=0)

@@ -16,26 +16,25 @@ import numpy as np
 from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.stepper import Stepper
-from floodmark.checkers.native.worker import Holder
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search.store import Packed, Store
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, choices, fire, holds, successors, within_boundary
 
-Packed = tuple[int, ...]
 MANY = 1 << 16
 """With as many successors of a state, CPython may as well look for a step itself."""
 
 
 class Tracer:
-    """Rebuilds shortest paths from the levels that the workers hold."""
+    """Rebuilds shortest paths from the levels of a store."""
 
-    def __init__(self, model: Model, kernel: Kernel, workers: Sequence[Holder]) -> None:
+    def __init__(self, model: Model, kernel: Kernel, store: Store) -> None:
         self.model = model
         self.kernel = kernel
         self.layout = kernel.interface.layout
         self.unbounded = kernel.interface.unbounded
-        self.workers = workers
+        self.store = store
         self.initial: list[tuple[Step, State]] = []
         self._stepper: Stepper | None = None
         self._canonical = kernel.model.function("canonical", 1) if kernel.symmetry else None
@@ -52,10 +51,10 @@ class Tracer:
         """A shortest trace to a state in level ``level`` (the initial states are level 0)."""
         path = [target]
         for before in range(level - 1, -1, -1):
-            parents = [parent for worker in self.workers if (parent := worker.parent_in(before, path[0])) is not None]
-            if not parents:
+            parent = self.store.parent_in(before, path[0])
+            if parent is None:
                 raise RuntimeError(f"no state of level {before} leads to {path[0]}")
-            path.insert(0, min(parents))
+            path.insert(0, parent)
         return self._replay(path)
 
     def _replay(self, path: list[Packed]) -> tuple[TraceState, ...]:

@@ -1,0 +1,245 @@
+"""States in memory, found by threads that share one table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
+
+import numpy as np
+
+from floodmark.checkers.exploration import Limit, Stop
+from floodmark.checkers.kernel import loops
+from floodmark.checkers.kernel.compiled_model import Kernel, stride_of
+from floodmark.checkers.kernel.memory import Budget, Region, in_pages, reserve
+from floodmark.checkers.native.worker import Worker
+from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
+
+T = TypeVar("T")
+
+FULL = 0.7
+"""A table fuller than this is replaced by a larger one."""
+CROWDED = 0.9
+"""How full the last table that memory has room for may get; look-ups then pass more cells."""
+GROWTH, GROWTH_OF_LARGE = 2.0, 1.5
+"""How much larger the next table is. A large one grows in smaller steps, so that fewer cells are empty."""
+LARGE_CELLS = 1 << 22
+FIRST_CELLS = 1 << 16
+MAX_BITS = 32
+CELL_BYTES = 4
+WORTHWHILE = 1.05
+"""A table is refilled only if it then has room for this many times the states."""
+
+
+class Memory(LocalStore):
+    """States in memory, found by threads that share a table of them and the rest of the frontier."""
+
+    adapts = True
+
+    def __init__(self, kernel: Kernel, workers: int, budget: Budget, deadlock: bool) -> None:
+        super().__init__(kernel.interface)
+        self.kernel = kernel
+        self.budget = budget
+        self.stride = stride_of(kernel.interface.layout)
+        first = int(FULL * FIRST_CELLS) * self.stride
+        self.stores = [Region(max(budget.limit, first) + 8) for _ in range(workers)]
+        self.addresses = np.array([store.address for store in self.stores], dtype=np.uint64)
+        self.cursors = reserve(workers * loops.LINE)
+        self.ends = reserve(workers * loops.LINE)
+        self.stop = reserve(loops.LINE)
+        self.must_grow = False
+        self.capacity = 0
+        self.cells = FIRST_CELLS
+        self.table: Region | None = None
+        self.workers = [Worker(self, number) for number in range(workers)]
+        for worker in self.workers:
+            worker.fields[loops.DEADLOCK] = int(deadlock)
+        self._threads = ThreadPoolExecutor(workers)
+        self._take_table(FIRST_CELLS, int(FULL * FIRST_CELLS))
+        self.adapt()
+
+    # The table, and how many states there may be.
+
+    @property
+    def needed(self) -> int:
+        """The number of states, including those that pending look-ups may add."""
+        return sum(worker.count + worker.pending for worker in self.workers)
+
+    @property
+    def held(self) -> int:
+        """Bytes of states and table."""
+        states = sum(in_pages(worker.count * self.stride) for worker in self.workers)
+        return states + (0 if self.table is None else self.table.size)
+
+    def _grow(self) -> None:
+        """Makes room for more states. No worker may be running. Raises OutOfRoom if memory has no room."""
+        self.must_grow = False
+        self.stop[0] = 0
+        if self.capacity - self.needed > self.capacity // 64 and self._divide():
+            return
+        cells, capacity = self._next_table()
+        if cells == self.cells:
+            self.capacity = capacity
+            if self._divide():
+                return
+        self.drop_table()  # before more is taken: the new table is filled from the stores
+        if not self._take_table(cells, capacity):
+            raise OutOfRoom(Stop(Limit.STORE, detail="what a table of 32-bit cells can point to"))
+        self._each(Worker.rehash)
+
+    def _next_table(self) -> tuple[int, int]:
+        """How many cells the table should have, and how many states then still fit. Raises OutOfRoom."""
+        needed = self.needed
+        room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
+        cells = _next_size(self.cells)
+        while int(FULL * cells) < WORTHWHILE * needed:
+            cells = _next_size(cells)
+        capacity = int(FULL * cells)
+        if cells * CELL_BYTES + capacity * self.stride > room:
+            fitting = int(max(room, 0) / (self.stride + CELL_BYTES / CROWDED))
+            here = min(int(CROWDED * self.cells), max(room - self.cells * CELL_BYTES, 0) // self.stride)
+            cells, capacity = int(fitting / CROWDED), fitting
+            if capacity < WORTHWHILE * max(needed, here):
+                cells, capacity = self.cells, here
+            if capacity < needed + needed // 64:
+                raise OutOfRoom(Stop(Limit.MEMORY))
+        if cells >= 1 << MAX_BITS:
+            raise OutOfRoom(Stop(Limit.STORE, detail="what a table of 32-bit cells can point to"))
+        return cells, capacity
+
+    def _take_table(self, cells: int, capacity: int) -> bool:
+        self.cells, self.capacity = cells, capacity
+        self.table = Region(cells * CELL_BYTES)
+        most = max(worker.count + worker.pending for worker in self.workers)
+        # A worker may find twice its share.
+        bits = min((2 * max(cells, len(self.workers) * most)).bit_length(), MAX_BITS)
+        for worker in self.workers:
+            worker.fields[loops.TABLE] = self.table.address
+            worker.fields[loops.SIZE] = cells
+            worker.fields[loops.BITS] = bits
+        return self._divide()
+
+    def drop_table(self) -> None:
+        """Releases the table; without it nothing can be looked up."""
+        self.table = None
+
+    def let_go(self) -> None:
+        """Releases all states, which something else holds by now."""
+        for store in self.stores:
+            store.give_back(0, store.size)
+
+    def _divide(self) -> bool:
+        """Gives each worker an equal share of what is left; False if a cell has no room for such a position, or the
+        store none for such a state."""
+        share = max(self.capacity - self.needed, 0) // len(self.workers)
+        bits = int(self.workers[0].fields[loops.BITS])
+        most = min((1 << bits) // len(self.workers) - 1, (self.stores[0].size - 8) // self.stride)
+        for worker in self.workers:
+            worker.fields[loops.LIMIT] = min(worker.count + worker.pending + share, most)
+        return all(worker.count + worker.pending <= most for worker in self.workers)
+
+    def adapt(self) -> None:
+        if self.table is None:
+            return
+        room = self.budget.room(self.held) - self.table.size - self.budget.of_pages(len(self.workers))
+        if self.capacity * self.stride <= room:
+            return
+        self.capacity = max(room, 0) // self.stride
+        share = max(self.capacity - self.needed, 0) // len(self.workers)
+        for worker in self.workers:
+            worker.fields[loops.LIMIT] = min(int(worker.fields[loops.LIMIT]), worker.count + share)
+
+    def state(self, position: int) -> tuple[int, ...]:
+        """The words of the state at a position."""
+        index, owner = divmod(position, len(self.stores))
+        return tuple(int(word) for word in self.workers[owner].rows(index, index + 1)[0])
+
+    # A store of a search.
+
+    @property
+    def parts(self) -> Sequence[Worker]:
+        return self.workers
+
+    @property
+    def context(self) -> Array:
+        total: Array = np.sum([worker.context for worker in self.workers], axis=0, dtype=np.uint64)
+        return total
+
+    @property
+    def digest(self) -> Array:
+        sums = [worker.fields[[loops.DIGEST_1, loops.DIGEST_2]] for worker in self.workers]
+        total: Array = np.sum(sums, axis=0, dtype=np.uint64)
+        return total
+
+    def add(self, states: Sequence[Packed]) -> None:
+        first = self.workers[0]
+        done = first.add(states)
+        while not done:
+            self._grow()
+            done = first.expand_level(lambda: False)
+
+    def start_level(self, level: int) -> None:
+        for worker in self.workers:
+            worker.start_level(level)
+
+    def expand_level(self, paused: Callable[[], bool]) -> bool:
+        while True:
+            done = self._each(lambda worker: worker.expand_level(paused))
+            if not self.must_grow:
+                return all(done)
+            self._grow()
+
+    def check_level(self) -> None:
+        self._each(lambda worker: worker.check_level(*self.wanted))
+
+    def noted(self, place: int) -> Packed | None:
+        noted = [state for worker in self.workers if (state := worker.noted(place)) is not None]
+        return min(noted, default=None)
+
+    def parent_in(self, level: int, target: Packed) -> Packed | None:
+        found = [state for worker in self.workers if (state := worker.parent_in(level, target)) is not None]
+        return min(found, default=None)
+
+    def take_code(self) -> None:
+        for worker in self.workers:
+            worker.take_code()
+
+    def values_seen(self, budget: Budget) -> dict[str, int]:
+        self.drop_table()  # to have its memory
+        return super().values_seen(budget)
+
+    def confirm_symmetry(self, kernel: Kernel, stopped: bool) -> None:
+        if self.table is not None:  # else not all of its states were entered
+            super().confirm_symmetry(kernel, stopped)
+
+    def close(self) -> None:
+        self._threads.shutdown()
+
+    def _each(self, task: Callable[[Worker], T]) -> list[T]:
+        """What a task returns for each worker, each in a thread of its own."""
+        futures = [self._threads.submit(task, worker) for worker in self.workers[1:]]
+        try:
+            first = task(self.workers[0])
+        finally:
+            wait(futures)
+        return [first, *(future.result() for future in futures)]
+
+    # A level that is undone.
+
+    def remember(self) -> None:
+        """Saves what a level changes besides the states."""
+        self._before = [(worker.context.copy(), worker.fields.copy()) for worker in self.workers]
+
+    def take_back(self) -> None:
+        """Undoes the level that was begun since ``remember``."""
+        for worker, (context, fields) in zip(self.workers, self._before, strict=True):
+            worker.context[:] = context
+            for field in (loops.COUNT, loops.DIGEST_1, loops.DIGEST_2):
+                worker.fields[field] = fields[field]
+            worker.fields[loops.PENDING] = 0
+            worker.best[:] = 0
+            worker.levels.pop()
+
+
+def _next_size(cells: int) -> int:
+    return int(cells * (GROWTH if cells < LARGE_CELLS else GROWTH_OF_LARGE))

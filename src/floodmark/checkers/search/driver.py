@@ -1,0 +1,435 @@
+"""A search, level by level, whatever store the states are in.
+
+The states begin in one store and may go on in another (``Moves``): the order of events, the verdicts and the traces do
+not depend on where they are. Parents are not kept. A trace is found by expanding the earlier levels again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floodmark.checkers.adaptive_capacity import search_growing
+from floodmark.checkers.exploration import (
+    Exploration,
+    Limit,
+    Options,
+    Premise,
+    Progress,
+    Stop,
+    TraceState,
+    Violation,
+    Watcher,
+)
+from floodmark.checkers.kernel import loops
+from floodmark.checkers.kernel.compiled_model import Kernel
+from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search.store import OutOfRoom, Packed, Store
+from floodmark.checkers.search.trace import Tracer
+from floodmark.compiler.layout import digest_text
+from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
+from floodmark.language.model import Model
+from floodmark.language.reference import holds, initial_states, within_boundary
+from floodmark.language.widths import FIRST_WIDTHS, Widths
+
+PROGRESS_SECONDS = 0.2
+PATIENCE = 0.5
+"""Seconds of a processor that each worker spends in plain code before the search takes the time to compile good code.
+Those of a clock would let a busy machine compile more, and be busier."""
+MANY_STATES = 600_000
+"""A search that is likely to find so many states begins with good code; one that is not waits until it has found more
+than it was likely to."""
+COMPILER_BYTES = 64 << 20
+"""About what compiling good code takes for a while; where a limit of memory leaves less, a search stays with plain."""
+COUNTED_STATES = 4_000_000
+"""Above this many states the distinct values of each variable are not counted."""
+
+
+class UndoneError(Exception):
+    """The level begins again, in another store."""
+
+
+class Moves:
+    """When a search changes its store, and what else it does between levels."""
+
+    def begin(self, search: Search) -> None:
+        """After the initial states."""
+
+    def before_level(self, search: Search) -> None:
+        """Before each level that may have states."""
+
+    def after_level(self, search: Search) -> None:
+        """After each level that was completed."""
+
+    def outgrown(self, search: Search, why: Stop) -> None:
+        """Moves the states elsewhere, or raises OutOfRoom. Raises UndoneError where the level was taken back."""
+        raise OutOfRoom(why)
+
+    def end(self, search: Search) -> None:
+        """After the last level."""
+
+
+def search_in(
+    model: Model,
+    options: Options,
+    watch: Watcher | None,
+    prepare: Callable[[Model, Options, Widths], Search],
+    then: Callable[[Search], None],
+    widths: Widths = FIRST_WIDTHS,
+) -> Exploration:
+    """What the search finds that ``prepare`` makes for a model with certain widths, the first that it does not outgrow.
+
+    ``then`` is called with a search that is complete, while it still has its states.
+    """
+
+    def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], Exploration]:
+        search = prepare(model, options, widths)
+
+        def run() -> Exploration:
+            try:
+                found = search.run()
+                if found.complete:
+                    then(search)
+                return found
+            finally:
+                search.close()
+
+        return run
+
+    return search_growing(model, options, watch, prepared, widths)
+
+
+def telling(watch: Watcher | None) -> Callable[[str], None] | None:
+    """Tells a user what is being compiled, which of all that comes before the first state may take long."""
+    if watch is None:
+        return None
+    started = time.perf_counter()
+    return lambda what: watch(Progress(0, 0, 0, 0, time.perf_counter() - started, 0, note=what))
+
+
+def is_long(options: Options) -> bool:
+    """Whether the search is likely to take longer than good code takes to compile."""
+    return options.likely is not None and options.likely >= MANY_STATES
+
+
+class Search:
+    """One search under way."""
+
+    def __init__(
+        self,
+        model: Model,
+        properties: Sequence[Property],
+        options: Options,
+        kernel: Kernel,
+        store: Store,
+        budget: Budget,
+        moves: Moves,
+        watch: Watcher | None,
+    ) -> None:
+        self.model = model
+        self.options = options
+        self.store = store
+        self.budget = budget
+        self.moves = moves
+        self.watch = watch
+        self.kernel = kernel
+        self.interface = kernel.interface
+        self.by_name = {prop.name: prop for prop in properties}
+        self.found = Exploration("native", state_bits=self.interface.layout.bits)
+        kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
+        self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
+        self.invariants = self._mask(name for name, kind in kinds.items() if kind == "invariant")
+        self.tracer = Tracer(model, kernel, store)
+        self.level = 0
+        self.initial = 0
+        self.memory = self.latest = 0
+        self.telling = threading.Lock()
+        self.most_shown = (0, 0)
+        self.looked = 0.0
+        self.stop: Stop | None = None
+        self.started = self.shown = time.perf_counter()
+        self.processor_began = time.process_time()
+
+    def _mask(self, names: Iterable[str]) -> int:
+        wanted = set(names)
+        return sum(1 << i for i, name in enumerate(self.interface.state_predicates) if name in wanted)
+
+    def run(self) -> Exploration:
+        self.started = self.shown = time.perf_counter()
+        self.processor_began = time.process_time()
+        self._look_for()
+        try:
+            self._start()
+            self._flood()
+        except OutOfRoom as full:
+            self.stop = self.stop or full.stop
+        if self.options.symmetry:
+            self.store.confirm_symmetry(self.kernel, self.stop is not None)
+        found = self.found
+        found.violations.sort(key=lambda violation: len(violation.trace))
+        found.stopped = self.stop
+        found.complete = not self.stop and not found.violations
+        found.seconds = time.perf_counter() - self.started
+        self.look_at_memory()
+        self._count()
+        self.look_at_memory()
+        found.memory = self.memory
+        return found
+
+    def close(self) -> None:
+        self.store.close()
+
+    def go_on_in(self, store: Store) -> None:
+        """Changes the store to one that has taken over everything."""
+        self.store.close()
+        self.store = self.tracer.store = store
+        self._look_for()
+
+    # Levels.
+
+    def _start(self) -> None:
+        layout = self.interface.layout
+        packed: list[Packed] = []
+        try:
+            for step, state in initial_states(self.model):
+                self.initial += 1
+                self.tracer.initial.append((step, state))
+                if self._starts_within(TraceState(step, state)):
+                    packed.append(layout.pack(state))
+        except ValueOutOfRange as error:
+            self.found.violations.append(Violation.of_error(error, "", ()))
+        if not self.initial and not self.found.violations:
+            raise ModelError(
+                "the model has no initial state: every @initial method's require is false",
+                *type(self.model).source_position(),
+            )
+        for start in range(0, len(packed), loops.BATCH):
+            batch = [self.tracer.canonical(words) for words in packed[start : start + loops.BATCH]]
+            try:
+                self.store.add(batch)
+            except OutOfRoom as full:
+                self.moves.outgrown(self, full.stop)
+        self._check()
+        self.moves.begin(self)
+
+    def _starts_within(self, first: TraceState) -> bool:
+        """Whether an initial state lies within the boundary; one outside is only checked."""
+        name = ""
+        try:
+            if within_boundary(self.model, first.state):
+                return True
+            self.found.cut += 1
+            for prop in self.by_name.values():
+                name = prop.name
+                if prop.kind == "transition":
+                    continue
+                is_true = holds(self.model, prop.function, first.state)
+                if prop.kind == "invariant" and not is_true:
+                    self.found.violations.append(Violation("invariant", name, (first,)))
+        except ValueOutOfRange as error:
+            self.found.violations.append(Violation.of_error(error, name, (first,)))
+        return False
+
+    def _flood(self) -> None:
+        while not self.found.violations and not self.stop:
+            self.moves.before_level(self)
+            if self.stop or not self._level():
+                break
+        self.moves.end(self)
+
+    def _level(self) -> bool:
+        """One level; False when there was none, or when it was not completed."""
+        self.level += 1
+        self.store.start_level(self.level)
+        start, stop = self.store.levels[-1]
+        if start == stop:
+            self.level -= 1
+            return False
+        self.found.levels.append(stop - start)
+        try:
+            if not self._expand():
+                return False
+        except UndoneError:
+            return True
+        self._look_at_steps()
+        self._check()
+        self.paused()
+        self.moves.after_level(self)
+        return True
+
+    def undo_level(self) -> None:
+        """Forgets the level under way, which the store has taken back."""
+        self.found.levels.pop()
+        self.level -= 1
+        self.stop = None
+
+    def _improve(self) -> None:
+        """Before a level of a search that has become long: compiles code that is worth it."""
+        if self.kernel.good or time.process_time() - self.processor_began < PATIENCE * self.found.workers:
+            return
+        if self.store.count <= (self.options.likely or 0) or self.latest + COMPILER_BYTES > self.budget.limit:
+            return
+        now = time.perf_counter()
+        self.kernel.improve()
+        self.store.take_code()
+        self.look_at_memory()
+        spent = time.perf_counter() - now
+        self.found.compile_seconds += spent
+        self.started += spent
+
+    def _expand(self) -> bool:
+        """Expands the frontier, if need be in another store from some point on; False when it was not completed."""
+        self._improve()
+        while not self.stop:
+            try:
+                return self.store.expand_level(self.paused)
+            except OutOfRoom as full:
+                self.moves.outgrown(self, full.stop)
+        return False
+
+    def pieces(self) -> Iterator[NDArray[np.uint64]]:
+        """All states that were found, rows of words, some at a time."""
+        return self.store.pieces()
+
+    def paused(self) -> bool:
+        """Looks at the budgets and shows progress; True when the search is to stop."""
+        limits = self.options.limits
+        now = time.perf_counter()
+        steps = 0 if limits.generated is None else self._generated()
+        self.stop = self.stop or limits.reached(self.store.count, steps, now - self.started)
+        if now - self.looked > PROGRESS_SECONDS or not self.store.adapts:
+            self.look_at_memory()
+        if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
+            self.shown = now
+            self._tell()
+        return bool(self.stop)
+
+    def look_at_memory(self) -> None:
+        """Notes how much memory the command has, and ends the search where it is too much."""
+        self.looked = time.perf_counter()
+        self.latest = self.budget.used()
+        self.memory = max(self.memory, self.latest)
+        if self.store.adapts:
+            self.store.adapt()
+        elif self.latest > self.budget.limit:
+            self.stop = self.stop or Stop(Limit.MEMORY)
+
+    def say(self, what: str) -> None:
+        """Tells the user that the search continues in another way."""
+        self.found.notes.append(what)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.watch is None:
+            return
+        with self.telling:  # by one worker at a time, so that what is told never becomes less
+            # A level that was undone is found again.
+            level, distinct = max(self.level, self.most_shown[0]), max(self.store.count, self.most_shown[1])
+            self.most_shown = level, distinct
+            frontier = self.found.levels[-1] if self.found.levels else 0
+            seconds = time.perf_counter() - self.started
+            note = self.found.notes[-1] if self.found.notes else ""
+            generated, shuffled = self._generated(), self.store.shuffled
+            self.watch(Progress(level, frontier, distinct, generated, seconds, self.latest, shuffled, note))
+
+    def show(self, what: str) -> None:
+        """Tells the user what the search is at, which its result does not say."""
+        self.found.notes.append(what)
+        self._tell()
+        self.found.notes.pop()
+
+    def _generated(self) -> int:
+        return self.initial + int(self.store.fired.sum())
+
+    # What was found.
+
+    def _look_for(self) -> None:
+        """Names the state predicates of which a state is still wanted."""
+        self.store.wanted = self.invariants, self.reachable & ~self._mask(self.found.reached)
+
+    def _check(self) -> None:
+        """Evaluates the state predicates on the states that the last level found."""
+        self.store.check_level()
+        for index, name in enumerate(self.interface.state_predicates):
+            state = self.store.noted(loops.BEST_STATE + index)
+            if state is None:
+                continue
+            if self.by_name[name].kind == "reachable":
+                self.found.reached[name] = ()
+                continue
+            trace = self.tracer.to_state(state, self.level)
+            self._confirm(name, trace)
+            self.found.violations.append(Violation("invariant", name, trace))
+        failed = self.store.noted(loops.BEST_FAILED_CHECK)
+        if failed is not None:
+            self.found.violations.append(self._failed_check(failed))
+        self._look_for()
+
+    def _confirm(self, name: str, trace: tuple[TraceState, ...]) -> None:
+        if holds(self.model, self.by_name[name].function, trace[-1].state):
+            raise RuntimeError(
+                f"{name}: compiled code says false where CPython says true; the state is {trace[-1].state}"
+            )
+
+    def _look_at_steps(self) -> None:
+        """Turns what was noted while the level was expanded into violations."""
+        before = self.level - 1
+        for index, name in enumerate(self.interface.transition_predicates):
+            state = self.store.noted(loops.BEST_STEP + index)
+            if state is not None:
+                trace = self.tracer.broken_step(state, before, self.by_name[name].function)
+                self.found.violations.append(Violation("transition", name, trace))
+        for index, name in enumerate(self.interface.state_predicates):
+            state = self.store.noted(loops.BEST_OUTSIDE + index)
+            if state is not None:
+                trace = self.tracer.step_outside(state, before, self.by_name[name].function)
+                self.found.violations.append(Violation("invariant", name, trace))
+        state = self.store.noted(loops.BEST_FAILED_STEP)
+        if state is not None:
+            self.found.violations.append(self._failed_step(state, before))
+        state = self.store.noted(loops.BEST_DEADLOCK)
+        if state is not None:
+            self.found.violations.append(Violation("deadlock", "deadlock", self.tracer.to_state(state, before)))
+
+    def _failed_step(self, state: Packed, level: int) -> Violation:
+        trace = self.tracer.to_state(state, level)
+        transitions = [self.by_name[name] for name in self.interface.transition_predicates]
+        of_states = [self.by_name[name] for name in self.interface.state_predicates]
+        return self.tracer.failing_step(trace, transitions, of_states)
+
+    def _failed_check(self, state: Packed) -> Violation:
+        trace = self.tracer.to_state(state, self.level)
+        for name in self.interface.state_predicates:
+            try:
+                holds(self.model, self.by_name[name].function, trace[-1].state)
+            except SourceError as error:
+                return Violation.of_error(error, name, trace)
+        raise self.tracer.unexplained(f"a property fails where CPython evaluates it, in {trace[-1].state}")
+
+    def _count(self) -> None:
+        found = self.found
+        counters = self.store.context
+        first = self.interface.first_premise
+        fired = counters[loops.COUNTERS : first]
+        found.actions = {name: int(count) for name, count in zip(self.interface.actions, fired, strict=True)}
+        found.distinct = self.store.count
+        found.generated = self._generated()
+        found.depth = len(found.levels)
+        if found.violations and found.distinct > sum(found.levels):
+            found.depth += 1
+            found.levels.append(found.distinct - sum(found.levels))
+        found.digest = digest_text(*self.store.digest.tolist())
+        found.cut += int(counters[loops.CUT])
+        found.sizes = self.store.container_sizes()
+        if found.complete:
+            seen = counters[first : first + len(self.interface.premises)]
+            found.vacuous = [
+                Premise(*premise) for premise, times in zip(self.interface.premises, seen, strict=True) if not times
+            ]
+            if found.distinct <= COUNTED_STATES and not self.options.symmetry:
+                found.values_seen = self.store.values_seen(self.budget)
