@@ -31,6 +31,7 @@ from floodmark import (
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.kernel import compiled_model, loops
 from floodmark.checkers.kernel.compiled_model import Kernel, build_kernel
+from floodmark.checkers.native.memory import Memory
 from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
@@ -719,3 +720,10 @@ def test_a_known_bad_design_compiles_only_what_it_changes(monkeypatch: pytest.Mo
     before = len(list((tmp_path / "code").iterdir()))
     build_kernel(Other(), {}, symmetry=False)
     assert len(list((tmp_path / "code").iterdir())) == before + 1
+
+
+def test_a_level_that_is_left_early_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a search that met a part of the states would call itself whole."""
+    monkeypatch.setattr(Memory, "expand_level", lambda self, paused: False)
+    with pytest.raises(RuntimeError, match="left a level before its end"):
+        search_states(Grid(), [], Options(workers=1))

@@ -287,7 +287,10 @@ class Search:
         self._improve()
         while not self.stop:
             try:
-                return self.store.expand_level(self.paused)
+                if self.store.expand_level(self.paused):
+                    return True
+                if not self.stop:  # else what is left of the level would be missing from a search that says it is whole
+                    raise RuntimeError("a store left a level before its end, and nothing had ended the search")
             except OutOfRoom as full:
                 self.moves.outgrown(self, full.stop)
         return False
