@@ -323,7 +323,11 @@ CASES: list[tuple[type[Model], dict[str, int], dict[type[Identifier], int]]] = [
 ]
 
 
-@pytest.mark.parametrize(("cls", "constants", "counts"), CASES, ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize(
+    ("cls", "constants", "counts"),
+    [pytest.param(*case, marks=[pytest.mark.slow] if case[:2] == (Sets, {"nodes": 3}) else []) for case in CASES],
+    ids=lambda value: getattr(value, "__name__", None),
+)
 def test_orbits_are_counted(cls: type[Model], constants: dict[str, int], counts: dict[type[Identifier], int]) -> None:
     states, _, depth = reference_set(cls(**constants))
     whole, reduced = native(cls, False, **constants), native(cls, True, **constants)
