@@ -193,7 +193,7 @@ def test_states_in_columns_are_the_states(copies: Check) -> None:
         assert [batch.state(number) for number in range(len(batch))] == states
 
 
-@pytest.mark.parametrize("of", ["copies", "election", "kip497"])
+@pytest.mark.parametrize("of", ["copies", "election", pytest.param("kip497", marks=pytest.mark.slow)])
 def test_answers_are_what_cpython_says_of_a_clause(of: str, copies: Check) -> None:
     folder = Path(__file__).resolve().parents[2] / "specs"
     files = {"election": folder / "examples" / "election.toml", "kip497": folder / "alter_isr" / "core.toml"}
