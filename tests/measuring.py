@@ -40,7 +40,10 @@ ON_SPARK = (
 )
 """Files of tests that share a session of Spark."""
 
-LONGEST = (*ON_SPARK, "test_processes", "test_spark_losses")
+LONGEST = (
+    *ON_SPARK, "test_edits", "test_symbolic", "test_memory", "test_suggestions", "test_elimination", "test_processes",
+    "test_symbolic_symmetry", "test_zookeeper",
+)
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
