@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 import z3
 
 from floodmark.checkers.symbolic.any_size.open_identifiers import laws
@@ -129,15 +130,16 @@ def is_possible(statements: Sequence[Statement]) -> bool:
     return False
 
 
-def test_what_is_possible_is_not_refuted() -> None:
+@pytest.mark.parametrize("questions", [80, pytest.param(1000, marks=pytest.mark.slow)])
+def test_what_is_possible_is_not_refuted(questions: int) -> None:
     source = random.Random(11)
     possible, refuted = 0, 0
-    for _ in range(300):
+    for _ in range(questions):
         statements = [drawn(source) for _ in range(source.randrange(3, 7))]
         found, _ = asked(*map(operator.attrgetter("said"), statements))
         wanted = is_possible(statements)
         assert not (found and wanted), [it.said for it in statements]
         possible += wanted
         refuted += found
-    assert possible > 60
-    assert refuted > 60
+    assert possible > questions / 5
+    assert refuted > questions / 5
