@@ -225,7 +225,7 @@ class Broker:
         last_epoch: int | None = None,
     ) -> str:
         """A follower's fetch, in the leader epoch and the broker epoch that are known here unless others are given. The
-        answer has one record, if there is one.
+        answer has one record, if there is one, or says where the follower has to truncate its log.
         """
         kind = self.kafka.type
         optional, integer = jpype.java.util.Optional, jpype.java.lang.Integer
@@ -237,8 +237,12 @@ class Broker:
         asked = kind("common.requests.FetchRequest$PartitionData")(
             self.topic, jpype.JLong(offset), jpype.JLong(0), 1, optional.of(integer(known)),
             optional.empty() if last_epoch is None else optional.of(integer(last_epoch)))
-        return self._told(lambda: self.partition.fetchRecords(
-            parameters, asked, jpype.JLong(self.now), 1, True, True))
+        found: list[Any] = []
+        error = self._told(lambda: found.append(self.partition.fetchRecords(
+            parameters, asked, jpype.JLong(self.now), 1, True, True)))
+        if found and found[0].divergingEpoch().isPresent():
+            return f"DIVERGES AT {found[0].divergingEpoch().get().endOffset()}"
+        return error
 
     def shrink(self) -> None:
         """The leader looks for followers that are out of sync, as it does every half of ``LAG``."""
