@@ -1,9 +1,9 @@
 """How fast Kafka's own classes run beside models, and what walks find: ``python -m benchmarks.kafka --write``.
 
-Five parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
+Six parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
 of the quorum and of a partition's leader, for each version that FLOODMARK_KAFKA_LIBS names, the last one first; and
-steps until the last version contradicts each mistaken belief. A part that is interrupted has written what it had. Times
-are of this process's processor.
+steps until the last version contradicts each mistaken belief about the controller and the quorum, and about the leader.
+A part that is interrupted has written what it had. Times are of this process's processor.
 """
 
 from __future__ import annotations
@@ -122,14 +122,22 @@ def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
 def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
     kafka = kafkas[-1]
     of_version = importlib.import_module("partition_adapter").of_version(kafka)
-    yield f"| mistaken belief, held against {kafka.libraries.version} | steps |"
-    yield "|---|---|"
-    about: dict[str, tuple[dict[str, Any], Any, Choice]] = {
+    return _contradicted(kafka, {
         "mistaken": (of_version, _adapter(kafka, "partition_adapter", "PartitionAdapter"), "guided"),
         "mistaken_quorum": (BOUNDS, _adapter(kafka, "quorum_adapter", "QuorumAdapter"), "uniform"),
-        "mistaken_leader": (
-            importlib.import_module("leader").WALKED, _adapter(kafka, "leader_adapter", "LeaderAdapter"), "uniform"),
-    }
+    })
+
+
+def _leader_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
+    walked = importlib.import_module("leader").WALKED
+    adapter = _adapter(kafkas[-1], "leader_adapter", "LeaderAdapter")
+    return _contradicted(kafkas[-1], {"mistaken_leader": (walked, adapter, "uniform")})
+
+
+def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, Choice]]) -> Iterator[str]:
+    """For each module of beliefs their constants, the adapter, and how a walk chooses its steps."""
+    yield f"| mistaken belief, held against {kafka.libraries.version} | steps |"
+    yield "|---|---|"
     for module, (common, adapter, choice) in about.items():
         for belief, constants in importlib.import_module(module).BELIEFS.items():
             model = belief(**{**common, **constants})
@@ -139,6 +147,7 @@ def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
 
 PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str]]] = {
     "calls": _bridges, "controller": _controller, "quorum": _quorum, "leader": _leader, "beliefs": _beliefs,
+    "leader beliefs": _leader_beliefs,
 }
 
 

@@ -167,13 +167,6 @@ class AsksAgainAndAgain(PartitionLeader):
         return self.awaited is None
 
 
-class TakesNewerStatesOnly(PartitionLeader):
-    """Only a state of a higher version counts (KIP-497)."""
-
-    def is_news(self, update: LeaderAndIsr) -> bool:
-        return update.version > self.version
-
-
 class TakesHigherEpochsOnly(PartitionLeader):
     """Only a state of a higher leader epoch counts (before KAFKA-15109 was mended)."""
 
@@ -231,7 +224,7 @@ _DESIGNS: dict[type[PartitionLeader], dict[str, bool | int]] = {
     JoinsBelowEpochStart: _SMALL | _STRICT, JoinsWhenLevel: {}, AsksForFenced: {}, AsksForShuttingDown: _SMALL,
     IgnoresCachedEpoch: {}, TakesEarlierLives: {}, QuotesCachedEpoch: {}, RollsBackOnInvalidVersion: {},
     KeepsRefusedChange: _SMALL, WithdrawsWhenFenced: {}, SendsSecondRequest: {}, AsksAgainAndAgain: {},
-    TakesNewerStatesOnly: _STEADY, TakesHigherEpochsOnly: _SMALL, TakesOlderStates: {}, ForgetsFollowers: {},
+    TakesHigherEpochsOnly: _SMALL, TakesOlderStates: {}, ForgetsFollowers: {},
     ForgetsFollowersOfSkipped: {}, NeedsLevelFetch: {}, AnyFetchIsEnough: {},
 }
 """With the constants of a partition in which the difference shows soon."""
