@@ -147,7 +147,7 @@ def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, Choice
 
 PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str]]] = {
     "calls": _bridges, "controller": _controller, "quorum": _quorum, "leader": _leader, "beliefs": _beliefs,
-    "leader beliefs": _leader_beliefs,
+    "leader-beliefs": _leader_beliefs,
 }
 
 
