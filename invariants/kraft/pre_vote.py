@@ -4,7 +4,7 @@ quorum.py)."""
 from __future__ import annotations
 
 from floodmark import Set, implies, invariant, reachable, transition
-from model.kraft.pre_vote import DisruptiveVoter, KraftPreVote
+from model.kraft.pre_vote import DisruptiveVoter, KeepsVoteBesideLeader, KraftPreVote
 from model.kraft.quorum import Replica, Role
 
 
@@ -54,6 +54,29 @@ def prospective_voters_are_few(model: KraftPreVote) -> bool:
     """A replica with a majority of pre-votes is no longer prospective (KIP-996)."""
     return all(
         implies(model.role[replica] == Role.PROSPECTIVE, not model.is_majority(model.votes[replica]))
+        for replica in Replica
+    )
+
+
+@transition
+def vote_is_kept_beside_leader(old: KeepsVoteBesideLeader, new: KeepsVoteBesideLeader) -> bool:
+    """Within an epoch a replica keeps its vote, whether it knows the leader or not, even across restarts; and the
+    leader, unless it has stood itself (``QuorumState.initialize``).
+    """
+    return all(
+        implies(
+            new.quorum_state[replica].epoch == old.quorum_state[replica].epoch
+            and Role.LEADER not in (old.role[replica], new.role[replica]),
+            (
+                old.quorum_state[replica].voted is None
+                or new.quorum_state[replica].voted == old.quorum_state[replica].voted
+            )
+            and (
+                old.quorum_state[replica].leader is None
+                or new.quorum_state[replica].leader == old.quorum_state[replica].leader
+                or old.quorum_state[replica].voted == replica
+            ),
+        )
         for replica in Replica
     )
 
@@ -139,3 +162,25 @@ def troubled_voter_is_back(model: DisruptiveVoter) -> bool:
         and len(model.logs[replica]) > 1
         for replica in Replica
     )
+
+
+@reachable
+def leader_and_vote_are_stored(model: KeepsVoteBesideLeader) -> bool:
+    """A replica can store the leader of its epoch and a vote for another candidate."""
+    return any(
+        model.quorum_state[replica].leader is not None
+        and model.quorum_state[replica].voted is not None
+        and model.quorum_state[replica].leader != model.quorum_state[replica].voted
+        for replica in Replica
+    )
+
+
+@reachable
+def follower_stands_after_restart(model: KeepsVoteBesideLeader) -> bool:
+    """A voter that had stood, and followed the leader that won, can be a candidate of that very epoch again."""
+    return any(
+        model.role[replica] == Role.CANDIDATE and model.quorum_state[other].leader == other
+        and model.quorum_state[other].epoch == model.quorum_state[replica].epoch
+        for replica in Replica
+        for other in Replica
+    ) and model.restarts > 0

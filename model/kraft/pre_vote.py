@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from floodmark import Map, Seq, Set, action, initial, require, rule
 from model.kraft.network import KraftNetwork
-from model.kraft.quorum import Fate, Kind, Leadership, Message, QuorumState, Replica, Role
+from model.kraft.quorum import Epoch, Fate, Kind, Leadership, Message, QuorumState, Replica, Role
 
 
 class KraftPreVote(KraftNetwork):
@@ -125,6 +125,28 @@ class KraftPreVote(KraftNetwork):
 
     def answered_kind(self, kind: Kind) -> Kind:
         return Kind.PRE_VOTE if kind == Kind.PRE_VOTE_GRANTED else super().answered_kind(kind)
+
+
+class KeepsVoteBesideLeader(KraftPreVote):
+    """What Kafka stores since KIP-996: the leader of an epoch and the vote in it
+    (``ElectionState.withElectedLeader(epoch, leaderId, votedKey, voters)``). Up to 3.9 one replaced the other.
+    """
+
+    def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
+        """``QuorumState.transitionToFollower`` keeps the vote of the epoch."""
+        state = self.quorum_state[replica]
+        voted = state.voted if state.epoch == epoch else None
+        super().become_follower(replica, epoch, leader)
+        self.quorum_state[replica].voted = voted
+
+    def resume(self, replica: Replica) -> None:
+        """``QuorumState.initialize`` looks at the vote first: who has voted for itself stands again, and forgets the
+        leader that it has followed since.
+        """
+        state = self.quorum_state[replica]
+        if state.voted == replica:
+            self.quorum_state[replica].leader = None
+        super().resume(replica)
 
 
 class DisruptiveVoter(KraftPreVote):

@@ -78,7 +78,9 @@ class Role(Enum):
 
 
 class QuorumState(Record):
-    """The quorum-state file, which a replica writes before it acts on it. It names a leader or a vote, never both."""
+    """The quorum-state file, which a replica writes before it acts on it. It names a leader or a vote, not both, up to
+    Kafka 3.9; what has been stored since KIP-996 is ``KeepsVoteBesideLeader`` in pre_vote.py.
+    """
 
     epoch: Epoch
     leader: Replica | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.kraft.pre_vote import DisruptiveVoter, KraftPreVote
+from model.kraft.pre_vote import DisruptiveVoter, KeepsVoteBesideLeader, KraftPreVote
 from model.kraft.quorum import Kind, Message, Replica, Role
 
 
@@ -88,3 +88,15 @@ class ForgetsFetches(KraftPreVote):
     def handle_records(self, response: Message) -> None:
         super().handle_records(response)
         self.has_fetched.discard(response.destination)
+
+
+class ForgetsVoteWithLeader(KeepsVoteBesideLeader):
+    """A replica that had stored the leader of its epoch forgets the vote beside it when it restarts, too, and may vote
+    again (B-M30).
+    """
+
+    def resume(self, replica: Replica) -> None:
+        state = self.quorum_state[replica]
+        if state.voted is not None and state.leader is not None:
+            self.become_unattached(replica, state.epoch)
+        super().resume(replica)
