@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "properties.md").read_text(encoding="utf-8")
 FAMILIES = {"A": "alter_isr", "B": "kraft", "C": "reassignment", "D": "under_replicated", "E": "zk_controller"}
 MISTAKES = [f"A-M{number}" for number in range(1, 40)]
-MISTAKES += [f"B-M{number}" for number in range(1, 31)]
+MISTAKES += [f"B-M{number}" for number in range(1, 36)]
 MISTAKES += [f"C-M{number}" for number in range(1, 36)]
 MISTAKES += [f"D-M{number}" for number in range(1, 9)]
 MISTAKES += [f"E-M{number}" for number in range(1, 25)]
