@@ -62,7 +62,7 @@ def test_seconds_that_are_asked_for_end_a_question_without_effort() -> None:
 PROOFS = [
     (TWO_PHASE, None, Task(any_size=True)),
     (TWO_PHASE, "CommitsOnMajority", Task(any_size=True)),
-    (TWO_PHASE, None, Task(method="infer")),
+    pytest.param(TWO_PHASE, None, Task(method="infer"), marks=pytest.mark.slow),
     (TWO_PHASE, None, Task(method="k-induction", depth=14, constants={"managers": 2})),
 ]
 

@@ -114,7 +114,7 @@ def inferred_1(model: Election) -> bool:
 """]
 
 
-@pytest.mark.parametrize("of", ["two-phase commit", "election"])
+@pytest.mark.parametrize("of", [pytest.param("two-phase commit", marks=pytest.mark.slow), "election"])
 def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, tmp_path: Path) -> None:
     if of == "election":
         file, cls, size, others = ELECTION.with_suffix(".py"), "Election", "voters", {"epochs": 2}
