@@ -47,16 +47,16 @@ LONGEST = (
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
-    "commands", "conformance", "gate", "project", "report", "repository", "systems",
+    "commands", "conformance", "gate", "interface", "project", "protocols", "report", "repository", "systems", "tools",
 })
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "compiler", "container_sizes", "exact_terms", "fingerprint", "generated_models", "known_counts", "known_mistakes",
-    "kraft", "numbers", "pure_functions", "reassignment", "reassignment_json", "replica_log", "specs_agree", "symbolic",
-    "symmetric_models", "under_replicated", "zk_controller",
+    "arithmetic", "cases", "compiler", "conditions", "container_sizes", "copies", "exact_terms", "generated_models",
+    "known_counts", "liveness_solvers", "meaning", "mutants", "numbers", "pairs", "set_pairs", "small_programs",
+    "specs_agree", "symbolic", "symbolic_symmetry",
 })
-"""Files of tests, without ``test_``, that ask of many models what others ask of one."""
+"""Files of tests, without ``test_``, whose lines others run, too."""
 
 
 def is_traced(file: Path) -> bool:
