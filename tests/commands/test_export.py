@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from floodmark import Between, Capacity, Model, Seq, action, initial, require
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.command_line.parameters import spec_path
 from floodmark.checkers.commands.export import promela_process, tla_module
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.export.names import Names, legal
+from floodmark.checkers.export.promela_values import Number, decoded
 from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
 from floodmark.checkers.reference import search
 from floodmark.checkers.verdict.check import Settings, one_check
 from floodmark.compiler.program import Program, read_program
 from floodmark.language.errors import ModelError, SourceError
-from floodmark.language.model import Model
 from floodmark.language.reference import initial_states, within_boundary
+from floodmark.language.types import IntType
 from tests.support import export_models, foreign
 from tests.support.engines import TooMany, imported, plain_search, properties_of
 from tests.support.export_models import EXPORTED, Cut, Guards, Idles, Lists, Stuck, Unbounded
@@ -240,6 +243,34 @@ def test_a_foreign_checker_agrees_about_a_spec(spec: str, variant: str | None, c
     else:
         verdict = foreign.ask_spin(promela_process(check), tmp_path, bool(found.violations))
     assert verdict in foreign.ours(found)
+
+
+def test_values_of_a_choice_are_counted_from_the_least() -> None:
+    assert decoded(IntType(0, 5), "i") == Number("i")
+    assert decoded(IntType(3, 5), "i") == Number("(i + 3)")
+
+
+class Joins(Model):
+    """A list that another one is appended to, whose length is not known."""
+
+    log: Annotated[Seq[Annotated[int, Between(0, 1)]], Capacity(2)]
+    more: Annotated[Seq[Annotated[int, Between(0, 1)]], Capacity(1)]
+
+    @initial
+    def start(self) -> None:
+        self.log = Seq()
+        self.more = Seq()
+
+    @action
+    def join(self) -> None:
+        require(len(self.log) + len(self.more) < 3)
+        self.log = self.log + self.more
+
+
+def test_lists_are_joined_at_the_end_of_the_first() -> None:
+    text = as_promela(Joins).text
+    assert "t_v[0] = t_n + more[0];" in text
+    assert "more[(0 - t_n) + 1]" in text
 
 
 @pytest.mark.slow

@@ -6,12 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
-from floodmark import Model, ModelError
+from floodmark import Between, Constant, Model, ModelError, action, invariant
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
@@ -270,3 +271,25 @@ def test_a_limit_leaves_the_answer_undetermined(method: str) -> None:
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
     assert result.return_value == 3, result.output
     assert "limit of 0.001 seconds" in result.output
+
+
+class DividesByNone(Model):
+    """A property that cannot be evaluated in any state."""
+
+    none = Constant(0)
+    x: Annotated[int, Between(0, 1)] = 0
+
+    @action
+    def flip(self) -> None:
+        self.x = 1 - self.x
+
+    @invariant
+    def quotient(self) -> bool:
+        return 1 // self.none >= 0
+
+
+def test_a_property_that_always_fails_is_an_error_of_the_first_state() -> None:
+    properties = list(collect(DividesByNone, []).values())
+    violation = search(system_of(DividesByNone(), properties), properties, 1).violation
+    assert violation is not None
+    assert (violation.kind, violation.property, len(violation.trace)) == ("error", "quotient", 1)
