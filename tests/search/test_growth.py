@@ -244,8 +244,9 @@ class Draws(Model):
         self.other[flag] = Set({one})
 
     @action
-    def drops(self, flag: Flag, one: Seq[Flag]) -> None:
+    def drops(self, now: bool, flag: Flag, one: Seq[Flag]) -> None:
         require(one in self.other[flag])
+        require(now)
         self.other[flag].remove(one)
 
     @invariant

@@ -14,7 +14,7 @@ import z3
 
 from floodmark.checkers.symbolic.any_size.open_identifiers import laws
 from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
-from floodmark.checkers.symbolic.tactics.lazy_cardinality import by_set_pairs
+from floodmark.checkers.symbolic.tactics.lazy_cardinality import _law, by_set_pairs
 from floodmark.checkers.symbolic.terms.axioms import Facts
 from floodmark.checkers.symbolic.terms.structure import subterms
 from floodmark.checkers.symbolic.terms.symbols import Symbols
@@ -143,3 +143,14 @@ def test_what_is_possible_is_not_refuted(questions: int) -> None:
         refuted += found
     assert possible > questions / 5
     assert refuted > questions / 5
+
+
+def test_a_law_names_the_size_of_each_of_its_sets_once() -> None:
+    of_sets, of_nodes = z3.DeclareSort("sets"), z3.DeclareSort("nodes")
+    one = z3.Const("one", of_sets)
+    member, node = z3.Function("member", of_sets, of_nodes), z3.Const("node", of_nodes)
+    size, other = (z3.Function(name, of_sets, z3.IntSort()) for name in ("size", "other"))
+    named = member(one) == node
+    assert _law(z3.ForAll([one], z3.Or(named, size(one) < 1)), [of_sets]) is not None
+    assert _law(z3.ForAll([one], named), [of_sets]) is None
+    assert _law(z3.ForAll([one], z3.Or(named, size(one) < other(one))), [of_sets]) is None

@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from floodmark import Between, Constant, Model, ModelError, action, invariant
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.exploration import Options
+from floodmark.checkers.exploration import Limit, Options, Stop
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.project.spec import Spec, read, wanted
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
-from floodmark.checkers.symbolic.methods.bmc import search
+from floodmark.checkers.symbolic.methods.bmc import Bounded, search
 from floodmark.checkers.symbolic.methods.ic3 import infer
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
@@ -293,3 +293,26 @@ def test_a_property_that_always_fails_is_an_error_of_the_first_state() -> None:
     violation = search(system_of(DividesByNone(), properties), properties, 1).violation
     assert violation is not None
     assert (violation.kind, violation.property, len(violation.trace)) == ("error", "quotient", 1)
+
+
+def test_k_induction_proves_nothing_if_its_base_was_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that goes through says nothing of the states with which it begins."""
+    system = system_of(Toggles(), toggling := list(collect(Toggles, []).values()))
+    assert k_induction(system, toggling, 1).outcome == "proved"
+    stopped = Bounded(stopped=Stop(Limit.SECONDS))
+    monkeypatch.setattr("floodmark.checkers.symbolic.methods.k_induction.search", lambda *_, **__: stopped)
+    assert k_induction(system, toggling, 1).outcome == "undetermined"
+
+
+class Toggles(Model):
+    """A property that is inductive."""
+
+    x: Annotated[int, Between(0, 2)] = 0
+
+    @action
+    def flip(self) -> None:
+        self.x = 1 - self.x if self.x < 2 else 0
+
+    @invariant
+    def small(self) -> bool:
+        return self.x < 2
