@@ -167,7 +167,7 @@ class AlterIsrFailover(Model):
 
     @rule
     def under_min_isr(self, leader: Broker) -> bool:
-        """The ISR that the controller has confirmed is smaller than min.insync.replicas."""
+        """The confirmed ISR is smaller than min.insync.replicas (``Partition.isUnderMinIsr``)."""
         return len(self.known(leader).isr) < self.min_insync_replicas
 
     @rule
@@ -186,7 +186,7 @@ class AlterIsrFailover(Model):
         return not self.under_min_isr(leader)
 
     def advance_high_watermark(self, leader: Broker) -> None:
-        """Moves the high watermark up to what every member of the maximal ISR has."""
+        """Up to what every member of the maximal ISR has (``Partition.maybeIncrementLeaderHW``)."""
         if self.may_advance(leader):
             reached = min(self.log_end_offset(leader, member) for member in self.maximal_isr(leader))
             if reached > self.replicas[leader].high_watermark:
@@ -202,7 +202,7 @@ class AlterIsrFailover(Model):
 
     @action
     def leader_proposes_shrink(self, leader: Broker, laggards: Set[Broker]) -> None:
-        """Asks to remove followers that have been out of sync for too long (replica.lag.time.max.ms)."""
+        """Asks to remove followers out of sync for replica.lag.time.max.ms (``Partition.maybeShrinkIsr``)."""
         require(self.may_propose(leader))
         require(len(laggards) > 0 and laggards <= self.known(leader).isr - {leader})
         self.replicas[leader].pending = self.known(leader).isr - laggards
@@ -239,7 +239,7 @@ class AlterIsrFailover(Model):
         )
 
     def request_in_flight(self, leader: Broker) -> bool:
-        """The leader has asked for a different ISR, and has learned of nothing newer since."""
+        """It has asked for a different ISR, and learned of nothing newer since (``PartitionState.isInflight``)."""
         return len(self.replicas[leader].pending) > 0
 
     @rule
@@ -250,7 +250,7 @@ class AlterIsrFailover(Model):
         replica = self.replicas[leader]
         return replica.fetched[follower] >= max(replica.high_watermark, replica.epoch_start)
 
-    # Controller.
+    # Controller: methods of ReplicationControlManager.
 
     def decide(self, leader: Broker | None, leader_epoch: LeaderEpoch, isr: Set[Broker]) -> None:
         """A new partition state, for the replicas to learn."""
@@ -277,8 +277,8 @@ class AlterIsrFailover(Model):
 
     @rule
     def request_is_current(self, leader: Broker) -> bool:
-        """The sender leads, and quotes the current leader epoch and version (else NOT_CONTROLLER,
-        FENCED_LEADER_EPOCH, INVALID_REQUEST or INVALID_ISR_VERSION)."""
+        """The sender leads and quotes the current epoch and version (``validateAlterPartitionData``; else
+        NOT_CONTROLLER, FENCED_LEADER_EPOCH, INVALID_REQUEST or INVALID_UPDATE_VERSION)."""
         current = self.current()
         return (
             current.leader == leader
@@ -288,7 +288,7 @@ class AlterIsrFailover(Model):
 
     @rule
     def members_are_eligible(self, leader: Broker) -> bool:
-        """No fenced broker joins the ISR (KIP-841; else INELIGIBLE_REPLICA)."""
+        """No fenced broker joins (``ineligibleReplicasForIsr``, KIP-841; else INELIGIBLE_REPLICA)."""
         return not self.replicas[leader].pending & self.fenced
 
     @action
@@ -300,7 +300,7 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_fences(self, broker: Broker) -> None:
-        """A broker's heartbeats stop, or it shuts down: it leaves the ISR.
+        """A broker's heartbeats stop, or it shuts down: it leaves the ISR (``handleBrokerFenced``).
 
         If it is not in the ISR nothing changes, not even the version. The last member stays in the ISR, without
         leading.
@@ -333,7 +333,7 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_unfences(self, broker: Broker) -> None:
-        """A broker is back. It leads if it was the last member of the ISR."""
+        """A broker is back. It leads if it was the ISR's last member (``handleBrokerUnfenced``)."""
         require(broker in self.fenced)
         require(broker not in self.current().isr or self.may_elect())
         current = self.current()
@@ -352,7 +352,7 @@ class AlterIsrFailover(Model):
         self.learn(broker, version)
 
     def learn(self, broker: Broker, version: Version) -> None:
-        """Takes over a newer partition state. A new leader epoch begins with a new role."""
+        """A newer state; a new leader epoch begins with a new role (``Partition.makeLeader``, ``makeFollower``)."""
         before = self.known(broker)
         after = self.state_at(version)
         self.replicas[broker].version = version
@@ -415,7 +415,7 @@ class AlterIsrFailover(Model):
 
     @action
     def follower_truncates(self, follower: Broker, leader: Broker) -> None:
-        """The leader finds that the follower's log diverges from its own, and the follower truncates."""
+        """The leader finds that the logs diverge (``AbstractFetcherThread.truncateOnFetchResponse``)."""
         require(self.asks(follower, leader) and self.truncation_epoch_is_valid(follower, leader))
         require(self.must_truncate(follower, leader))
         self.truncate(follower, self.truncation_offset(follower, leader))
@@ -442,7 +442,7 @@ class AlterIsrFailover(Model):
         self.replicas[follower].high_watermark = min(self.replicas[follower].high_watermark, offset)
 
     def same_leader_epoch(self, follower: Broker, leader: Broker) -> bool:
-        """Both know the same leader epoch (else FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH)."""
+        """Both know one leader epoch (``checkCurrentLeaderEpoch``; else FENCED_ or UNKNOWN_LEADER_EPOCH)."""
         return self.known(follower).leader_epoch == self.known(leader).leader_epoch
 
     @rule
