@@ -115,7 +115,7 @@ def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
         model = module.ObservedLeader(**{**module.WALKED, **constants})
         return Contract(model, _adapter(kafka, "leader_adapter", "LeaderAdapter"))
 
-    drives = importlib.import_module("broker").drives
+    drives = importlib.import_module("partition_broker").drives
     return _in_step([kafka for kafka in kafkas if drives(kafka)], LEADERS, built, given.steps, given.choice)
 
 

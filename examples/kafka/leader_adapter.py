@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from bridge import Classes
-from broker import Broker, State
+from partition_broker import Broker, State
 
 from floodmark.conformance import Adapter, observable
 

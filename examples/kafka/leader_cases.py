@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bridge import Classes
-from broker import Broker, State
 from controller import Controller
+from partition_broker import Broker, State
 
 
 @dataclass

@@ -18,12 +18,12 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from bridge import Classes  # noqa: E402
-from broker import drives  # noqa: E402
 from leader import PartitionLeader  # noqa: E402
 from leader_adapter import LeaderAdapter  # noqa: E402
 from libraries import NoKafka, libraries  # noqa: E402
 from observed import ObservedPartition  # noqa: E402
 from partition_adapter import PartitionAdapter, of_version  # noqa: E402
+from partition_broker import drives  # noqa: E402
 
 from floodmark.checkers.exploration import Violation  # noqa: E402
 from floodmark.checkers.project.spec import read_all  # noqa: E402

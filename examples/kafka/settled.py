@@ -21,11 +21,11 @@ PAGE = HERE.parent.parent / "docs" / "kafka.md"
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from bridge import Classes  # noqa: E402
-from broker import drives  # noqa: E402
 from controller import Controller, Registration  # noqa: E402
 from leader_cases import LEADER_CASES, LEADER_UNREACHABLE, Leadership  # noqa: E402
 from leader_cases import settled as settled_of_leader  # noqa: E402
 from libraries import NoKafka, libraries  # noqa: E402
+from partition_broker import drives  # noqa: E402
 from quorum_cases import QUORUM_CASES, QUORUM_UNREACHABLE, Voters  # noqa: E402
 
 REPRODUCED, REFUTED, UNDRIVEN = "reproduced", "not so", "not reachable"

@@ -464,7 +464,9 @@ def test_an_implementation_takes_a_run_and_parts_from_another_model() -> None:
     assert first_difference(Counter(limit=3, hands=1), Counting, run.steps) is None
 
 
+REPLAYED = ROOT / "examples" / "kafka" / "replayed.py"  # runs the known-bad designs of a spec, which `floodmark` cannot
 IMPORTING = [*(ROOT / "examples").rglob("*.py"), *(ROOT / "docs" / "guide").glob("*.md"), ROOT / "README.md"]
+IMPORTING.remove(REPLAYED)
 
 
 @pytest.mark.parametrize("file", IMPORTING, ids=lambda file: file.relative_to(ROOT).as_posix())

@@ -146,7 +146,7 @@ def test_every_value_can_be_written_down() -> None:
 
 def in_a_project(root: Path, *arguments: str, run: Callable[..., Ended] = floodmark) -> Ended:
     checked = run("check", *arguments, "--json", "-", at=root)
-    return floodmark("report", "-", "--as", "test", at=root, said=checked.out)
+    return run("report", "-", "--as", "test", at=root, said=checked.out)
 
 
 def run_pytest(root: Path) -> subprocess.CompletedProcess[str]:

@@ -492,7 +492,7 @@ def test_a_limit_ends_a_native_search_without_a_verdict(limits: Limits, stopped:
 
 def test_a_limit_that_is_not_reached_changes_nothing() -> None:
     free = native(Grid)
-    limits = Limits(states=6**5, seconds=600.0, memory=1 << 30, generated=10**6)
+    limits = Limits(states=6**5, seconds=600.0, memory=8 << 30, generated=10**6)
     limited = native(Grid, Options(workers=2, limits=limits))
     assert limited.complete
     assert (limited.digest, limited.levels) == (free.digest, free.levels)

@@ -53,9 +53,9 @@ def _written(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
-def installed(*arguments: str | Path, at: Path) -> Ended:
+def installed(*arguments: str | Path, at: Path, said: str | None = None) -> Ended:
     """Runs the installed command in a folder, in a process of its own."""
-    done = subprocess.run([*COMMAND, *map(str, arguments)], cwd=at, text=True, capture_output=True)
+    done = subprocess.run([*COMMAND, *map(str, arguments)], cwd=at, text=True, capture_output=True, input=said)
     return _ended(done.returncode, done.stdout, done.stderr)
 
 

@@ -75,7 +75,7 @@ class Example:
     @property
     def led(self) -> list[Any]:
         """The versions whose leader can be driven. Skips the test where there is none."""
-        found = [kafka for kafka in self.kafkas if self.module("broker").drives(kafka)]
+        found = [kafka for kafka in self.kafkas if self.module("partition_broker").drives(kafka)]
         if not found:
             pytest.skip("no version whose Partition can be driven: set FLOODMARK_KAFKA_LIBS to 4.2 or later")
         return found
