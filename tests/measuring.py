@@ -52,7 +52,7 @@ OF_OTHER_THINGS = frozenset({
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "arithmetic", "cases", "compiler", "conditions", "container_sizes", "copies", "exact_terms", "generated_models",
+    "arithmetic", "cases", "compiler", "conditions", "container_sizes", "copies", "exact_terms",
     "known_counts", "liveness_solvers", "meaning", "mutants", "numbers", "pairs", "set_pairs", "small_programs",
     "specs_agree", "symbolic", "symbolic_symmetry",
 })

@@ -60,7 +60,7 @@ def insert(w: Words, states: Words, count: Word) -> Word:
     return done
 
 
-def send(r: Words, h: Word, state: Words) -> None:
+def send(r: Words, h: Word, state: Words) -> None:  # compiled
     """Puts a state in the outbox of the partition that owns its fingerprint."""
     counts = words_at(r[COUNTS])
     owner = ((h >> 32) * r[OWNERS]) >> 32
@@ -71,7 +71,7 @@ def send(r: Words, h: Word, state: Words) -> None:
         r[FULLEST] = known + 1
 
 
-def deliver(w: Words, r: Words) -> None:
+def deliver(w: Words, r: Words) -> None:  # compiled
     """Moves the successors in the buffer to the outboxes of their owners, except those that the filter saw recently."""
     buffer = words_at(w[BUFFER])
     scratch = words_at(w[SCRATCH])
