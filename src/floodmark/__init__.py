@@ -9,42 +9,8 @@ Programs and notebooks check it with ``floodmark.check(Lease, clients=3)``, ``fl
 
 from typing import TYPE_CHECKING, Any
 
-from floodmark.language import (
-    Bag,
-    Between,
-    Capacity,
-    Constant,
-    Disabled,
-    Identifier,
-    Map,
-    Model,
-    ModelError,
-    Record,
-    Seq,
-    Set,
-    SourceError,
-    State,
-    ValueOutOfRange,
-    action,
-    always_eventually,
-    boundary,
-    eventually,
-    eventually_always,
-    fair,
-    helper,
-    implies,
-    initial,
-    invariant,
-    leads_to,
-    lemma,
-    ranking,
-    reachable,
-    recoverable,
-    require,
-    rule,
-    transition,
-    unfair,
-)
+from floodmark import language
+from floodmark.language import *  # noqa: F403 - its names stand there, once
 
 if TYPE_CHECKING:
     from floodmark.checkers.interface import Counterexample as Counterexample
@@ -57,43 +23,8 @@ if TYPE_CHECKING:
     from floodmark.checkers.interface import prove as prove
     from floodmark.checkers.interface import states as states
 
-__all__ = [
-    "Bag",
-    "Between",
-    "Capacity",
-    "Constant",
-    "Disabled",
-    "Identifier",
-    "Map",
-    "Model",
-    "ModelError",
-    "Record",
-    "Seq",
-    "Set",
-    "SourceError",
-    "State",
-    "ValueOutOfRange",
-    "action",
-    "always_eventually",
-    "boundary",
-    "eventually",
-    "eventually_always",
-    "fair",
-    "helper",
-    "implies",
-    "initial",
-    "invariant",
-    "leads_to",
-    "lemma",
-    "ranking",
-    "reachable",
-    "recoverable",
-    "require",
-    "rule",
-    "transition",
-    "unfair",
-]
-"""The language: what a model's file may import."""
+__all__: list[str] = []
+__all__ += language.__all__
 _FOR_PROGRAMS = (
     "Counterexample", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check", "prove", "states",
 )

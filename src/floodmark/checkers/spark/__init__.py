@@ -3,9 +3,9 @@
 - Start with ``engine.py``: what a run knows about Spark, and when ``--engine auto`` selects it.
 - ``check_run.py``: many checks in one session: which run as tasks and which are distributed. ``check_tasks.py``: one
   native search per task; ``results_frame.py``: their results as a table.
-- ``search.py``: one large search. At a level boundary a cluster takes over from the native workers, when levels grow
-  wide or memory is full. It also writes and resumes checkpoints.
-- ``cluster.py``: all partitions as one worker; the jobs of a level, and the repair of lost partitions.
+- ``search.py``: when one large search goes on in a cluster: at the start of a level that is wide, or that outgrew the
+  memory. It also writes and resumes checkpoints.
+- ``cluster.py``: the states in all partitions; the jobs of a level, and the repair of lost partitions.
 - ``jobs.py``: what the driver waits for, and what it says when there is no worker, no Java or no space.
 - ``partition_count.py``: how many partitions a search has, and when it gets more.
 - ``frontier.py``: a narrow level's states at the driver, which expands them itself.
