@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.exploration import Limits
+from floodmark.checkers.kernel.memory import Budget
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.spark import session
@@ -63,7 +64,9 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_session")
-def test_a_limit_too_small_for_spark_is_told_and_the_search_stays_here() -> None:
+def test_a_limit_too_small_for_spark_is_told_and_the_search_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, used in (("used", lambda self: 0), ("room", lambda self, held: MIN_LIMIT)):
+        monkeypatch.setattr(Budget, name, used)  # other tests of this process may have taken more than the limit
     limits = Limits(memory=MIN_LIMIT - 1)
     (check,) = checks(read(SPEC), Settings(engine="spark", distribute="always", limits=limits))
     ((_, result),) = run([check])
