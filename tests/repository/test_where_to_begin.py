@@ -12,6 +12,7 @@ from docs.tools.findings import ROOT
 
 BEGIN = {
     "alter_isr": "core.py",
+    "dynamic_quorum": "voters.py",
     "kraft": "quorum.py",
     "reassignment": "kip236.py",
     "under_replicated": "metric.py",

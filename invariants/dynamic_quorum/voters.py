@@ -1,0 +1,230 @@
+"""What must hold of KIP-853 (model/dynamic_quorum/voters.py).
+
+Start here. The liveness is in progress.py. "Raft" is Ongaro and Ousterhout's paper, "V853" Jack Vanlightly's kip_853 specification, and "simulation"
+what KAFKA-16580 adds to Apache Kafka's RaftEventSimulationTest.
+"""
+
+from __future__ import annotations
+
+from floodmark import Seq, Set, implies, invariant, reachable, transition
+from model.dynamic_quorum.voters import DynamicQuorum, Entry
+from model.kraft.quorum import Epoch, Replica, Role
+
+
+def epoch_of(model: DynamicQuorum, replica: Replica) -> Epoch:
+    return model.quorum_state[replica].epoch
+
+
+def leads(model: DynamicQuorum, replica: Replica) -> bool:
+    return model.role[replica] == Role.LEADER
+
+
+def leads_newest_epoch(model: DynamicQuorum, replica: Replica) -> bool:
+    """Whether the replica leads, and nobody was elected in a later epoch."""
+    return leads(model, replica) and all(
+        model.elected[later] is None or later <= epoch_of(model, replica) for later in range(model.max_epoch + 1)
+    )
+
+
+def holds_committed(model: DynamicQuorum, replica: Replica) -> bool:
+    """The replica has every record that was ever committed."""
+    return model.logs[replica][: len(model.committed)] == model.committed
+
+
+def committed_voters(model: DynamicQuorum) -> Set[Replica]:
+    """The voters of the last VotersRecord that is committed."""
+    voters = Set[Replica]()
+    for entry in model.committed:
+        if entry.voters is not None:
+            voters = entry.voters
+    return voters
+
+
+# Elections.
+
+
+@transition
+def election_safety(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """An epoch has one leader, ever, whichever voters elected it (Raft, "Election Safety")."""
+    return all(
+        old.elected[epoch] is None or new.elected[epoch] == old.elected[epoch] for epoch in range(new.max_epoch + 1)
+    )
+
+
+@invariant
+def leaders_are_known_alike(model: DynamicQuorum) -> bool:
+    """Whoever knows the leader of an epoch knows the one that was elected (V853, NeverTwoLeadersInSameEpoch)."""
+    return all(
+        model.elected[epoch_of(model, replica)] == model.quorum_state[replica].leader
+        for replica in Replica
+        if model.quorum_state[replica].leader is not None
+    )
+
+
+@invariant
+def nobody_is_in_an_illegal_state(model: DynamicQuorum) -> bool:
+    """No replica stops because it saw something impossible (V853, NoIllegalState)."""
+    return not model.illegal
+
+
+@transition
+def epochs_never_decrease(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    return all(epoch_of(new, replica) >= epoch_of(old, replica) for replica in Replica)
+
+
+# Logs.
+
+
+@invariant
+def leader_completeness(model: DynamicQuorum) -> bool:
+    """The leader of the newest epoch has every committed record (Raft, "Leader Completeness"; V853,
+    LeaderHasAllAckedValues).
+    """
+    return all(holds_committed(model, replica) for replica in Replica if leads_newest_epoch(model, replica))
+
+
+@transition
+def committed_records_stay(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """What was acknowledged is never replaced (V853, AckedValueNotLost)."""
+    return new.committed[: len(old.committed)] == old.committed
+
+
+@invariant
+def committed_records_agree(model: DynamicQuorum) -> bool:
+    """What a replica holds below its high watermark is what was committed (V853, NoLogDivergence)."""
+    return all(
+        len(model.logs[replica]) >= model.high_watermark[replica]
+        and model.logs[replica][: model.high_watermark[replica]] == model.committed[: model.high_watermark[replica]]
+        for replica in Replica
+    )
+
+
+@invariant
+def log_matching(model: DynamicQuorum) -> bool:
+    """Two logs that have a record of one epoch at an offset are the same up to there (Raft, "Log Matching")."""
+    return all(
+        implies(
+            model.logs[one][offset].epoch == model.logs[other][offset].epoch,
+            model.logs[one][: offset + 1] == model.logs[other][: offset + 1],
+        )
+        for one in Replica
+        for other in Replica
+        if one != other
+        for offset in range(min(len(model.logs[one]), len(model.logs[other])))
+    )
+
+
+# Voters.
+
+
+@invariant
+def voters_are_those_of_the_log(model: DynamicQuorum) -> bool:
+    """The voters that a replica knows are those of the last VotersRecord in its log."""
+    return all(model.voter_set[replica] == model.voters_below(replica, len(model.logs[replica])) for replica in Replica)
+
+
+@invariant
+def one_change_at_a_time(model: DynamicQuorum) -> bool:
+    """At most one VotersRecord in a log is not committed (simulation)."""
+    return all(
+        sum(
+            1
+            for offset, entry in enumerate(model.logs[replica])
+            if entry.voters is not None and (offset >= len(model.committed) or model.committed[offset] != entry)
+        )
+        <= 1
+        for replica in Replica
+    )
+
+
+def voter_sets(log: Seq[Entry]) -> Seq[Set[Replica]]:
+    return Seq(entry.voters for entry in log if entry.voters is not None)
+
+
+@invariant
+def majorities_of_consecutive_sets_intersect(model: DynamicQuorum) -> bool:
+    """Whoever is a majority of one voter set in a log has a voter in common with every majority of the next one
+    (Ongaro's thesis, section 4.1; ``VoterSet.hasOverlappingMajority``).
+    """
+    return all(
+        len(one) // 2 + len(other) // 2 + 2 > len(one | other)
+        for replica in Replica
+        for one, other in zip(voter_sets(model.logs[replica]), voter_sets(model.logs[replica])[1:], strict=False)
+    )
+
+
+@invariant
+def every_majority_knows_committed(model: DynamicQuorum) -> bool:
+    """Every majority of the committed voters has a replica with everything committed, so none can elect a leader
+    without it.
+    """
+    lagging = Set(replica for replica in Replica if not holds_committed(model, replica))
+    return not model.is_majority(lagging, committed_voters(model))
+
+
+@invariant
+def majority_holds_committed(model: DynamicQuorum) -> bool:
+    """A majority of the committed voters, or of the set that some replica knows, has everything committed (simulation,
+    MajorityReachedHighWatermark). This fails if the change whose voters committed a record is taken back.
+    """
+    holders = Set(replica for replica in Replica if holds_committed(model, replica))
+    return model.is_majority(holders, committed_voters(model)) or any(
+        model.is_majority(holders, model.voter_set[replica]) for replica in Replica
+    )
+
+
+@transition
+def voters_in_the_log_commit(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """A record is committed once a majority has it of the voters that its leader knows, whose record may be the one
+    that is committed (KIP-853, "using the majority of the new voters set").
+    """
+    holders = Set(replica for replica in Replica if holds_committed(new, replica))
+    return new.committed == old.committed or any(
+        new.is_majority(holders, new.voter_set[replica]) for replica in Replica if replica in holders
+    )
+
+
+@transition
+def added_voter_has_caught_up(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """Who is added has everything that is committed (KIP-853, "AddVoter")."""
+    return all(
+        holds_committed(old, replica)
+        for leader in Replica
+        for replica in Replica
+        if new.adds > old.adds and replica in new.voter_set[leader] - old.voter_set[leader]
+    )
+
+
+@invariant
+def observers_only_observe(model: DynamicQuorum) -> bool:
+    """Who is no voter by its own log does not stand (KAFKA-17067). It leads only until its removal is committed."""
+    return all(
+        model.role[replica] in (Role.UNATTACHED, Role.FOLLOWER, Role.RESIGNED)
+        or (leads(model, replica) and model.last_change(replica) > model.high_watermark[replica])
+        for replica in Replica
+        if not model.is_voter(replica)
+    )
+
+
+# What must be able to happen.
+
+
+@reachable
+def change_is_committed_across_epochs(model: DynamicQuorum) -> bool:
+    """A change of an earlier leader can be committed by a later one, which has begun to use it before."""
+    return any(
+        entry.voters is not None and entry.epoch < model.committed[len(model.committed) - 1].epoch and offset > 0
+        for offset, entry in enumerate(model.committed)
+    )
+
+
+@reachable
+def removed_leader_resigns(model: DynamicQuorum) -> bool:
+    """A leader can commit its own removal."""
+    return any(model.role[replica] == Role.RESIGNED and not model.is_voter(replica) for replica in Replica)
+
+
+@reachable
+def observer_votes(model: DynamicQuorum) -> bool:
+    """The vote of a replica that does not know yet that it is a voter can be needed."""
+    return any(model.quorum_state[replica].voted is not None and not model.is_voter(replica) for replica in Replica)
