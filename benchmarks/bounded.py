@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import as_term, disj, negation
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symmetry.obligations import interchangeable
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 
 SPECS = Path(__file__).parent.parent / "specs"
 QUESTIONS = [
@@ -33,7 +33,7 @@ WAYS = ("shared solver", "separate solver", "separate solver, names in order")
 
 def measured(spec: str, name: str, length: int, way: str) -> float:
     """Processor seconds to learn that no run of ``length`` states violates the property, if no shorter one does."""
-    check = next(iter(checks(read(SPECS / f"{spec}.toml"), Settings(only_variant=name))))
+    check = next(iter(checks(read(SPECS / f"{spec}.toml"), CheckSettings(only_variant=name))))
     properties = [prop for prop in check.properties() if prop.kind == "invariant"]
     system = system_of(check.cls()(**check.constants), properties)
     asked = Runs(system, properties)

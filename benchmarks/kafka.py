@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.results import section
 from floodmark.checkers.conformance.adapter import Contract
-from floodmark.checkers.conformance.walks import Choice, Walks
+from floodmark.checkers.conformance.walks import WalkChoice, Walks
 from floodmark.checkers.spark.java import find_java
 
 ROOT = Path(__file__).parent.parent
@@ -74,7 +74,7 @@ def _adapter(kafka: Any, module: str, name: str) -> Any:
 
 def _in_step(
     kafkas: list[Any], of: dict[str, dict[str, Any]], built: Callable[[Any, dict[str, Any]], Contract],
-    steps: int, choice: Choice,
+    steps: int, choice: WalkChoice,
 ) -> Iterator[str]:
     yield "| version | of | steps | for a second of the processor | actions | differences |"
     yield "|---|---|---|---|---|---|"
@@ -134,7 +134,7 @@ def _leader_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[s
     return _contradicted(kafkas[-1], {"mistaken_leader": (walked, adapter, "uniform")})
 
 
-def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, Choice]]) -> Iterator[str]:
+def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, WalkChoice]]) -> Iterator[str]:
     """For each module of beliefs their constants, the adapter, and how a walk chooses its steps."""
     yield f"| mistaken belief, held against {kafka.libraries.version} | steps |"
     yield "|---|---|"

@@ -21,7 +21,7 @@ from floodmark.checkers.exploration import Options
 from floodmark.checkers.native import search
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search import driver, store, symmetry
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 SECTION = "licences for symmetry"
@@ -51,7 +51,7 @@ class _Timed:
 
 def measured(spec: str, constants: dict[str, int], times: int) -> dict[str, Any]:
     """How many orbits there are, the seconds of a search without the tests, and how many times that with them."""
-    check = Check(read(ROOT / "specs" / f"{spec}.toml"), None, Settings())
+    check = Check(read(ROOT / "specs" / f"{spec}.toml"), None, CheckSettings())
     given = check.model()
     model = type(given)(**{**given.constant_values, **constants})
     ratios, seconds, orbits = [], [], 0

@@ -43,7 +43,7 @@ from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.frontier import MAX_BYTES
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session, stop
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
@@ -91,7 +91,7 @@ class Subject:
 
     @cache  # noqa: B019 - there are three of them
     def loaded(self) -> tuple[type[Model], dict[str, int], list[Property]]:
-        settings = Settings(constants=dict(self.constants), only_variant=self.variant, workers=1)
+        settings = CheckSettings(constants=dict(self.constants), only_variant=self.variant, workers=1)
         check = checks(specs.read(ROOT / self.path), settings)[0]
         return check.cls(), check.constants, check.properties()
 

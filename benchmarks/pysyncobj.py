@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 from benchmarks.results import section
 from floodmark.checkers.conformance.adapter import Contract
-from floodmark.checkers.conformance.walks import Choice, Walks
+from floodmark.checkers.conformance.walks import WalkChoice, Walks
 from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 
@@ -32,10 +32,10 @@ BUGS = [
     ("an acknowledged write is cut off", (0, 3, 17), "majority_has_what_is_acknowledged", 200_000),
 ]
 SMALL = {"max_term": 1, "max_log": 3, "max_writes": 1, "max_restarts": 0, "max_breaks": 0, "in_flight": 2}
-CHOICES: tuple[Choice, ...] = get_args(Choice)
+CHOICES: tuple[WalkChoice, ...] = get_args(WalkChoice)
 
 
-def _until(hunt: Any, release: tuple[int, ...], name: str, choice: Choice, most: int, seeds: int) -> str:
+def _until(hunt: Any, release: tuple[int, ...], name: str, choice: WalkChoice, most: int, seeds: int) -> str:
     """The median of the steps until a property is broken, and how many seeds broke it."""
     model = hunt.model_of_release(release)
     prop = hunt.properties(model)[name]

@@ -26,10 +26,10 @@ from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.ledger import Array, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
-from floodmark.checkers.spark.reader import Reader
+from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.shard import Shard, divided
-from floodmark.checkers.spark.tasks import Expanded, Level, Run, Sum
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.spark.tasks import ExpandedPart, LevelInput, SearchContext, Sum
+from floodmark.checkers.verdict.check import CheckSettings, checks
 
 ROOT = Path(__file__).parent.parent
 SPECS: tuple[tuple[str, dict[str, int]], ...] = (
@@ -52,7 +52,7 @@ def least(do: Callable[[], object]) -> float:
 
 def measured(path: str, constants: dict[str, int]) -> str:
     """The figures of one spec, as a row of the table."""
-    check = checks(specs.read(ROOT / path), Settings(constants=constants, workers=1))[0]
+    check = checks(specs.read(ROOT / path), CheckSettings(constants=constants, workers=1))[0]
     model, options = check.cls()(**check.constants), Options(workers=1)
     search = begin(model, [], options)
     search.run()
@@ -63,23 +63,23 @@ def measured(path: str, constants: dict[str, int]) -> str:
     ((_, digest),) = divided(states, words, 1)
     ledger = Ledger(1)
     ledger.accept([count], [digest])
-    run = Run("run", None, OWNERS, SimpleNamespace(value=code.code), MAX_BUFFERS, 0)  # type: ignore[arg-type]
+    run = SearchContext("run", None, OWNERS, SimpleNamespace(value=code.code), MAX_BUFFERS, 0)  # type: ignore[arg-type]
     process = SimpleNamespace(code=code, shards={}, filter_words=np.zeros(0, dtype=np.uint64))
-    level = Level(1, ledger.upto(), 0, 0, False)
+    level = LevelInput(1, ledger.upto(), 0, 0, False)
     with tempfile.TemporaryDirectory() as folder, patch.object(tasks, "_process", lambda _: process):
         shard = Shard(Path(folder), code)
         shard.put("a", 0, states.tobytes())
         shard.adopt("a", ledger.of(0))
         sent: list[Array] = []
 
-        def read(reader: Reader) -> None:
+        def read(reader: StateReader) -> None:
             for _ in shard.read(reader, 0):
                 pass
 
         def expand() -> None:
             sent.clear()
-            reader, sums = Reader(code), [Sum() for _ in range(OWNERS)]
-            pieces = tasks.routed(run, level, reader, shard.read(reader, 0), count, Expanded(0), sums)
+            reader, sums = StateReader(code), [Sum() for _ in range(OWNERS)]
+            pieces = tasks.routed(run, level, reader, shard.read(reader, 0), count, ExpandedPart(0), sums)
             sent.extend(np.frombuffer(piece, dtype=np.uint64) for _, piece in pieces)
 
         def add_up() -> None:
@@ -87,7 +87,7 @@ def measured(path: str, constants: dict[str, int]) -> str:
             for piece in sent:
                 total.add(piece)
 
-        copying, whole = least(lambda: read(Reader(code))), least(expand)
+        copying, whole = least(lambda: read(StateReader(code))), least(expand)
         adding = least(add_up)
 
     def each(seconds: float) -> str:

@@ -18,7 +18,7 @@ from floodmark.checkers.kernel.loops import EVERYTHING
 from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark.ledger import COLUMNS
 from floodmark.checkers.spark.shard import FULLEST
-from floodmark.checkers.spark.tasks import Expanded, Merged
+from floodmark.checkers.spark.tasks import ExpandedPart, Merged
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
@@ -134,7 +134,7 @@ def typical_report() -> Merged:
     """A partition's report on a level of a model with thirty actions."""
     context = bytes(8 * (COUNTERS + 30 + 10 + 1))
     digest = (EVERYTHING, EVERYTHING)
-    expanded = Expanded(0, context, {}, 10**9, 10**9, 1.5)
+    expanded = ExpandedPart(0, context, {}, 10**9, 10**9, 1.5)
     return Merged(0, "", 10**9, digest, context, {}, 10**12, 10**12, 1.5, "machine.example.com", expanded)
 
 

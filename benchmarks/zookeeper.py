@@ -19,13 +19,13 @@ from typing import Any, get_args
 from benchmarks.results import section
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.tours import Tour
-from floodmark.checkers.conformance.walks import Choice, Walks
+from floodmark.checkers.conformance.walks import WalkChoice, Walks
 from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.conformance import model_of
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "zookeeper"
-CHOICES: tuple[Choice, ...] = get_args(Choice)
+CHOICES: tuple[WalkChoice, ...] = get_args(WalkChoice)
 SIZE = {"clients": 2, "nodes": 2, "max_writes": 6, "max_faults": 4}
 EXPLORED = 200_000
 """Steps through the model before a tour."""
@@ -55,7 +55,7 @@ def _median(taken: list[int], most: int) -> str:
     return f"{f'over {most:,}' if median > most else f'{median:,.0f}'} ({count} of {len(taken)})"
 
 
-def _held(choice: Choice | None, contract: Contract) -> Walks | Tour:
+def _held(choice: WalkChoice | None, contract: Contract) -> Walks | Tour:
     """Walks by a choice, or a tour."""
     return Tour(contract, 1, EXPLORED) if choice is None else Walks(contract.model, [], choice, 1, contract)
 

@@ -51,12 +51,12 @@ from floodmark.checkers.project.reached_functions import reached_functions
 from floodmark.checkers.project.spec import find, read_all
 from floodmark.checkers.resources import cores
 from floodmark.checkers.symbolic.methods import bmc
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.source import rewritten, source_of
@@ -99,7 +99,7 @@ def subjects_of_specs() -> list[Subject]:
     specs = [spec for path in find([ROOT / "specs"], "all") for spec in read_all(path)]
     found = {}
     for spec in sorted(specs, key=lambda spec: (spec.expect.distinct or 10**9, spec.tier == "deep", spec.name)):
-        check = Check(spec, None, Settings())
+        check = Check(spec, None, CheckSettings())
         model = check.cls()(**check.constants)
         found[spec.name] = replace(subject(spec.name, model, check.properties()), deadlock=spec.deadlock, check=check)
     return list(found.values())
@@ -227,8 +227,8 @@ DEPTH = 4
 """States of the longest runs that bounded search looks at, and the largest k."""
 SECONDS = 5.0
 """How long a method may think about a changed model."""
-TASKS = (Task(method="induction"), Task(method="k-induction", depth=DEPTH), Task(method="infer"),
-         Task(method="induction", any_size=True))
+TASKS = (ProofTask(method="induction"), ProofTask(method="k-induction", depth=DEPTH), ProofTask(method="infer"),
+         ProofTask(method="induction", any_size=True))
 
 
 def proved(subject: Subject, found: Found) -> Counter[str]:

@@ -22,7 +22,7 @@ from floodmark.checkers.project.claim import Claim, read_claims
 from floodmark.checkers.report import text
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.symbolic.prove import prove_claim
-from floodmark.checkers.verdict.check import Check, Settings, one_check
+from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.language.errors import SourceError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -93,7 +93,7 @@ class Shown:
 
     def check(self) -> Check:
         """The check of this spec, or of its known-bad design. Raises SourceError."""
-        return one_check(self.path, self.name or None, Settings(workers=1))
+        return one_check(self.path, self.name or None, CheckSettings(workers=1))
 
 
 def findings(path: Path = ENTRIES) -> list[Finding]:

@@ -20,7 +20,7 @@ from floodmark.checkers.project.spec import ProofMethod, Proving, Spec, find, re
 from floodmark.checkers.resources import cores
 from floodmark.checkers.symbolic.methods import claims
 from floodmark.checkers.symbolic.methods.smtlib import Scripts, file_name
-from floodmark.checkers.symbolic.methods.task import Task, task_of
+from floodmark.checkers.symbolic.methods.task import ProofTask, task_of
 from floodmark.checkers.symbolic.prove import claim_subject, prove_listed, subject_of
 from floodmark.checkers.value_text import show
 from floodmark.checkers.verdict.proof_result import Proved
@@ -152,7 +152,7 @@ def _digests(place: Path) -> dict[str, str]:
     return {folder.name: digest_of(folder.glob("*.smt2")) for folder in place.iterdir()}
 
 
-def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered], digests: Digests) -> str:
+def page(proofs: list[tuple[ProofTask, Proved]], answers: list[claims.Answered], digests: Digests) -> str:
     """The page as Markdown."""
     opinions = {name: it for name, it in recorded_opinions().items() if digests.get(name) == it["questions"]}
     found = [_opinion_of(task, result, opinions) for task, result in proofs]
@@ -205,11 +205,11 @@ def left_open(opinions: list[Opinion], proofs: int) -> str:
     return said + (f"; it was not asked about {proofs - len(opinions)} proofs." if proofs > len(opinions) else ".")
 
 
-def _opinion_of(task: Task, result: Proved, opinions: Mapping[str, Opinion]) -> Opinion | None:
+def _opinion_of(task: ProofTask, result: Proved, opinions: Mapping[str, Opinion]) -> Opinion | None:
     return opinions.get(file_name(subject_of(result.name, task)))
 
 
-def _any_size(proofs: list[tuple[Task, Proved]], opinions: Mapping[str, Opinion]) -> list[str]:
+def _any_size(proofs: list[tuple[ProofTask, Proved]], opinions: Mapping[str, Opinion]) -> list[str]:
     """What was proved for any number of identifiers, on what it rests, and how long each obligation took."""
     lines = []
     for task, result in proofs:
@@ -254,7 +254,7 @@ def _told(opinion: Opinion | None) -> list[str]:
     return [said]
 
 
-def _row(task: Task, result: Proved, opinions: Mapping[str, Opinion]) -> list[str]:
+def _row(task: ProofTask, result: Proved, opinions: Mapping[str, Opinion]) -> list[str]:
     facts = result.facts
     method = _METHODS[task.method] + (", any size" if task.any_size else "")
     if task.method == "k-induction":

@@ -29,7 +29,7 @@ from floodmark.checkers.exploration import Violation  # noqa: E402
 from floodmark.checkers.project.spec import read_all  # noqa: E402
 from floodmark.checkers.run.checks import run_check  # noqa: E402
 from floodmark.checkers.value_text import plain  # noqa: E402
-from floodmark.checkers.verdict.check import Check, Settings, checks  # noqa: E402
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks  # noqa: E402
 from floodmark.conformance import Mismatch, replay  # noqa: E402
 from floodmark.language.errors import SourceError  # noqa: E402
 
@@ -39,7 +39,7 @@ def counterexamples(spec: Path, kafka: Classes) -> Iterator[tuple[str, int, str 
     and where Kafka decides otherwise; None if it takes every step as the design does.
     """
     for found in read_all(spec):
-        for check in checks(found, Settings(workers=1)):
+        for check in checks(found, CheckSettings(workers=1)):
             if check.flawed is not None:
                 violation = run_check(check).violation
                 assert violation is not None, check.flawed.name

@@ -16,7 +16,7 @@ from floodmark.checkers.native import search as native
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search as reference
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.lowering import Lowering
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -209,7 +209,7 @@ def unlike_runs(name: str, one_in: int) -> tuple[list[str], Counter[str]]:
     """The changed models of a spec with properties of runs about which the native search and CPython differ. What the
     compiler refuses, CPython may run.
     """
-    check = Check(read(ROOT / "specs" / "examples" / f"{name}.toml"), None, Settings())
+    check = Check(read(ROOT / "specs" / "examples" / f"{name}.toml"), None, CheckSettings())
     model = check.cls()(**check.constants)
     properties = check.properties()
     assert any(prop.is_liveness for prop in properties)

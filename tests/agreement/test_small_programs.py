@@ -138,7 +138,7 @@ def forgetful(*about: Any) -> effects.Fired:
     """An action whose guards lose what the functions that they call require."""
     fired = effects.fire(*about)
     values, variables, action, state, parameters = about
-    asked = effects.Effects(values, variables, state)
+    asked = effects.StatementEvaluator(values, variables, state)
     for parameter, value in zip(action.parameters, parameters, strict=True):
         asked.locals[parameter.slot] = value
     truths = [asked.evaluate(guard) for guard in action.guards]
@@ -206,5 +206,5 @@ def test_an_addition_that_is_known_beside_another_is_noticed(tmp_path: Path, mon
 
 def test_a_loop_in_the_order_of_slots_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not excluded(ADDED, IN_ORDER, tmp_path)
-    monkeypatch.setattr(effects.Effects, "_in_any_order", lambda _, element, slots: slots)
+    monkeypatch.setattr(effects.StatementEvaluator, "_in_any_order", lambda _, element, slots: slots)
     assert "which the terms exclude" in excluded(ADDED, IN_ORDER, tmp_path)[0]

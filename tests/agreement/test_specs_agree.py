@@ -20,7 +20,7 @@ from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.search.driver import Search
 from floodmark.checkers.search.store import LocalStore
 from floodmark.checkers.search.symmetry import sample
-from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.compiler.layout import digest
 from floodmark.language.model import State
 from floodmark.language.reference import holds, successors, within_boundary
@@ -95,7 +95,7 @@ def name_of(path: Path) -> str:
 
 @cache
 def checks_of(path: Path) -> tuple[Check, ...]:
-    return tuple(checks(read(path), Settings()))
+    return tuple(checks(read(path), CheckSettings()))
 
 
 def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[Search, bool]:

@@ -22,10 +22,10 @@ from floodmark.checkers.commands.export import promela_process, tla_module
 from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.values.types import UnsupportedError
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import sized
@@ -113,7 +113,7 @@ def check_of(name: str, folder: Path) -> Check:
     file, _, cls = name.partition(".")
     spec = folder / "task.toml"
     spec.write_text(f'model = "{FOLDER / file}.py:{cls}"\n')
-    return Check(read(spec), None, Settings())
+    return Check(read(spec), None, CheckSettings())
 
 
 def assert_native_search_agrees(name: str) -> None:
@@ -157,7 +157,7 @@ def test_no_method_contradicts_cpython(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", READ)
 def test_what_is_proved_of_any_number_holds_of_a_few(name: str, tmp_path: Path) -> None:
     try:
-        proved = prove_check(check_of(name, tmp_path), Task(method="induction", any_size=True, seconds=20.0))
+        proved = prove_check(check_of(name, tmp_path), ProofTask(method="induction", any_size=True, seconds=20.0))
     except (SourceError, UnsupportedError) as error:
         pytest.skip(str(error))
     print(f"\n{name}: {proved.verdict} {proved.headline}")

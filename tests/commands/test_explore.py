@@ -24,9 +24,9 @@ import pytest
 from floodmark.checkers.command_line.cli import command as floodmark
 from floodmark.checkers.explorer.expansion import expand
 from floodmark.checkers.explorer.server import LARGEST_QUESTION, Explorer
-from floodmark.checkers.explorer.session import Question, Session
+from floodmark.checkers.explorer.session import PageAddress, Session
 from floodmark.checkers.project.spec import read, wanted
-from floodmark.checkers.verdict.check import Settings, checks, variant_name
+from floodmark.checkers.verdict.check import CheckSettings, checks, variant_name
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -45,7 +45,7 @@ ALWAYS = ("alter_isr/core.toml", "examples/dekker.toml", "kraft/sizes.toml@one_v
 
 
 def session(spec: Path, variant: str | None = None) -> Session:
-    every = {variant_name(check): check for check in checks(read(spec), Settings(workers=1))}
+    every = {variant_name(check): check for check in checks(read(spec), CheckSettings(workers=1))}
     return Session(read(spec), every[variant or next(iter(every))])
 
 
@@ -68,7 +68,7 @@ def test_every_spec_has_a_page(spec: str) -> None:
     design = list(one.designs)[-1]
     path: tuple[str, ...] = ()
     for at in (-1, 0, 1):
-        answer = one.answer(Question(design, one.good, path, at))
+        answer = one.answer(PageAddress(design, one.good, path, at))
         assert (answer["at"], answer["path"], answer["stop"]) == (at, list(path), "")
         steps = re.findall(r'data-step="([^"]*)"', answer["parts"]["actions"])
         assert steps
@@ -79,7 +79,7 @@ def test_every_spec_has_a_page(spec: str) -> None:
 @pytest.mark.parametrize("spec", EACH)
 def test_what_is_enabled_is_what_the_reference_meaning_says(spec: str) -> None:
     """Along a run; and whatever is not enabled at all has a guard with its place."""
-    for check in islice(checks(read(REPOSITORY / "specs" / spec), Settings()), 2):
+    for check in islice(checks(read(REPOSITORY / "specs" / spec), CheckSettings()), 2):
         model = check.model()
         state = next(iter(reference.initial_states(model)))[1]
         for turn in range(4):
@@ -99,7 +99,7 @@ def test_what_is_enabled_is_what_the_reference_meaning_says(spec: str) -> None:
 
 
 def test_a_guard_is_shown_with_its_place_and_its_reason(isr: Session) -> None:
-    said = isr.answer(Question("AlterIsr", "", ("start()",), 0))["parts"]["actions"]
+    said = isr.answer(PageAddress("AlterIsr", "", ("start()",), 0))["parts"]["actions"]
     text = words(said)
     assert "nothing satisfies request in self.requests model/alter_isr/core.py:" in text
     assert "self.replicated_offset() &gt; self.high_watermark is false: 0 &gt; 0 model/alter_isr/core.py:" in text
@@ -109,17 +109,17 @@ def test_a_guard_is_shown_with_its_place_and_its_reason(isr: Session) -> None:
 
 def test_a_path_is_taken_as_far_as_it_goes(isr: Session) -> None:
     path = ("start()", "leader_appends()", "follower_fetches(follower=b1)", "leader_appends()")
-    answer = isr.answer(Question("AlterIsr", "", path, 3))
+    answer = isr.answer(PageAddress("AlterIsr", "", path, 3))
     assert answer["path"] == ["start()", "leader_appends()"]
     assert answer["at"] == 1
     assert re.fullmatch(
         r"follower_fetches\(follower=b1\) is not enabled: follower != self.leader is false: b1 != b1 \(.*core.py:\d+\)",
         answer["stop"],
     )
-    assert isr.answer(Question("AlterIsr", "", ("begin()",), 0))["stop"] == "begin() is no initial state of AlterIsr"
-    answer = isr.answer(Question("AlterIsr", "", ("start()", "jump()"), 1))
+    assert isr.answer(PageAddress("AlterIsr", "", ("begin()",), 0))["stop"] == "begin() is no initial state of AlterIsr"
+    answer = isr.answer(PageAddress("AlterIsr", "", ("start()", "jump()"), 1))
     assert answer["stop"] == "AlterIsr has no action jump"
-    answer = isr.answer(Question("AlterIsr", "", (), -1))
+    answer = isr.answer(PageAddress("AlterIsr", "", (), -1))
     assert answer["at"] == -1
     assert 'data-step="start()"' in answer["parts"]["actions"]
 
@@ -131,15 +131,15 @@ def test_a_known_bad_design_stands_beside_the_good_one(isr: Session) -> None:
     (track,) = found["tracks"]
     assert track["title"] == "isr_holds_committed is violated"
     assert "the rule caught_up(b3)" in track["why"]
-    answer = isr.answer(Question("JoinsBelowHighWatermark", "AlterIsr", tuple(track["path"]), 3))
+    answer = isr.answer(PageAddress("JoinsBelowHighWatermark", "AlterIsr", tuple(track["path"]), 3))
     assert answer["path"] == list(track["path"])
     assert answer["parts"]["timeline"].count("AlterIsr</b> does not take it") == 1
     assert answer["parts"]["actions"].count("AlterIsr</b> does not take it") == 1
-    answer = isr.answer(Question("AlterIsr", "JoinsBelowHighWatermark", tuple(track["path"][:4]), 3))
+    answer = isr.answer(PageAddress("AlterIsr", "JoinsBelowHighWatermark", tuple(track["path"][:4]), 3))
     assert "Only JoinsBelowHighWatermark can take leader_proposes_expand(follower=b3)" in " ".join(
         words(answer["parts"]["actions"]).split()
     )
-    answer = isr.answer(Question("JoinsBelowHighWatermark", "", tuple(track["path"]), 6))
+    answer = isr.answer(PageAddress("JoinsBelowHighWatermark", "", tuple(track["path"]), 6))
     assert "isr_holds_committed" in answer["parts"]["properties"]
     assert "model.log_end[broker] &gt;= model.high_watermark is false: 0 &gt;= 1" in answer["parts"]["properties"]
 
@@ -162,10 +162,10 @@ def test_a_step_that_fails_is_shown_with_its_error(tmp_path: Path) -> None:
             "from model.tank import Tank\n\n\nclass Leaks(Tank):\n    def fill(self) -> None:\n        self.level = 9\n"
             "\n\nclass StopsHalf(Tank):\n    pass\n"
         )
-        said = tanks.answer(Question("Leaks", "Tank", ("start()",), 0))
+        said = tanks.answer(PageAddress("Leaks", "Tank", ("start()",), 0))
         text = words(said["parts"]["actions"])
         assert "leaves the declared types: level would become 9, outside of 0..3 specs/flawed.py:6" in text
-        stop = tanks.answer(Question("Leaks", "", ("start()", "fill()"), 1))["stop"]
+        stop = tanks.answer(PageAddress("Leaks", "", ("start()", "fill()"), 1))["stop"]
         assert stop.startswith("fill() fails: ")
 
 
@@ -180,12 +180,12 @@ def test_a_step_that_fails_is_shown_with_its_error(tmp_path: Path) -> None:
 )
 def test_a_malformed_request_is_refused(given: Any) -> None:
     with pytest.raises(ValueError, match=r"a request|a path"):
-        Question.of(given)
+        PageAddress.of(given)
 
 
 def test_an_unknown_design_is_refused(isr: Session) -> None:
     with pytest.raises(SourceError, match="there is no design 'AlterIs'; did you mean 'AlterIsr'"):
-        isr.answer(Question("AlterIs", "", (), -1))
+        isr.answer(PageAddress("AlterIs", "", (), -1))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 from floodmark.checkers.explorer.server import Explorer
 from floodmark.checkers.explorer.session import Session
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from tests.report.test_html import OPEN_ALL, OVERFLOW, SIZES, TEXTS
 from tests.support.browser import Browser, Scheme, browser, chromium
 
@@ -33,7 +33,7 @@ def tab() -> Iterator[Browser]:
 
 def served(spec: str, variant: str) -> Iterator[str]:
     """The address of an explorer that begins with a known-bad design."""
-    every = {check.flawed.name: check for check in checks(read(ROOT / spec), Settings(workers=1)) if check.flawed}
+    every = {check.flawed.name: check for check in checks(read(ROOT / spec), CheckSettings(workers=1)) if check.flawed}
     explorer = Explorer(Session(read(ROOT / spec), every[variant]))
     thread = threading.Thread(target=explorer.run)
     thread.start()

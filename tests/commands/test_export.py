@@ -20,7 +20,7 @@ from floodmark.checkers.export.promela_values import Number, decoded
 from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
 from floodmark.checkers.reference import search
-from floodmark.checkers.verdict.check import Settings, one_check
+from floodmark.checkers.verdict.check import CheckSettings, one_check
 from floodmark.compiler.program import Program, read_program
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.reference import initial_states, within_boundary
@@ -40,7 +40,7 @@ def program_of(cls: type[Model]) -> Program:
     return read_program(cls(), {prop.name: prop.function for prop in properties_of(cls)})
 
 
-def as_tla(cls: type[Model], deadlock: bool = False) -> tla.Module:
+def as_tla(cls: type[Model], deadlock: bool = False) -> tla.TlaModule:
     initial = [state for _, state in initial_states(cls())]
     return tla.module(program_of(cls), initial, cls().constant_values, deadlock)
 
@@ -236,7 +236,7 @@ SPEC_CHECKS = [
 @pytest.mark.parametrize(("spec", "variant"), SPEC_CHECKS)
 @pytest.mark.parametrize("checker", [pytest.param("tlc", marks=needs_tlc), pytest.param("spin", marks=needs_spin)])
 def test_a_foreign_checker_agrees_about_a_spec(spec: str, variant: str | None, checker: str, tmp_path: Path) -> None:
-    check = one_check(spec_path(spec), variant, Settings(symmetry=False))
+    check = one_check(spec_path(spec), variant, CheckSettings(symmetry=False))
     found = native.search_states(check.cls()(**check.constants), check.properties(), check.options)
     if checker == "tlc":
         verdict = foreign.ask_tlc(tla_module(check), tmp_path)

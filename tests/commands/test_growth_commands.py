@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.explorer.session import Question, Session
+from floodmark.checkers.explorer.session import PageAddress, Session
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
 from tests.support.growing_models import FIGURES
 from tests.support.projects import write
@@ -231,10 +231,10 @@ def test_an_export_without_widths_is_refused(project: Path) -> None:
 
 
 def test_the_explorer_walks_as_far_as_one_likes(project: Path) -> None:
-    check = Check(read(project / "logs.toml"), None, Settings())
+    check = Check(read(project / "logs.toml"), None, CheckSettings())
     page = Session(check.spec, check)
     path: tuple[str, ...] = ("start()", *["appends(flag=1)"] * 4, "notes()")
-    answer = page.answer(Question("Logs", "Leaks", path, len(path) - 1))
+    answer = page.answer(PageAddress("Logs", "Leaks", path, len(path) - 1))
     assert answer["stop"] == ""
     assert answer["path"] == list(path)
     assert "forgets(entries=[1,1,1,1])" in unescape(answer["parts"]["actions"])

@@ -24,14 +24,14 @@ from floodmark.checkers.report import colour
 from floodmark.checkers.report import progress as search_progress
 from floodmark.checkers.report.progress import describe, time_left
 from floodmark.checkers.run.checks import run as run_checks
-from floodmark.checkers.verdict.check import Check, Settings
-from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.check import Check, CheckSettings
+from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from tests.support.gates import locked, repository
 from tests.support.projects import write
 
-CORE = Check(Spec(Path("specs/alter_isr/core.toml"), "model.alter_isr.core:AlterIsr"), None, Settings())
+CORE = Check(Spec(Path("specs/alter_isr/core.toml"), "model.alter_isr.core:AlterIsr"), None, CheckSettings())
 HALF = Progress(17, 92_105, 600_000, 8_120_551, 60.0, 212_000_000)
 
 
@@ -54,16 +54,16 @@ def test_the_time_left_is_extrapolated(seconds: float, done: float, total: float
 
 def test_the_total_is_that_of_the_spec_or_of_the_lock(tmp_path: Path) -> None:
     root = repository(tmp_path, files={"specs/small.toml": 'model = "model.tank:Tank"\n[expect]\ndistinct = 4\n'})
-    check = Check(read(root / "specs/tank.toml"), None, Settings())
+    check = Check(read(root / "specs/tank.toml"), None, CheckSettings())
     assert states_expected(check) is None
-    assert states_expected(Check(read(root / "specs/small.toml"), None, Settings())) == 4
+    assert states_expected(Check(read(root / "specs/small.toml"), None, CheckSettings())) == 4
     other = repository(tmp_path / "locked")
     locked(other)
-    check = Check(read(other / "specs/tank.toml"), None, Settings())
+    check = Check(read(other / "specs/tank.toml"), None, CheckSettings())
     assert states_expected(check) == 4
-    assert states_expected(Check(check.spec, None, Settings(constants={"size": 9}))) is None
-    assert states_expected(Check(check.spec, None, Settings(symmetry=True))) is None
-    assert states_expected(Check(check.spec, check.spec.flawed[0], Settings())) is None
+    assert states_expected(Check(check.spec, None, CheckSettings(constants={"size": 9}))) is None
+    assert states_expected(Check(check.spec, None, CheckSettings(symmetry=True))) is None
+    assert states_expected(Check(check.spec, check.spec.flawed[0], CheckSettings())) is None
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_gate_says_now_and_then_how_far_it_is(
     clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec = Spec(Path("specs/a.toml"), "model.a:A", expect=Expect(distinct=1_200_000))
-    jobs = [CheckJob("a", None, Check(spec, None, Settings()), total=1_200_000) for _ in range(4)]
+    jobs = [CheckJob("a", None, Check(spec, None, CheckSettings()), total=1_200_000) for _ in range(4)]
     shown = GateProgress()
     shown.begin(jobs, [])
     for seconds in range(1, 10):
@@ -131,11 +131,12 @@ def test_a_gate_without_a_terminal_is_not_silent(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "from floodmark.checkers.report import progress\n"
         "progress.PLAIN_EVERY = 0.1\n"
-        "from floodmark.checkers.verdict.check import Settings\n"
-        "from floodmark.checkers.commands.gate import Asked, gate\n"
+        "from floodmark.checkers.verdict.check import CheckSettings\n"
+        "from floodmark.checkers.commands.gate import GateRequest, gate\n"
         "from floodmark.checkers.report.outputs import Reports\n"
         "from floodmark.checkers.exploration import Limits\n"
-        "asked = Asked(Path('specs'), 'quick', False, False, Settings(engine='reference', limits=Limits(seconds=4)))\n"
+        "settings = CheckSettings(engine='reference', limits=Limits(seconds=4))\n"
+        "asked = GateRequest(Path('specs'), 'quick', False, False, settings)\n"
         "print(int(gate(asked, Reports(), print)))\n"
     )
     done = subprocess.run(
@@ -150,7 +151,9 @@ def test_the_table_fits_a_terminal() -> None:
     results = [CheckResult("s", f"{'long_' * 20}{number}", "m:M", None, "quick", exit_code=ExitCode.AS_EXPECTED)
                for number in range(3)]  # fmt: skip
     proofs = [Proved(f"a/spec induction {'property_' * 15}", "induction", "holds", ExitCode.AS_EXPECTED, "", 1.0)]
-    lines = [click.unstyle(line) for line in text.table(Outcome(results, proofs, [], "quick", 1.0, "", Path("lock")))]
+    lines = [
+        click.unstyle(line) for line in text.table(GateOutcome(results, proofs, [], "quick", 1.0, "", Path("lock")))
+    ]
     assert max(map(len, lines)) == text.WIDTH
     assert all("..." in line for line in lines[1:])
 
@@ -216,7 +219,7 @@ def test_a_deep_run_says_that_it_starts_spark(tmp_path: Path, monkeypatch: pytes
 
     said: list[str] = []
     root = repository(tmp_path)
-    check = Check(read(root / "specs/tank.toml"), None, Settings(engine="spark", master="local[2]"))
+    check = Check(read(root / "specs/tank.toml"), None, CheckSettings(engine="spark", master="local[2]"))
 
     def started(*_: object) -> SimpleNamespace:
         assert said == ["starts Spark at local[2], which takes a while"], "it is said before, not afterwards"

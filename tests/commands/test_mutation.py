@@ -11,13 +11,13 @@ from typing import Any, get_args
 import pytest
 
 from floodmark.checkers.commands import mutate as command
-from floodmark.checkers.mutation.change import Kind, changes
+from floodmark.checkers.mutation.change import MutationKind, changes
 from floodmark.checkers.mutation.mutant import Mutant, functions, mutants
 from floodmark.checkers.mutation.run import run
-from floodmark.checkers.mutation.trial import Budget, Trial, stages, try_mutant
+from floodmark.checkers.mutation.trial import Trial, TrialBudget, stages, try_mutant
 from floodmark.checkers.project.spec import Spec, read
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import Step, fire, initial_states
@@ -118,8 +118,8 @@ def only(spec: Spec, text: str) -> Mutant:
     return mutant
 
 
-def tried(spec: Spec, text: str, budget: Budget | None = None) -> Trial:
-    return try_mutant(only(spec, text), stages(spec), budget or Budget())
+def tried(spec: Spec, text: str, budget: TrialBudget | None = None) -> Trial:
+    return try_mutant(only(spec, text), stages(spec), budget or TrialBudget())
 
 
 def test_mutants_of_a_model_are_one_line_differences(tmp_path: Path) -> None:
@@ -169,14 +169,14 @@ def test_every_kind_of_change() -> None:
     assert len({ast.unparse(each.tree) for each in found}) == len(found)
 
 
-@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("kind", get_args(MutationKind))
 def test_every_kind_can_be_killed_and_can_survive(tmp_path: Path, kind: str) -> None:
     model = KINDS + ACTION.format(name="watched") + ACTION.format(name="ignored")
     files = {"model/kinds.py": model, "invariants/kinds.py": KNOWS, "specs/kinds.toml": 'model = "model.kinds:Kinds"\n'}
     spec = read(write(tmp_path, files) / "specs/kinds.toml")
     chosen = [each for each in mutants(spec.model_class()) if each.kind == kind and "start" not in each.change]
     assert len(chosen) % 2 == 0
-    trials = list(run(chosen, stages(spec), Budget(), workers=1))
+    trials = list(run(chosen, stages(spec), TrialBudget(), workers=1))
     fates = {name: {trial.fate for trial in trials if f"_{name}:" in trial.change} for name in ("watched", "ignored")}
     assert "killed" in fates["watched"]
     assert "survived" in fates["ignored"]
@@ -185,7 +185,7 @@ def test_every_kind_can_be_killed_and_can_survive(tmp_path: Path, kind: str) -> 
 def test_counterexample_of_a_mutant_replays_in_cpython(tmp_path: Path) -> None:
     spec = spec_of(tmp_path, 'invariants = ["below_size", "gets_full"]\n')
     mutant = only(spec, "- require(not self.full())  + (dropped)")
-    check = Check(spec, None, Settings(engine="native", workers=1))
+    check = Check(spec, None, CheckSettings(engine="native", workers=1))
     with mutant.planted():
         result = run_check(check)
         assert result.violation is not None and result.violation.failed_step is not None
@@ -428,7 +428,7 @@ def test_a_known_bad_design_that_is_no_longer_caught_kills(tmp_path: Path) -> No
 
 
 def test_no_mutant_is_killed_by_a_budget(tmp_path: Path) -> None:
-    trial = tried(spec_of(tmp_path), "- self.level -= 1  + (dropped)", Budget(seconds=0))
+    trial = tried(spec_of(tmp_path), "- self.level -= 1  + (dropped)", TrialBudget(seconds=0))
     assert trial.fate == "undetermined"
     assert "0 seconds" in trial.by
 
@@ -453,7 +453,7 @@ def mutate(root: Path, **given: Any) -> Ended:
     """The command in a folder, in this process."""
     with inside(root):
         try:
-            *lines, code = command.mutate([Path("specs/tank.toml")], command.Settings(workers=1, **given))
+            *lines, code = command.mutate([Path("specs/tank.toml")], command.MutateSettings(workers=1, **given))
         except SourceError as error:
             return Ended(2, "", str(error))
     assert isinstance(code, ExitCode)
@@ -523,6 +523,6 @@ def test_mutants_run_in_processes_and_heed_the_options(tmp_path: Path) -> None:
 def test_mutants_as_spark_tasks(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
     every = mutants(spec.model_class())
-    here = list(run(every, stages(spec), Budget(), workers=1))
-    there = list(run(every, stages(spec), Budget(), master="local[2]"))
+    here = list(run(every, stages(spec), TrialBudget(), workers=1))
+    there = list(run(every, stages(spec), TrialBudget(), master="local[2]"))
     assert [(each.change, each.fate, each.by) for each in there] == [(each.change, each.fate, each.by) for each in here]

@@ -16,11 +16,11 @@ from floodmark.checkers.command_line.check import check as check_options
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.command_line.engine import ENGINES
 from floodmark.checkers.commands import gate as gate_command
-from floodmark.checkers.commands.gate import Asked
+from floodmark.checkers.commands.gate import GateRequest
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.engines import engine_of
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.hostile import Run, put, runs
 from tests.support.projects import INVARIANTS, TANK, tank_project
@@ -36,7 +36,7 @@ property = "gets_full"
 class = "flawed:StopsHalf"
 property = "never_two"
 """
-GIVEN = Settings(
+GIVEN = CheckSettings(
     engine="spark",
     constants={"size": 4, "on": True},
     invariant_files=(Path("mine.py"),),
@@ -63,21 +63,21 @@ def test_the_command_that_reproduces_has_every_setting_that_matters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tank_project(tmp_path, **{"mine.py": INVARIANTS}))
-    assert all(getattr(GIVEN, each.name) != getattr(Settings(), each.name) for each in fields(Settings))
+    assert all(getattr(GIVEN, each.name) != getattr(CheckSettings(), each.name) for each in fields(CheckSettings))
     said = Check(read(Path("specs/tank.toml")), None, GIVEN).reproduce()
     taken: dict[str, Any] = {}
     monkeypatch.setattr(check_options, "callback", lambda **given: taken.update(given))
     command.main(shlex.split(said)[1:], standalone_mode=False)
     assert taken["specs"] == ("specs/tank.toml",)
     again = _settings(taken)
-    assert again == replace(GIVEN, **{name: getattr(Settings(), name) for name in NOT_REPEATED})
+    assert again == replace(GIVEN, **{name: getattr(CheckSettings(), name) for name in NOT_REPEATED})
 
 
 def test_the_command_that_reproduces_a_run_of_the_gate(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has every setting but those that say how fast, and what else is written."""
-    asked: list[Asked] = []
+    asked: list[GateRequest] = []
 
-    def took(it: Asked, *_: object) -> ExitCode:
+    def took(it: GateRequest, *_: object) -> ExitCode:
         asked.append(it)
         return ExitCode.AS_EXPECTED
 
@@ -255,7 +255,7 @@ keep_results = "kept"
 """
 
 
-def taken(monkeypatch: pytest.MonkeyPatch, *words: str) -> Settings:
+def taken(monkeypatch: pytest.MonkeyPatch, *words: str) -> CheckSettings:
     given: dict[str, Any] = {}
     monkeypatch.setattr(check_options, "callback", lambda **all_of_them: given.update(all_of_them))
     command.main(["check", *words], standalone_mode=False)
@@ -265,9 +265,9 @@ def taken(monkeypatch: pytest.MonkeyPatch, *words: str) -> Settings:
 def test_settings_of_spark_may_be_the_projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They ask for no engine; the command line's come first, and imply Spark."""
     monkeypatch.chdir(tank_project(tmp_path, **{"pyproject.toml": TABLE}))
-    own = Settings(master="local[3]", partitions=7, keep_results="kept")
+    own = CheckSettings(master="local[3]", partitions=7, keep_results="kept")
     assert taken(monkeypatch) == own
-    assert taken(monkeypatch, "--engine", "native") == Settings(engine="native")
+    assert taken(monkeypatch, "--engine", "native") == CheckSettings(engine="native")
     given = taken(monkeypatch, "--spark", "partitions=2", "--spark", "keep-states=here", "--spark", "resume=there")
     assert given == replace(own, engine="spark", partitions=2, keep_states="here", resume="there")
     check = Check(read(Path("specs/tank.toml")), None, own)

@@ -21,11 +21,11 @@ from floodmark.checkers.conformance import behaviour, traces
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation import run as mutation
 from floodmark.checkers.mutation.mutant import mutants
-from floodmark.checkers.mutation.trial import Budget, Trial, stages
-from floodmark.checkers.processes import Lost, Overdue, in_order, results, run_each, tell
+from floodmark.checkers.mutation.trial import Trial, TrialBudget, stages
+from floodmark.checkers.processes import LostJob, Overdue, in_order, results, run_each, tell
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run import checks as run
-from floodmark.checkers.verdict.check import Check, EngineName, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName, checks, variant_name
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from tests.commands.test_cli import FLAWED, STOPS
 from tests.support import gates
@@ -105,14 +105,14 @@ def test_a_job_that_is_alone_has_a_process_of_its_own(monkeypatch: pytest.Monkey
 def test_only_the_job_whose_process_dies_is_lost(how: int, said: str, count: int) -> None:
     found = dict(run_each(partial(die, how), range(6), count))
     lost = found.pop(2)
-    assert (type(lost), str(lost)) == (Lost, said)
+    assert (type(lost), str(lost)) == (LostJob, said)
     assert found == {number: square(number) for number in (0, 1, 3, 4, 5)}
 
 
 def test_every_job_is_reported_lost_when_all_processes_die() -> None:
     found = dict(run_each(partial(die, signal.SIGKILL), [2] * 5, 2))
     assert sorted(found) == [0, 1, 2, 3, 4]
-    assert {type(lost) for lost in found.values()} == {Lost}
+    assert {type(lost) for lost in found.values()} == {LostJob}
 
 
 class PeculiarError(Exception):
@@ -217,7 +217,7 @@ def test_a_second_signal_does_not_end_the_clearing_up(tmp_path: Path) -> None:
             (tmp_path / "cleared up").touch()
 
     found = run_each(leaves, [0, 1], 2, heard=lambda _, process: os.kill(process, signal.SIGTERM))
-    assert isinstance(dict(found)[0], Lost)
+    assert isinstance(dict(found)[0], LostJob)
     assert (tmp_path / "cleared up").exists()
 
 
@@ -233,7 +233,7 @@ def test_an_end_that_python_drops_within_a_finaliser_is_tried_again(tmp_path: Pa
             (tmp_path / "goes on").touch()
 
     [(_, lost)] = run_each(drops, [0], 1, heard=lambda _, process: os.kill(process, signal.SIGTERM))
-    assert isinstance(lost, Lost)
+    assert isinstance(lost, LostJob)
     assert "exited with code 1" in str(lost)
     assert (tmp_path / "goes on").exists()
 
@@ -275,7 +275,7 @@ def test_a_check_whose_process_dies_is_told_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     spec = read(tank_project(tmp_path, THREE) / "specs/tank.toml")
-    every = checks(spec, Settings(workers=workers))
+    every = checks(spec, CheckSettings(workers=workers))
     usual = [summary(result) for _, result in run.run(every)]
     monkeypatch.setattr(run, "_search", killing("Leaks", run._search))
     found = [result for _, result in run.run(every)]
@@ -319,16 +319,16 @@ def test_a_gate_goes_on_without_a_job_whose_process_dies(
 def test_a_mutant_whose_process_dies_is_undetermined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = read(tank_project(tmp_path) / "specs/tank.toml")
     every = mutants(spec.model_class())[:4]
-    usual = list(mutation.run(every, stages(spec), Budget(), workers=2))
+    usual = list(mutation.run(every, stages(spec), TrialBudget(), workers=2))
     tries = mutation._try
 
-    def kills(task: mutation.Task) -> Trial:
+    def kills(task: mutation.MutantTask) -> Trial:
         if task.change == every[1].change:
             os.kill(os.getpid(), signal.SIGUSR1)
         return tries(task)
 
     monkeypatch.setattr(mutation, "_try", kills)
-    found = list(mutation.run(every, stages(spec), Budget(), workers=2))
+    found = list(mutation.run(every, stages(spec), TrialBudget(), workers=2))
     lost = found.pop(1)
     del usual[1]
     assert found == usual
@@ -337,7 +337,7 @@ def test_a_mutant_whose_process_dies_is_undetermined(tmp_path: Path, monkeypatch
 
 def test_a_trace_whose_process_dies_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = read(tank_project(tmp_path) / "specs/tank.toml")
-    work = traces.Work(Check(spec, None, Settings()))
+    work = traces.Work(Check(spec, None, CheckSettings()))
     texts = [(f"{number}.jsonl", '{"action": "fill"}\n' * number) for number in range(1, 7)]
     judge = behaviour.judge
 
@@ -396,7 +396,7 @@ def test_a_step_that_outlasts_the_limit_is_undetermined(
     monkeypatch.setattr(processes, "_SOON", 0.5)
     spec = read(long_project(tmp_path) / "long.toml")
     limits = Limits(seconds=0.1)
-    ((_, found),) = run.run(checks(spec, Settings(engine=engine, limits=limits, workers=1)))
+    ((_, found),) = run.run(checks(spec, CheckSettings(engine=engine, limits=limits, workers=1)))
     assert summary(found) == ("undetermined", None, ExitCode.UNDETERMINED)
     assert found.message == "the search was still in a single step long after its limit of 0.1 seconds"
 
@@ -404,8 +404,8 @@ def test_a_step_that_outlasts_the_limit_is_undetermined(
 def test_a_long_step_beside_other_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "GRACE", 1.0)
     monkeypatch.setattr(processes, "_SOON", 0.5)
-    small = checks(read(tank_project(tmp_path / "tank", THREE) / "specs/tank.toml"), Settings(workers=2))
-    (long,) = checks(read(long_project(tmp_path / "long") / "long.toml"), Settings(workers=2))
+    small = checks(read(tank_project(tmp_path / "tank", THREE) / "specs/tank.toml"), CheckSettings(workers=2))
+    (long,) = checks(read(long_project(tmp_path / "long") / "long.toml"), CheckSettings(workers=2))
     limited = replace(long, settings=replace(long.settings, limits=Limits(seconds=0.1)))
     found = [result for _, result in run.run([limited, *small])]
     assert [result.verdict for result in found] == ["undetermined", "holds", "violated", "violated"]

@@ -31,12 +31,12 @@ from floodmark import (
 )
 from floodmark.checkers.codegen import cost
 from floodmark.checkers.codegen.jit import PLAIN, _compile
-from floodmark.checkers.codegen.model_module import Part, parts
+from floodmark.checkers.codegen.model_module import CodePart, parts
 from floodmark.checkers.exploration import Options, Progress
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.progress import describe
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.program import read_program
 from tests.support.agreement import assert_agrees
 
@@ -123,7 +123,7 @@ class Network(Model):
         self.latest = Map({server: self.latest[server] - self.spare for server in Server})
 
 
-def parts_of(model: Model) -> dict[str, Part]:
+def parts_of(model: Model) -> dict[str, CodePart]:
     found, _ = parts(read_program(model, {}), None)
     return {part.name.rsplit(".", 1)[-1]: part for part in found}
 
@@ -239,7 +239,7 @@ def test_what_is_dear_is_named_before_it_is_compiled(
     monkeypatch.setattr(cost, "LARGE", 200)
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    check = Check(read(tmp_path / "large.toml"), None, Settings())
+    check = Check(read(tmp_path / "large.toml"), None, CheckSettings())
     told: list[str] = []
 
     def watch(progress: Progress) -> None:

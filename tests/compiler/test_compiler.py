@@ -29,7 +29,7 @@ from floodmark import (
     require,
     rule,
 )
-from floodmark.compiler.ir import Do, If, Inline, Stmt, Store
+from floodmark.compiler.ir import Do, If, Inline, SetVariable, Stmt
 from floodmark.compiler.program import read_program
 from tests.support.agreement import assert_agrees
 
@@ -536,7 +536,7 @@ class Tables(Base):
 def test_what_constants_decide_has_no_code() -> None:
     def stores(name: str) -> int:
         (action,) = (action for action in read_program(Decided(), {}).actions if action.name == name)
-        return sum(isinstance(statement, Store) for statement in statements(action.body))
+        return sum(isinstance(statement, SetVariable) for statement in statements(action.body))
 
     assert (stores("turn"), stores("turn_back"), stores("is_switched_off")) == (1, 3, 0)
     assert stores("arrives_late") == 0

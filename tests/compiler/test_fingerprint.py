@@ -128,8 +128,8 @@ def _false() -> Const:
     return Const(BOOL, AT, False)
 
 
-def _function(*body: ir.Stmt) -> ir.Function:
-    return ir.Function("f", AT, [], list(body), None)
+def _function(*body: ir.Stmt) -> ir.SharedFunction:
+    return ir.SharedFunction("f", AT, [], list(body), None)
 
 
 _SAMPLES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
@@ -144,7 +144,7 @@ _SAMPLES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "Expr | None": (lambda: None, _false),
     "Inline": (lambda: ir.Inline(BOOL, AT, [], None), lambda: ir.Inline(BOOL, AT, [ir.Break(AT)], None)),
     "Inline | Applied": (lambda: ir.Inline(BOOL, AT, [], None), lambda: ir.Applied(BOOL, AT, _function(), [])),
-    "Function": (lambda: _function(), lambda: _function(ir.Break(AT))),
+    "SharedFunction": (lambda: _function(), lambda: _function(ir.Break(AT))),
     "Any": (lambda: True, lambda: False),
     "Domain": (lambda: Universe(BOOL), lambda: Universe(IntType(0, 2))),
 }
@@ -173,7 +173,7 @@ def test_every_field_of_a_node_counts(kind: type) -> None:
     node = kind(**places, **{name: pair[0] for name, pair in samples.items()})
     for name, (_, other) in samples.items():
         changed = replace(node, **{name: other})
-        counts = (kind, name) not in ((Local, "name"), (ir.Function, "name"), (Predicate, "premises"))
+        counts = (kind, name) not in ((Local, "name"), (ir.SharedFunction, "name"), (Predicate, "premises"))
         assert (fingerprint(node) != fingerprint(changed)) == counts, name
 
 

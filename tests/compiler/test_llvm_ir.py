@@ -45,7 +45,7 @@ def signed(word: int) -> int:
 
 def number_of(value: ir.Value) -> int:
     """The number that a value is known to be."""
-    assert isinstance(value, ir.Constant)
+    assert isinstance(value, ir.LlvmConstant)
     number: int = value.constant
     return number
 
@@ -92,8 +92,8 @@ def test_what_is_known_is_computed() -> None:
             for order, holds in ORDERS.items():
                 assert number_of(builder.icmp_unsigned(order, const(a), const(b))) == holds(a, b)
                 assert number_of(builder.icmp_signed(order, const(a), const(b))) == holds(signed(a), signed(b))
-        assert number_of(builder.trunc(const(a), ir.IntType(8))) == a % 256
-        assert number_of(builder.zext(const(a), ir.IntType(128))) == a
+        assert number_of(builder.trunc(const(a), ir.LlvmIntType(8))) == a % 256
+        assert number_of(builder.zext(const(a), ir.LlvmIntType(128))) == a
         assert number_of(builder.not_(const(a))) == a ^ ((1 << WIDTH) - 1)
     one, other = const(1), const(2)
     assert builder.select(const(1, I1), one, other) is one and builder.select(const(0, I1), one, other) is other
@@ -113,9 +113,9 @@ def test_an_operation_that_a_block_has_is_not_written_again() -> None:
 
 def test_types_are_part_of_an_operation() -> None:
     def write(builder: ir.IRBuilder, given: Sequence[ir.Value]) -> ir.Value:
-        narrow = builder.trunc(given[0], ir.IntType(8))
-        builder.zext(narrow, ir.IntType(32))
-        wide = builder.zext(narrow, ir.IntType(128))
+        narrow = builder.trunc(given[0], ir.LlvmIntType(8))
+        builder.zext(narrow, ir.LlvmIntType(32))
+        wide = builder.zext(narrow, ir.LlvmIntType(128))
         return builder.trunc(builder.lshr(builder.shl(wide, const(100, wide.type)), const(100, wide.type)), I64)
 
     assert called(write, 0x1FF) == 0xFF

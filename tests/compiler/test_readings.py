@@ -11,7 +11,7 @@ import pytest
 
 from floodmark import Between, Constant, Model, Record, Seq, Set, action, require
 from floodmark.checkers.project.spec import read, wanted
-from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.compiler import program
 from floodmark.compiler.compile_cache import ABSENT, Reading, Readings, name_around
 from floodmark.compiler.fingerprint import fingerprint
@@ -172,7 +172,9 @@ def test_classes_with_one_name_are_refused_whoever_was_read_before() -> None:
 
 @pytest.mark.parametrize("spec", ["alter_isr/core", "reassignment/requests"])
 def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    models = [sized(check.model(), FIRST_WIDTHS) for check in checks(read(ROOT / f"specs/{spec}.toml"), Settings())]
+    models = [
+        sized(check.model(), FIRST_WIDTHS) for check in checks(read(ROOT / f"specs/{spec}.toml"), CheckSettings())
+    ]
     together = [fingerprint(*read_program(model, {}).actions) for model in models]
     for model, found in zip(models, together, strict=True):
         monkeypatch.setattr(program, "_READINGS", Readings())
@@ -183,7 +185,7 @@ def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.M
 def test_all_models_are_read_as_if_each_were_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """In random order, with all their properties: what a process reads depends on what it read before in no spec."""
     specs = [each.spec for each in wanted([ROOT / "specs"]) if each.is_there and each.spec is not None]
-    found = [check for spec in specs for check in checks(spec, Settings())]
+    found = [check for spec in specs for check in checks(spec, CheckSettings())]
     random.Random(1).shuffle(found)
     together = program._READINGS
     for check in found:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from benchmarks.conformance import write_log
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.conformance.metadata_log.dump import Shard
-from floodmark.checkers.conformance.metadata_log.judge import Report, judge
+from floodmark.checkers.conformance.metadata_log.dump import LogShard
+from floodmark.checkers.conformance.metadata_log.judge import LogReport, judge
 from floodmark.checkers.conformance.metadata_log.registration import Registration, changed, registered
 from floodmark.checkers.conformance.metadata_log.rules import broken
 from floodmark.checkers.conformance.metadata_log.run import judge_log
@@ -78,14 +78,14 @@ def snapshot(path: Path, end: int, records: Iterable[tuple[str, Data]]) -> Path:
     return path
 
 
-def adds_up(report: Report) -> bool:
+def adds_up(report: LogReport) -> bool:
     """Nothing is lost: every line and every record is counted once."""
     counted = report.judged + report.skipped.total() + report.repeated + report.aborted + report.unknown
     lines = report.headers + report.control + report.records + len(report.malformed)
     return counted == report.records and lines == report.lines
 
 
-def rules(report: Report) -> list[str]:
+def rules(report: LogReport) -> list[str]:
     assert adds_up(report)
     return [finding.rule for finding in report.findings]
 
@@ -337,10 +337,10 @@ def test_malformed_lines_are_reported_by_number_and_the_rest_is_judged(tmp_path:
     assert whole([path], 3) == report
 
 
-def whole(paths: list[Path], shards: int) -> Report:
-    together = Report()
+def whole(paths: list[Path], shards: int) -> LogReport:
+    together = LogReport()
     for number in range(shards):
-        together.add(judge(paths, shard=Shard(number, shards)))
+        together.add(judge(paths, shard=LogShard(number, shards)))
     return together
 
 

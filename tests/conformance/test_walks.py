@@ -21,7 +21,7 @@ from floodmark.checkers.conformance.proposals import Proposals
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.tours import Tour, longest, tour
-from floodmark.checkers.conformance.walks import FURTHER, Choice, Walks
+from floodmark.checkers.conformance.walks import FURTHER, WalkChoice, Walks
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.conformance import Adapter, model_of, observable
 from floodmark.language import reference
@@ -65,7 +65,7 @@ def test_what_is_proposed_is_what_cpython_can_do(spec: Path) -> None:
 
 
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
-def test_a_walk_finds_a_known_mistake_and_comes_again(choice: Choice) -> None:
+def test_a_walk_finds_a_known_mistake_and_comes_again(choice: WalkChoice) -> None:
     model = model_of(TWO_PHASE, "CommitsOnMajority")
     prop = prop_of(model, "consistent")
     found = Walks(model, [prop], choice, seed=1).search(20_000)
@@ -103,7 +103,7 @@ def test_walks_go_on_after_a_run() -> None:
 
 
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
-def test_an_implementation_is_driven(choice: Choice) -> None:
+def test_an_implementation_is_driven(choice: WalkChoice) -> None:
     loaded("broker")
     example = loaded("test_broker")
     contract = Contract(example.MODEL, example.PartitionAdapter)
@@ -233,7 +233,7 @@ def names(steps: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
-def test_a_walk_stays_within_the_boundary_and_what_is_supported(choice: Choice) -> None:
+def test_a_walk_stays_within_the_boundary_and_what_is_supported(choice: WalkChoice) -> None:
     class Seen(StairsAdapter):
         pass
 
@@ -248,7 +248,7 @@ def test_a_walk_stays_within_the_boundary_and_what_is_supported(choice: Choice) 
 
 
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
-def test_a_violation_that_is_one_step_away_is_never_missed(choice: Choice) -> None:
+def test_a_violation_that_is_one_step_away_is_never_missed(choice: WalkChoice) -> None:
     found = Walks(Stairs(), [prop_of(Stairs(), "not_at_three")], choice, seed=1).search(100)
     assert found is not None
     assert found.taken == 1
@@ -256,7 +256,7 @@ def test_a_violation_that_is_one_step_away_is_never_missed(choice: Choice) -> No
 
 
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
-def test_a_step_that_breaks_a_property_is_found_and_shortened(choice: Choice) -> None:
+def test_a_step_that_breaks_a_property_is_found_and_shortened(choice: WalkChoice) -> None:
     prop = prop_of(Stairs(), "falls_from_low")
     found = Walks(Stairs(), [prop], choice, seed=1, allowed={"climbs", "falls", "switches"}).search(2_000)
     assert found is not None

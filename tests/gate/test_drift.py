@@ -10,7 +10,7 @@ import pytest
 
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.drift import Where, compared
-from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.gate.lock import LockEntry
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.gates import Ended, edited, locked, repository, run
@@ -124,7 +124,7 @@ def test_a_lock_of_no_known_version_is_replaced(tmp_path: Path) -> None:
     assert run(root).code == 0
 
 
-WAS: Entry = {"verdict": "holds", "distinct": 4, "actions": {"up": 3}, "digest": "d"}
+WAS: LockEntry = {"verdict": "holds", "distinct": 4, "actions": {"up": 3}, "digest": "d"}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ WAS: Entry = {"verdict": "holds", "distinct": 4, "actions": {"up": 3}, "digest":
         (WAS, {"properties": ["p"]}, []),
     ],
 )  # fmt: skip
-def test_no_more_is_said_than_is_known(was: Entry, now: Entry, said: list[str]) -> None:
+def test_no_more_is_said_than_is_known(was: LockEntry, now: LockEntry, said: list[str]) -> None:
     now = {"source": "a", "properties": ["p"], **now}
     was = {"source": "a", "properties": ["p"], **was}
     found = compared("spec", was, now, Where(("spec.toml", None)))

@@ -17,7 +17,7 @@ from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.modules import Modules
 from floodmark.checkers.gate.values import NotKept
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language import members as members_module
 from floodmark.language.values import Record
 from tests.support.gates import Ended, forget, run
@@ -298,7 +298,7 @@ def verdict(ended: Ended) -> tuple[int, list[list[str]]]:
 def sources(root: Path) -> Mapping[str, str]:
     """What the lock says of the model and its properties."""
     forget(root)
-    return CheckJob("m", None, Check(read(root / "specs/m.toml"), None, Settings())).model_sources()
+    return CheckJob("m", None, Check(read(root / "specs/m.toml"), None, CheckSettings())).model_sources()
 
 
 def anew(root: Path, cache: bool) -> Ended:
@@ -444,7 +444,7 @@ def why_not(root: Path, before: str, by_text: bool) -> str:
     limit = "C.limit" if ASKS in before else "5"
     Edit("", before, limit, "r: R | None = None" if "class R" in before else "").write(root)
     forget(root)
-    job = CheckJob("m", None, Check(read(root / "specs/m.toml"), None, Settings()))
+    job = CheckJob("m", None, Check(read(root / "specs/m.toml"), None, CheckSettings()))
     at_first = dict(own_definitions())
     try:
         subject = job.load()

@@ -12,7 +12,7 @@ import pytest
 from floodmark.checkers.gate import lock
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.run import checks
-from floodmark.checkers.verdict.gate_outcome import Drift, Outcome
+from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
 from tests.support.gates import SPEC, STEPS, edited, locked, repository, run
@@ -213,7 +213,7 @@ def test_an_internal_error_is_the_gates_exit_code(tmp_path: Path, monkeypatch: p
 def test_the_worst_result_decides_the_exit_code(codes: list[int], drifts: bool, expected: int, tmp_path: Path) -> None:
     results = [CheckResult("s", "s", "m", None, "quick", exit_code=ExitCode(code)) for code in codes]
     drift = [Drift("s", "distinct", "2", "1", "", "s.toml")] if drifts else []
-    assert Outcome(results, [], drift, "quick", 0.0, "", tmp_path).exit_code == expected
+    assert GateOutcome(results, [], drift, "quick", 0.0, "", tmp_path).exit_code == expected
 
 
 def test_each_tier_has_its_own_entries(tmp_path: Path) -> None:

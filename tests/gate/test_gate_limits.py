@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.commands.gate import Asked, gate
+from floodmark.checkers.commands.gate import GateRequest, gate
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, ProofJob, overdue
-from floodmark.checkers.gate.limits import Deadline, limits_of, seconds_left
+from floodmark.checkers.gate.limits import RunDeadline, limits_of, seconds_left
 from floodmark.checkers.gate.plan import plan_of
-from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.processes import Overdue, run_each
 from floodmark.checkers.report.outputs import Reports
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.gate.test_gate import CLAIMS
@@ -27,8 +27,8 @@ FILES = {"specs/claims/sums.py": CLAIMS.format("fails")}
 
 def run(root: Path, limits: Limits = Limits(), update: bool = False) -> Ended:
     said: list[str] = []
-    settings = Settings(engine="native", workers=1, limits=limits)
-    code = gate(Asked(root, "quick", update, False, settings), Reports(), said.append)
+    settings = CheckSettings(engine="native", workers=1, limits=limits)
+    code = gate(GateRequest(root, "quick", update, False, settings), Reports(), said.append)
     return Ended(int(code), said)
 
 
@@ -75,8 +75,8 @@ def test_mistakes_in_them_have_a_place(tmp_path: Path, text: str, line: int, sai
 def test_the_sooner_limit_counts() -> None:
     assert seconds_left(None) is None
     assert seconds_left(None, 3.0) == 3.0
-    assert seconds_left(Deadline.after(100.0), 3.0) == 3.0
-    left = seconds_left(Deadline.after(2.0), 3.0)
+    assert seconds_left(RunDeadline.after(100.0), 3.0) == 3.0
+    left = seconds_left(RunDeadline.after(2.0), 3.0)
     assert left is not None
     assert left <= 2.0
 
@@ -86,9 +86,9 @@ def test_a_job_that_goes_on_and_on_is_killed_and_undetermined(tmp_path: Path, mo
     ((_, lost),) = run_each(time.sleep, [60.0], 1, seconds=0.1)
     assert isinstance(lost, Overdue)
     root = repository(tmp_path, spec=PROVED, files=FILES)
-    plan = plan_of(Scope.of(root), "quick", Settings(), None)
+    plan = plan_of(GateScope.of(root), "quick", CheckSettings(), None)
     jobs = [*plan.checks, *plan.others]
     assert {type(job) for job in jobs} == {CheckJob, ProofJob, ClaimJob}
     for job in jobs:
-        result, sources = overdue(job, Deadline(5.0, 0.0))
+        result, sources = overdue(job, RunDeadline(5.0, 0.0))
         assert (result.exit_code, result.verdict, sources) == (ExitCode.UNDETERMINED, "undetermined", {})

@@ -15,7 +15,7 @@ from floodmark.checkers.mutation.change import DROPPED
 from floodmark.checkers.mutation.mutant import Mutant, mutants
 from floodmark.checkers.project.spec import Spec, read
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 
 SPECS = Path(__file__).parents[2] / "specs"
 CORE_BY_HASH_ALONE = [
@@ -50,7 +50,7 @@ class Figures:
 def figures(spec: Spec, most: int | None = None) -> Figures | None:
     """The figures of the spec's model, None when it is no model; those of a search that grows too large are partial."""
     limits = Limits() if most is None else Limits(states=most)
-    result = run_check(Check(spec, None, Settings(engine="native", workers=1, limits=limits)))
+    result = run_check(Check(spec, None, CheckSettings(engine="native", workers=1, limits=limits)))
     found = result.exploration
     if found is None:
         return None

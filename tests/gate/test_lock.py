@@ -15,7 +15,7 @@ from floodmark.checkers.gate.definitions import Definition, definitions_of, pars
 from floodmark.checkers.gate.drift import Where, compared
 from floodmark.checkers.gate.lock import Lock, Mutants
 from floodmark.checkers.project.spec import find, read
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +115,7 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", SPECS, ids=name_of)
 def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
-    check = Check(read(path), None, Settings())
+    check = Check(read(path), None, CheckSettings())
     locked = ours().specs[name_of(path)]
     names = sorted(prop.name for prop in check.properties())
     assert list(locked["properties"]) == names

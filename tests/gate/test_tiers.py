@@ -14,7 +14,7 @@ from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.project.spec import find, read, read_all
 from floodmark.checkers.project.unchecked_tiers import left_out
 from floodmark.checkers.spark.engine import Spark
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.interface.test_pytest_plugin import run_pytest
@@ -54,7 +54,7 @@ def of_tank(found: Lock) -> tuple[set[str], dict[str, str]]:
 
 def test_a_design_has_the_tier_of_its_spec_unless_it_names_one(tmp_path: Path) -> None:
     root = project(tmp_path, DEEP + STOPS + QUICK + LEAKS)
-    every = checks(read(root / "specs/tank.toml"), Settings())
+    every = checks(read(root / "specs/tank.toml"), CheckSettings())
     assert [check.tier for check in every] == ["deep", "quick", "deep"]
     assert [Spark().asked_for(check) for check in every] == [True, False, False]
     assert [check.large for check in every] == [True, False, True]
@@ -64,7 +64,7 @@ def test_the_tier_of_a_design_in_rows(tmp_path: Path) -> None:
     row = '[[row]]\nname = "{0}"\ntier = "{1}"\nconstants = {{ size = {2} }}\n'
     rows = row.format("small", "quick", 3) + row.format("large", "deep", 9)
     root = project(tmp_path, f'{rows}{STOPS}rows = ["small", "large"]\n{LEAKS}rows = "large"\n{QUICK}')
-    tiers = [[check.tier for check in checks(spec, Settings())] for spec in read_all(root / "specs/tank.toml")]
+    tiers = [[check.tier for check in checks(spec, CheckSettings())] for spec in read_all(root / "specs/tank.toml")]
     assert tiers == [["quick", "quick"], ["deep", "deep", "quick"]]
 
 

@@ -15,12 +15,12 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_co
 from floodmark.checkers.symbolic.methods.bmc import search
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.symmetry.proof import AsymmetryError, license_symmetry
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
 from tests.support.engines import ENGINES, imported, outcome, properties_of
@@ -169,11 +169,11 @@ def level(model: Drawn) -> int:
 
 def test_a_helper_of_a_ranking_is_not_enabled_where_a_function_of_its_guard_requires_otherwise(tmp_path: Path) -> None:
     write(tmp_path, {"drawn.py": RUNS, "mine.toml": 'model = "drawn.py:Drawn"\ninvariant_files = ["drawn.py"]\n'})
-    check = Check(read(tmp_path / "mine.toml"), None, Settings())
-    found = prove_check(check, Task(method="ranking", unbounded=True))
+    check = Check(read(tmp_path / "mine.toml"), None, CheckSettings())
+    found = prove_check(check, ProofTask(method="ranking", unbounded=True))
     assert found.verdict == "undetermined"
     assert "ends: no helper is enabled" in found.lines
-    assert prove_check(check, Task(method="ranking")).verdict == "holds"
+    assert prove_check(check, ProofTask(method="ranking")).verdict == "holds"
 
 
 NAMED = HEADER + """

@@ -43,7 +43,7 @@ from floodmark.checkers.report import json as json_report
 from floodmark.checkers.report import replay, text
 from floodmark.checkers.report.listing import description
 from floodmark.checkers.spark import search as spark_search
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.bounding import beyond_bounds
 from floodmark.language.fairness import Fairness, declared_fairness
 from tests.support.judged import ALONE, ENGINES, found, outcome, spec_of
@@ -330,7 +330,7 @@ def test_a_spec_says_what_is_fair(tmp_path: Path) -> None:
 def test_show_says_what_is_fair(tmp_path: Path) -> None:
     spec = tmp_path / "it.toml"
     spec.write_text(spec_of(Work) + '[fairness]\nforgets = "strong"\n')
-    [check] = checks(read(spec), Settings())
+    [check] = checks(read(spec), CheckSettings())
     said = list(description(check))
     at = said.index("fairness")
     assert said[at + 1 : at + 3] == ["  works weakly fair for each node", "  forgets strongly fair"]

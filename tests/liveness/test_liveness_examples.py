@@ -11,13 +11,13 @@ from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 
 EXAMPLES = Path("specs/examples")
 
 
 def example(name: str, variant: str | None = None) -> Exploration:
-    for check in checks(read(EXAMPLES / f"{name}.toml"), Settings(workers=1)):
+    for check in checks(read(EXAMPLES / f"{name}.toml"), CheckSettings(workers=1)):
         if (check.flawed and check.flawed.name) == variant:
             result = run_check(check)
             assert result.exploration is not None, result.message

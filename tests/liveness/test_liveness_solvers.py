@@ -16,7 +16,7 @@ from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.compiled_graph import NativeSolver
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.liveness.graph import Graph
-from floodmark.checkers.liveness.judge import Judge, Solver
+from floodmark.checkers.liveness.judge import LivenessJudge, Solver
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, NOWHERE
 from floodmark.checkers.liveness.plain import PlainSolver
 from floodmark.checkers.project.properties import Property, PropertyKind
@@ -122,7 +122,7 @@ def finding(drawn: FairGraph, kind: str, solver: Solver) -> Finding:
     assert kind in get_args(PropertyKind)
     prop = Property(kind, kind, nothing, "", 0, "")  # type: ignore[arg-type]
     goal = Goal(prop, {}, Condition("goal", nothing), Condition("premise", nothing) if kind == "leads_to" else None)
-    judge = Judge(None, assumed(drawn), graph, solver, Recorder(drawn, graph), drawn.bound is not None)  # type: ignore[arg-type]
+    judge = LivenessJudge(None, assumed(drawn), graph, solver, Recorder(drawn, graph), drawn.bound is not None)  # type: ignore[arg-type]
     return judge.finding(goal, _TRUTH, _PREMISE if kind == "leads_to" else None)
 
 

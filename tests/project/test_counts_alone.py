@@ -9,7 +9,7 @@ import pytest
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.value_text import plain, show, written
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.values import Map, Record, Set
 from tests.support.projects import write
@@ -46,7 +46,7 @@ def test_counts_are_checked_only_where_they_are_stated(
     tmp_path: Path, spec: str, changed: dict[str, int], code: ExitCode, said: str, engine: str
 ) -> None:
     write(tmp_path, {"m.py": MODEL, "m.toml": f'model = "m.py:Counter"\n{spec}'})
-    settings = Settings(engine="reference" if engine == "reference" else "native", workers=1, constants=changed)
+    settings = CheckSettings(engine="reference" if engine == "reference" else "native", workers=1, constants=changed)
     [check] = checks(read(tmp_path / "m.toml"), settings)
     result = run_check(check)
     assert (result.exit_code, said in result.message) == (code, True)
@@ -59,7 +59,7 @@ def test_counts_are_checked_only_where_they_are_stated(
 
 def test_a_model_error_is_one_without_any_property(tmp_path: Path) -> None:
     write(tmp_path, {"m.py": MODEL, "m.toml": 'model = "m.py:Fails"\n'})
-    [check] = checks(read(tmp_path / "m.toml"), Settings(engine="native", workers=1))
+    [check] = checks(read(tmp_path / "m.toml"), CheckSettings(engine="native", workers=1))
     assert run_check(check).exit_code == ExitCode.USER_ERROR
 
 

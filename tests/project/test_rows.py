@@ -21,7 +21,7 @@ from floodmark.checkers.project.spec import Expect, Spec, find, read, read_all
 from floodmark.checkers.project.spec_address import joined, split
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.spark.check_run import _may_be_a_task
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.conformance import model_of
 from floodmark.language.errors import SourceError
@@ -195,7 +195,7 @@ def test_an_unknown_constant_is_named_at_its_row(tmp_path: Path) -> None:
     text = SMALL_AND_LARGE.replace("{ size = 5 }", "{ sise = 5 }")
     large = rows(tmp_path, text)["large"]
     with pytest.raises(SourceError, match="Tank has no constant 'sise'; did you mean 'size'") as caught:
-        Check(large, None, Settings()).model()
+        Check(large, None, CheckSettings()).model()
     assert caught.value.line == 1 + text.splitlines().index("constants = { sise = 5 }") + 1
 
 
@@ -517,7 +517,7 @@ def test_drift_of_a_row_is_at_its_line(tmp_path: Path) -> None:
 def test_the_lock_tells_how_many_states_a_row_will_have(tmp_path: Path) -> None:
     gates.locked(gates.repository(tmp_path, STEPS, spec=SMALL_AND_LARGE))
     specs = read_all(tmp_path / "specs/tank.toml")
-    assert [states_expected(Check(spec, None, Settings())) for spec in specs] == [4, 6]
+    assert [states_expected(Check(spec, None, CheckSettings())) for spec in specs] == [4, 6]
 
 
 def test_the_verdicts_of_rows_are_cached_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -558,7 +558,7 @@ def test_mutants_are_tried_at_their_row(run: Run) -> None:
 def test_rows_are_several_specs_to_a_cluster(tmp_path: Path) -> None:
     """Asked for Spark, it distributes the search of a single spec, and runs small searches of several as tasks."""
     tank_project(tmp_path, SMALL_AND_LARGE)
-    every = [Check(spec, None, Settings(engine="spark")) for spec in read_all(tmp_path / "specs/tank.toml")]
+    every = [Check(spec, None, CheckSettings(engine="spark")) for spec in read_all(tmp_path / "specs/tank.toml")]
     assert [_may_be_a_task(check, every) for check in every] == [True, True]
     assert not _may_be_a_task(every[0], every[:1])
 

@@ -11,7 +11,7 @@ from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project import input_limits
 from floodmark.checkers.project.spec import Expect, find, key_lines, read
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -313,6 +313,6 @@ class Holds(Model):
 )
 def test_a_class_that_no_process_finds_by_its_name_is_refused(tmp_path: Path, spec: str, line: int, said: str) -> None:
     write(tmp_path, {"pyproject.toml": "", "m.py": MADE, "it.toml": spec})
-    result = run_check(checks(read(tmp_path / "it.toml"), Settings(workers=1))[-1])
+    result = run_check(checks(read(tmp_path / "it.toml"), CheckSettings(workers=1))[-1])
     assert (result.exit_code, result.line) == (ExitCode.USER_ERROR, line)
     assert result.message.startswith(said) and "at the top of the file" in result.message

@@ -10,7 +10,7 @@ from floodmark.checkers.commands.check import planned
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.project.spec import wanted
 from floodmark.checkers.run.engines import engine_of
-from floodmark.checkers.verdict.check import MANY, Settings
+from floodmark.checkers.verdict.check import MANY, CheckSettings
 
 SPECS = Path(__file__).parents[2] / "specs"
 FILES = sorted(path for path in SPECS.rglob("*.toml"))
@@ -19,7 +19,7 @@ LISTED_ELSEWHERE = {"alter_isr/batch.toml", "kraft/batch.toml", "under_replicate
 
 
 def _needs_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken, every = planned(wanted([path]), Settings())
+    broken, every = planned(wanted([path]), CheckSettings())
     assert [result.message for result in broken] == []
     assert every
     for check in every:

@@ -13,7 +13,7 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_co
 from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
 from floodmark.checkers.symbolic.crosscheck.countermodels import countermodels
 from floodmark.checkers.symbolic.methods.induction import asked, confirm, induction
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
@@ -23,7 +23,7 @@ from tests.support.any_size_protocols import all_properties, as_invariants, chec
 
 
 def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
-    proved = prove_check(check_of("specs/examples/two_phase_commit.toml"), Task(any_size=True))
+    proved = prove_check(check_of("specs/examples/two_phase_commit.toml"), ProofTask(any_size=True))
     assert proved.verdict == "holds"
     assert "for every managers with managers >= 1; true of all 288 reachable states" in proved.headline
     searched, again, limit = proved.lines
@@ -33,7 +33,9 @@ def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
 
 
 def test_a_countermodel_has_a_size_and_cpython_takes_its_step() -> None:
-    proved = prove_check(check_of("specs/examples/two_phase_commit.toml", "CommitsOnMajority"), Task(any_size=True))
+    proved = prove_check(
+        check_of("specs/examples/two_phase_commit.toml", "CommitsOnMajority"), ProofTask(any_size=True)
+    )
     assert (proved.verdict, proved.exit_code) == ("undetermined", ExitCode.UNDETERMINED)
     assert proved.lines[:2] == [
         "coordinator_commits does not preserve everyone_prepared_before_a_commit",

@@ -15,7 +15,7 @@ from floodmark.checkers.symbolic.methods.induction import asked, induction
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
-from floodmark.checkers.verdict.check import Settings, checks, variant_name
+from floodmark.checkers.verdict.check import CheckSettings, checks, variant_name
 from tests.support.any_size_agreement import proved_but_refuted
 from tests.support.any_size_protocols import SPECS, all_properties, as_invariants, check_of, seeded
 
@@ -60,7 +60,7 @@ def test_that_there_is_room_in_a_set_is_not_assumed_where_only_the_property_woul
 
 
 FLAWED = [
-    (path, variant_name(check)) for path in PROVED for check in checks(read(SPECS.parent / path), Settings())
+    (path, variant_name(check)) for path in PROVED for check in checks(read(SPECS.parent / path), CheckSettings())
     if check.flawed is not None
 ]
 

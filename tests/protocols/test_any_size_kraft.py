@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
 from floodmark.checkers.symbolic.translate.obligations import TYPES
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
-from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.language.model import Model
 from tests.support.any_size_protocols import SPECS, as_invariants, check_of, seeded
 
@@ -27,7 +27,7 @@ def _quorum(**constants: int) -> tuple[Model, list[Property]]:
     """KIP-595 with the properties that its recorded proof is about, and the lemmas."""
     spec = read(SPECS / "kraft" / "quorum.toml")
     (proving,) = (proving for proving in spec.prove if proving.any_size)
-    model = Check(spec, None, Settings(constants={**proving.constants, **constants})).model()
+    model = Check(spec, None, CheckSettings(constants={**proving.constants, **constants})).model()
     found = spec.properties(type(model))
     return model, [*(found[name] for name in proving.properties), *lemmas_of(spec, type(model))]
 
@@ -70,7 +70,7 @@ def _breaks_elections_or_logs() -> list[tuple[str, str]]:
     """The known-bad designs that break what is proved of any number of voters, with what they break."""
     spec = read(SPECS / "kraft" / "quorum.toml")
     (proving,) = (proving for proving in spec.prove if proving.any_size)
-    flawed = [it for it in checks(spec, Settings()) if it.flawed is not None]
+    flawed = [it for it in checks(spec, CheckSettings()) if it.flawed is not None]
     return [(variant_name(it), str(it.wanted_property)) for it in flawed if it.wanted_property in proving.properties]
 
 
@@ -112,7 +112,7 @@ def _completeness(cls: type[Model]) -> list[Property]:
 def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters: int) -> None:
     spec = read(SPECS / "kraft" / "completeness.toml")
     smaller = {"max_log": 1, "max_restarts": 0} if voters == 4 else {"progress_timeout": True}
-    model = Check(spec, None, Settings(constants={"voters": voters, **smaller})).model()
+    model = Check(spec, None, CheckSettings(constants={"voters": voters, **smaller})).model()
     judged = as_invariants(_completeness(type(model)))
     found = search_states(model, judged, Options(workers=1))
     assert found.violations == []
@@ -123,7 +123,7 @@ def _of_any_size() -> tuple[System, list[Property]]:
     """The same with any number of voters, epochs and restarts."""
     spec = read(SPECS / "kraft" / "completeness.toml")
     (proving,) = (proving for proving in spec.prove if proving.any_size)
-    model = Check(spec, None, Settings(constants=dict(proving.constants))).model()
+    model = Check(spec, None, CheckSettings(constants=dict(proving.constants))).model()
     properties = _completeness(type(model))
     return system_of(model, properties, any_size_constants(model)[0], any_size=True), properties
 
@@ -169,7 +169,7 @@ def test_a_leader_that_counts_unflushed_records_is_not_proved_for_any_number_of_
 
 
 def _breaks_completeness() -> list[str]:
-    flawed = [it for it in checks(read(SPECS / "kraft" / "quorum.toml"), Settings()) if it.flawed is not None]
+    flawed = [it for it in checks(read(SPECS / "kraft" / "quorum.toml"), CheckSettings()) if it.flawed is not None]
     return [variant_name(it) for it in flawed if it.wanted_property in COMPLETE]
 
 

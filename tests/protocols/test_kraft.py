@@ -11,7 +11,7 @@ from floodmark import Model, Seq, Set
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.verdict.check import Check, Settings, one_check
+from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.language.model import State
 from floodmark.language.reference import Step, fire, holds, initial_states, successors
 from floodmark.language.values import running
@@ -293,7 +293,7 @@ def test_voter_that_hears_a_candidate_give_up_keeps_its_vote() -> None:
 )
 def test_no_other_property_notices_it(spec: str, design: str, noticed: set[str]) -> None:
     """Whatever else must hold of KIP-595 holds of the design as well."""
-    check = one_check(SPECS / spec, design, Settings())
+    check = one_check(SPECS / spec, design, CheckSettings())
     found = check.spec.properties(check.cls())
     assert noticed < set(found)
     others = [prop for name, prop in found.items() if name not in noticed and prop.kind != "reachable"]
@@ -360,7 +360,7 @@ def test_four_epochs_and_logs_of_three_are_the_same_states_on_spark() -> None:
     from floodmark.checkers.spark.search import Distribution
     from floodmark.checkers.spark.search import search_states as explore_on_spark
 
-    check = Check(read(SPECS / "sizes.toml@four_epochs"), None, Settings())
+    check = Check(read(SPECS / "sizes.toml@four_epochs"), None, CheckSettings())
     model, properties = check.cls()(**check.constants), check.properties()
     native = search_states(model, properties, check.options)
     distributed = explore_on_spark(model, properties, check.options, None, Distribution(wide=100_000))

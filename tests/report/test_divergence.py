@@ -24,7 +24,7 @@ from floodmark import (
     rule,
     unfair,
 )
-from floodmark.checkers.designs.aims import Subject
+from floodmark.checkers.designs.aims import CheckSubject
 from floodmark.checkers.designs.beside import Beside
 from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
@@ -36,7 +36,7 @@ from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import text
 from floodmark.checkers.report.json import document
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language import reference
@@ -199,7 +199,7 @@ def found(bad: type[Gate], name: str = "never_full", **constants: int) -> Diverg
     properties = collect(bad, [])
     exploration = search_states(model, [properties[name]], Options())
     violations = exploration.violations
-    subject = Subject(collect(Gate, []), {}, {key: (value, 2) for key, value in constants.items()})
+    subject = CheckSubject(collect(Gate, []), {}, {key: (value, 2) for key, value in constants.items()})
     return divergence(Beside(model, with_constants(Gate, model)), violations[0], subject)
 
 
@@ -289,7 +289,7 @@ def test_a_state_that_the_good_design_has_not() -> None:
     mine, other = LetsAllIn(), Narrow()
     trace = search_states(mine, [collect(LetsAllIn, [])["never_full"]], Options()).violations[0].trace
     said = divergence(Beside(mine, other), Violation("invariant", "never_full", (*trace, trace[-1])),
-                      Subject({}, {}, {}))
+                      CheckSubject({}, {}, {}))
     assert said.how == "elsewhere"
     assert "inside is 3, which Narrow cannot store in it" in said.text
     beside = Beside(mine, other)
@@ -335,9 +335,9 @@ class MarksNever(MarksSomeDay):
 def test_a_step_that_is_enabled_at_times_is_left_out_by_strong_fairness_only() -> None:
     for bad, good, how in ((MarksSomeDay, Turn, "fairness"), (MarksNever, MarksSomeDay, "alike")):
         trace = search_states(bad(), [collect(bad, [])["ends"]], Options()).violations[0]
-        said = divergence(Beside(bad(), good()), trace, Subject({}, {}, {}))
+        said = divergence(Beside(bad(), good()), trace, CheckSubject({}, {}, {}))
         assert said.how == how
-    said = divergence(Beside(MarksNever(), Turn()), trace, Subject({}, {}, {}))
+    said = divergence(Beside(MarksNever(), Turn()), trace, CheckSubject({}, {}, {}))
     assert said.reasons == ("marks strongly fair in Turn: marks() is enabled at times, and never taken",)
 
 
@@ -374,7 +374,7 @@ FEW = Limits(states=300_000)
 
 
 def shipped(spec: str) -> Iterator[tuple[Check, CheckResult]]:
-    for check in checks(read(REPOSITORY / "specs" / spec), Settings(engine="native", workers=1, limits=FEW)):
+    for check in checks(read(REPOSITORY / "specs" / spec), CheckSettings(engine="native", workers=1, limits=FEW)):
         if check.flawed is not None:
             result = run_check(check)
             if result.violation is not None:
@@ -415,7 +415,7 @@ def test_every_flaw_of_a_spec_has_a_rule() -> None:
 
 def test_text_and_json_say_it(tmp_path: Path) -> None:
     with inside(tank(tmp_path, FLAWED)):
-        every = checks(read(Path("specs/tank.toml")), Settings(workers=1))
+        every = checks(read(Path("specs/tank.toml")), CheckSettings(workers=1))
         result = run_check(every[2])
         said = text.counterexample(result)
         assert "2  fill()  <- Tank goes elsewhere" in said
@@ -436,7 +436,7 @@ def test_text_and_json_say_it(tmp_path: Path) -> None:
 
 def test_a_design_that_the_good_one_cannot_be_compared_with_is_told(tmp_path: Path) -> None:
     with inside(tank(tmp_path, FLAWED)):
-        check = checks(read(Path("specs/tank.toml")), Settings(workers=1))[1]
+        check = checks(read(Path("specs/tank.toml")), CheckSettings(workers=1))[1]
         result = run_check(check)
         assert result.subject is not None
         assert result.violation is not None
@@ -453,7 +453,7 @@ def test_a_fault_costs_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("floodmark.checkers.run.checks.where_the_good_design_differs", broken)
     with inside(tank(tmp_path, FLAWED)):
-        result = run_check(checks(read(Path("specs/tank.toml")), Settings(workers=1))[1])
+        result = run_check(checks(read(Path("specs/tank.toml")), CheckSettings(workers=1))[1])
     assert result.expected
     assert result.exploration is not None
     assert result.exploration.notes == [

@@ -16,7 +16,7 @@ from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.html.markup import tag
 from floodmark.checkers.report.sequence import Event, MessageSequence
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.browser import Browser, Scheme, browser, chromium
@@ -57,8 +57,12 @@ def every() -> list[Case]:
     """Known-bad designs that are found, one of which nobody expected, and claims."""
     with inside(ROOT):
         results = check(Path("specs/examples/two_phase_commit.toml"))
-        (unexpected,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AcceptsAnyVersion"))
-        (wide,) = check(Path("specs/reassignment/kip236.toml"), Settings(workers=1, only_variant="CancelsBelowMinIsr"))
+        (unexpected,) = check(
+            Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="AcceptsAnyVersion")
+        )
+        (wide,) = check(
+            Path("specs/reassignment/kip236.toml"), CheckSettings(workers=1, only_variant="CancelsBelowMinIsr")
+        )
     unexpected = replace(unexpected, expected=False, exit_code=ExitCode.NOT_AS_EXPECTED)
     return [*cases([*results, unexpected, wide]), claim(ExitCode.AS_EXPECTED), claim(ExitCode.UNDETERMINED)]
 
@@ -122,7 +126,9 @@ def test_text_stays_text() -> None:
 
 def test_a_lasso_is_told_and_drawn() -> None:
     with inside(ROOT):
-        found = check(Path("specs/examples/alternating_bit.toml"), Settings(workers=1, only_variant="LosesEverything"))
+        found = check(
+            Path("specs/examples/alternating_bit.toml"), CheckSettings(workers=1, only_variant="LosesEverything")
+        )
     page = Page(html(cases(found)))
     said = "steps 2 to 3 can be repeated forever"
     for text in (f"a_message_arrives is missed: {said}", f"after step 3: {said}", "why that is fair:",
@@ -285,9 +291,9 @@ def test_a_link_opens_what_it_leads_to(tab: Browser, page: Path) -> None:
 def test_the_only_counterexample_is_open() -> None:
     """Without scripts, too; one of several is not."""
     with inside(ROOT):
-        results = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AcceptsAnyVersion"))
-        more = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="KeepsVersion"))
-        other = check(Path("specs/examples/dekker.toml"), Settings(workers=1, only_variant="Dekker"))
+        results = check(Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="AcceptsAnyVersion"))
+        more = check(Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="KeepsVersion"))
+        other = check(Path("specs/examples/dekker.toml"), CheckSettings(workers=1, only_variant="Dekker"))
     specs = [it for it in Page(html(cases([*results, *other]))).of("details") if it.get("class") == "spec"]
     assert [(it["id"], "open" in it) for it in specs] == [("alter_isr-core", True), ("examples-dekker", False)]
     one, both = Page(html(cases(results))), Page(html(cases([*results, *more])))

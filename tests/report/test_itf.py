@@ -10,7 +10,7 @@ import pytest
 
 from floodmark.checkers.reference import search
 from floodmark.checkers.report.itf import expression, file_name, itf
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.language.types import (
     BagType,
     BoolType,
@@ -79,7 +79,7 @@ def value(kind: Type, written: Any) -> Any:
 )
 def test_states_come_back(spec: str, variant: str) -> None:
     with inside(ROOT):
-        results = check(Path(spec), Settings(workers=1, only_variant=variant))
+        results = check(Path(spec), CheckSettings(workers=1, only_variant=variant))
     result = next(it for it in results if it.violation is not None)
     model, violation = result.subject, result.violation
     assert model is not None

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.junit import junit
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
@@ -79,7 +79,7 @@ def test_a_failure_has_the_counterexample_as_it_is_printed(tmp_path: Path) -> No
 def test_it_is_what_the_schema_of_jenkins_allows(tmp_path: Path) -> None:
     with inside(tmp_path):
         every = tank_cases(tmp_path)
-        limited = check(tmp_path / "specs/tank.toml", Settings(workers=1, limits=Limits(states=1)))
+        limited = check(tmp_path / "specs/tank.toml", CheckSettings(workers=1, limits=Limits(states=1)))
         drift = Drift("tank", "distinct", "4", "1", "the state space shrank", "specs/tank.toml", 1)
         proved = Proved("kip.c", "claim", "violated", ExitCode.NOT_AS_EXPECTED, "false", 12345.5, "specs/kip.py", 7)
         every += cases(limited, [proved], [drift])
@@ -95,7 +95,7 @@ def test_it_is_what_the_schema_of_jenkins_allows(tmp_path: Path) -> None:
 def test_undetermined_is_an_error_and_never_skipped(tmp_path: Path) -> None:
     with inside(tmp_path):
         spec = tank(tmp_path, "") / "specs/tank.toml"
-        suites = parsed(cases(check(spec, Settings(workers=1, limits=Limits(states=1)))))
+        suites = parsed(cases(check(spec, CheckSettings(workers=1, limits=Limits(states=1)))))
     (case,) = suites.iter("testcase")
     assert [child.tag for child in case] == ["error"]
     assert (suites.get("errors"), suites.get("failures")) == ("1", "0")
@@ -105,7 +105,7 @@ def test_undetermined_is_an_error_and_never_skipped(tmp_path: Path) -> None:
 def test_the_counts_are_those_of_the_cases(tmp_path: Path) -> None:
     with inside(tmp_path):
         spec = tank(tmp_path) / "specs/tank.toml"
-        every = [*tank_cases(tmp_path), *cases(check(spec, Settings(workers=1, limits=Limits(states=0))))]
+        every = [*tank_cases(tmp_path), *cases(check(spec, CheckSettings(workers=1, limits=Limits(states=0))))]
         suites = parsed(every)
     for element in (suites, *suites):
         assert int(element.get("tests", "")) == len(list(element.iter("testcase"))) == len(every)

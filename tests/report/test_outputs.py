@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.commands.report import Kind, report
+from floodmark.checkers.commands.report import ReportKind, report
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import wanted
 from floodmark.checkers.report import atomic_file, replay, state_graph, text
@@ -28,7 +28,7 @@ from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import cases
 from floodmark.checkers.saved.reading import read
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
@@ -283,7 +283,7 @@ def test_every_report_of_every_spec_is_the_same_when_it_is_made_of_the_json(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     monkeypatch.chdir(REPOSITORY)
-    results = check(REPOSITORY / "specs" / spec, Settings(engine="native", workers=1, limits=FEW))
+    results = check(REPOSITORY / "specs" / spec, CheckSettings(engine="native", workers=1, limits=FEW))
     files = {name: tmp_path / f"a.{name}" for name in BEGINNINGS}
     assert write_reports(Reports(**files), results) == 0
     again = read(files["json"]).results
@@ -334,7 +334,7 @@ def test_a_lasso_that_does_not_close_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     Path("lamp.py").write_text(LASSO)
     Path("lamp.toml").write_text('model = "lamp.py:Lamp"\n')
-    results = check(Path("lamp.toml"), Settings(engine="reference"))
+    results = check(Path("lamp.toml"), CheckSettings(engine="reference"))
     text = document(results)
     Path("a.json").write_text(text)
     assert document(read(Path("a.json")).results) == text
@@ -394,7 +394,7 @@ def test_elsewhere_it_is_silent(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_drift_from_the_lock_is_a_failure_in_every_report(tmp_path: Path) -> None:
     drift = Drift("alter_isr/core", "distinct", "663,218", "12", "the state space shrank", "specs/tank.toml", 1)
-    names: dict[Kind, str] = {"junit": "a.xml", "sarif": "a.sarif", "html": "a.html"}
+    names: dict[ReportKind, str] = {"junit": "a.xml", "sarif": "a.sarif", "html": "a.html"}
     with inside(tmp_path):
         results = check(tank(tmp_path, 'invariants = ["below_size"]\n') / "specs/tank.toml")
         write_all(tmp_path, names, results, [drift])

@@ -13,9 +13,9 @@ import pytest
 from floodmark import Bag, Map, Seq, Set
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import wanted
-from floodmark.checkers.report.python_source import Code
+from floodmark.checkers.report.python_source import PythonCode
 from floodmark.checkers.report.replay import test_module as emitted
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.values import running
@@ -61,7 +61,7 @@ def passes(results: list[CheckResult]) -> int:
 @pytest.mark.parametrize(("spec", "name"), flawed_designs())
 def test_a_known_bad_design_is_replayed(spec: Path, name: str) -> None:
     with inside(ROOT):
-        (result,) = check(spec, Settings(workers=1, only_variant=name))
+        (result,) = check(spec, CheckSettings(workers=1, only_variant=name))
         if result.violation is None:
             pytest.skip("the design breaks a property by never reaching something, so there is no run to replay")
         assert passes([result]) == 1
@@ -113,7 +113,7 @@ def test_assumes_proposed_isr_breaks_isr_holds_committed() -> None:
 def test_designs_of_the_same_name_do_not_get_in_each_others_way() -> None:
     specs = ["specs/alter_isr/core.toml", "specs/alter_isr/failover.toml@three_replicas", "specs/alter_isr/core.toml"]
     with inside(ROOT):
-        settings = Settings(workers=1, only_variant="AcceptsAnyVersion")
+        settings = CheckSettings(workers=1, only_variant="AcceptsAnyVersion")
         results = [result for spec in specs for result in check(Path(spec), settings)]
         assert len({type(result.subject) for result in results}) == 2
         assert passes(results) == 3
@@ -133,7 +133,7 @@ def test_every_value_can_be_written_down() -> None:
         None, True, 3, Role.LEADER, Broker(2), b(1, 2), b(), Proposal(isr=b(1), version=2), Seq([1, 2]), Seq(),
         Bag([1, 1]), Map({Broker(1): Set([b(1)]), Broker(2): Set()}), Set([Proposal(isr=b(), version=1)]),
     ]  # fmt: skip
-    code = Code()
+    code = PythonCode()
     texts = [code.value(value) for value in values]
     names: dict[str, Any] = {}
     for module, used in code.names.items():

@@ -38,7 +38,7 @@ from floodmark.checkers.report import progress, text
 from floodmark.checkers.report.explanation import MAX_LINES, explain
 from floodmark.checkers.report.trace import change_lines, trace_lines
 from floodmark.checkers.value_text import plain, show, show_step
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.reference import Step, initial_states
 from floodmark.language.values import running
@@ -536,7 +536,9 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
     spec = Spec(Path("specs/cluster.toml"), "model.cluster:Cluster")
     line = progress.SearchProgress(lambda check: 4_800_000)
     for _ in range(3):
-        line.show(Check(spec, None, Settings()), Progress(7, 10, 1_200_000, 5_000_000, 0.5, 212_000_000, 33_000_000))
+        line.show(
+            Check(spec, None, CheckSettings()), Progress(7, 10, 1_200_000, 5_000_000, 0.5, 212_000_000, 33_000_000)
+        )
     printed = capsys.readouterr().err.splitlines()
     assert printed == [
         "cluster Cluster: 25 %, 1,200,000 states, 2.4 M/s, level 7 of 10, 212.0 MB, 5,000,000 generated, "

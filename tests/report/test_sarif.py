@@ -9,7 +9,7 @@ from typing import Any
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import Case, cases
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from tests.support.outcomes import check, inside, tank, tank_cases
 
 
@@ -100,7 +100,7 @@ def test_a_step_that_fails_is_in_the_flow(tmp_path: Path) -> None:
 def test_undetermined_is_an_error(tmp_path: Path) -> None:
     with inside(tmp_path):
         spec = tank(tmp_path, "") / "specs/tank.toml"
-        run = run_of(cases(check(spec, Settings(workers=1, limits=Limits(states=1)))))
+        run = run_of(cases(check(spec, CheckSettings(workers=1, limits=Limits(states=1)))))
     assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("undetermined", "error")]
 
 

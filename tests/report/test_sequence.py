@@ -15,7 +15,7 @@ from floodmark.checkers.report import github
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.mermaid import _event, mermaid
 from floodmark.checkers.report.sequence import MessageSequence, message_sequence, violation_sequence
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.reference import Step, fire, initial_states
 from tests.support.outcomes import check, inside, tank_cases
@@ -149,7 +149,7 @@ def test_what_somebody_keeps_for_himself_is_no_message() -> None:
 def found(spec: str, name: str) -> CheckResult:
     """The counterexample of a known-bad design of ours."""
     with inside(ROOT):
-        (result,) = check(Path(spec), Settings(workers=1, only_variant=name))
+        (result,) = check(Path(spec), CheckSettings(workers=1, only_variant=name))
     return result
 
 
@@ -371,7 +371,7 @@ def test_a_loop_is_drawn() -> None:
     """Back from the last step to the first that is repeated; Mermaid has a box for that."""
     with inside(ROOT):
         spec = Path("specs/examples/alternating_bit.toml")
-        (result,) = check(spec, Settings(workers=1, only_variant="LosesEverything"))
+        (result,) = check(spec, CheckSettings(workers=1, only_variant="LosesEverything"))
     violation = result.violation
     assert violation is not None and result.subject is not None and violation.loop == 0
     drawn = violation_sequence(result.subject, violation)

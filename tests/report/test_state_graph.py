@@ -13,7 +13,7 @@ import networkx
 
 from floodmark.checkers.report.state_graph import WHOLE, dot, drawn, graphml, state_graph
 from floodmark.checkers.value_text import show_step
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult
 from tests.support.outcomes import check, inside, tank
 
@@ -29,7 +29,7 @@ def two_phase_commit() -> list[CheckResult]:
 @cache
 def core() -> CheckResult:
     with inside(ROOT):
-        (result,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AcceptsAnyVersion"))
+        (result,) = check(Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="AcceptsAnyVersion"))
         return result
 
 

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import networkx
 import pytest
 
-from floodmark.checkers.commands.report import Kind
+from floodmark.checkers.commands.report import ReportKind
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.source_location import SourceLocation, action_location, source_location
 from floodmark.checkers.report.text import about
 from floodmark.checkers.report.verdict_summary import cases, check_case, status_of
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.verdict import failed
 from floodmark.language.errors import SourceError
@@ -59,7 +59,7 @@ def outcome(root: Path, kind: str) -> CheckResult:
         return failed(root / "specs/tank.toml", SourceError("unknown key", str(root / "specs/tank.toml"), 2))
     (root / "specs/tank.toml").write_text(specs[kind])
     limits = Limits(states=1) if kind == "undetermined" else Limits()
-    (result,) = check(root / "specs/tank.toml", Settings(workers=1, limits=limits))
+    (result,) = check(root / "specs/tank.toml", CheckSettings(workers=1, limits=limits))
     return result
 
 
@@ -91,7 +91,7 @@ def test_an_outcome_of_every_kind_is_in_every_report(
         result = outcome(tmp_path, kind)
         (case,) = cases([result])
         assert case.status == status
-        names: dict[Kind, str] = {"junit": "a.xml", "sarif": "a.sarif", "html": "a.html", "itf": "itf"}
+        names: dict[ReportKind, str] = {"junit": "a.xml", "sarif": "a.sarif", "html": "a.html", "itf": "itf"}
         if result.subject is not None:
             names["graph"] = "a.graphml"
         write_all(out, names, [result])

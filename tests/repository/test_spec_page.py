@@ -13,11 +13,11 @@ import pytest
 from docs.tools.spec import PAGE, ROWS, page
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import Spec, read, read_all
-from floodmark.checkers.project.spec_entries import Expect, Flawed, Mutation, Proving, Reason, Row
+from floodmark.checkers.project.spec_entries import Expect, Flawed, Mutation, Proving, SpecRow, SurvivalReason
 from floodmark.checkers.project.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, ROW, SPEC, SURVIVORS
 from floodmark.checkers.project.spec_values import Key
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from tests.repository.test_readme import block
@@ -28,11 +28,11 @@ TABLES: dict[str, tuple[Sequence[Key], type[Any], str]] = {
     "expect": (EXPECT, Expect, "[expect]\n"),
     "limits": (LIMITS, Limits, "[limits]\n"),
     "fairness": (FAIRNESS, Fairness, "[fairness.act]\n"),
-    "row": (ROW, Row, "[[row]]\n"),
+    "row": (ROW, SpecRow, "[[row]]\n"),
     "flawed": (FLAWED, Flawed, "[[flawed]]\n"),
     "prove": (PROVE, Proving, "[[prove]]\n"),
     "mutation": (MUTATION, Mutation, "[mutation]\n"),
-    "survivors": (SURVIVORS, Reason, "[[mutation.survivors]]\n"),
+    "survivors": (SURVIVORS, SurvivalReason, "[[mutation.survivors]]\n"),
 }
 """Each table: its keys, the class that it becomes, and its header."""
 GRANTS_TWICE = """
@@ -66,7 +66,9 @@ def test_the_rows_that_the_page_shows_hold(tmp_path: Path) -> None:
     """With the README's lease."""
     (spec,) = re.findall(r"```toml\n(.*?)```", ROWS, re.DOTALL)
     write(tmp_path, {"lease.py": block("model"), "lease.toml": spec, "flawed.py": GRANTS_TWICE})
-    results = [run_check(check) for each in read_all(tmp_path / "lease.toml") for check in checks(each, Settings())]
+    results = [
+        run_check(check) for each in read_all(tmp_path / "lease.toml") for check in checks(each, CheckSettings())
+    ]
     assert [(result.name, result.variant, result.expected) for result in results] == [
         ("lease@two", None, True), ("lease@two", "GrantsTwice", True), ("lease@five", None, True),
     ]  # fmt: skip

@@ -17,13 +17,13 @@ from floodmark.checkers.project.spec_entries import Expect
 from floodmark.checkers.reference.engine import Reference
 from floodmark.checkers.run.engines import cluster_of, engine_of
 from floodmark.checkers.spark.engine import Spark
-from floodmark.checkers.verdict.check import MANY, Check, EngineName, Settings
+from floodmark.checkers.verdict.check import MANY, Check, CheckSettings, EngineName
 from tests.support.projects import tank_project
 
 
 @pytest.fixture
 def check(tmp_path: Path) -> Check:
-    return Check(read(tank_project(tmp_path) / "specs/tank.toml"), None, Settings())
+    return Check(read(tank_project(tmp_path) / "specs/tank.toml"), None, CheckSettings())
 
 
 def test_the_command_offers_every_engine(check: Check) -> None:
@@ -31,7 +31,7 @@ def test_the_command_offers_every_engine(check: Check) -> None:
     assert isinstance(option.type, click.Choice)
     assert list(option.type.choices) == list(get_args(EngineName))
     for name in get_args(EngineName):
-        assert isinstance(engine_of(replace(check, settings=Settings(engine=name))), Engine)
+        assert isinstance(engine_of(replace(check, settings=CheckSettings(engine=name))), Engine)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_the_command_offers_every_engine(check: Check) -> None:
 def test_what_is_named_comes_before_what_is_asked_for(
     check: Check, settings: dict[str, Any], engine: type[Engine]
 ) -> None:
-    asked = replace(check, settings=Settings(**settings))
+    asked = replace(check, settings=CheckSettings(**settings))
     assert type(engine_of(asked)) is engine
     assert (cluster_of(asked) is not None) == (engine is Spark)
 

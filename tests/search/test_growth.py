@@ -39,7 +39,7 @@ from floodmark.checkers.reference import search as reference
 from floodmark.checkers.symbolic.methods import bmc
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symmetry.proof import AsymmetryError
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
 from floodmark.language.model import sized
@@ -128,7 +128,7 @@ def test_protocols_are_the_same_without_their_capacities(
     name: str, grown: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As small as containers are here, they grow from a width of 1, and sets are in slots rather than masks."""
-    check = Check(read(ROOT / "specs" / name), None, Settings())
+    check = Check(read(ROOT / "specs" / name), None, CheckSettings())
     properties = [prop for prop in check.properties() if not prop.is_liveness]
     options = replace(check.options, workers=2)
     wanted = search_states(check.model(), properties, options)

@@ -35,7 +35,7 @@ from floodmark import (
 from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop
 from floodmark.checkers.kernel import compiled_model, loops, scratch
 from floodmark.checkers.kernel.compiled_model import build_kernel, stride_of
-from floodmark.checkers.kernel.memory import Budget, Region
+from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory
 from floodmark.checkers.kernel.partitioned import fingerprints
 from floodmark.checkers.native import files, memory
 from floodmark.checkers.native.search import reachable_set, search_states
@@ -166,8 +166,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
     monkeypatch.setattr(store, "PIECE", 7)
 
     def limit(room: int) -> None:
-        monkeypatch.setattr(Budget, "room", lambda self, held: room)
-        monkeypatch.setattr(Budget, "of_pages", lambda self, workers: 0)
+        monkeypatch.setattr(MemoryBudget, "room", lambda self, held: room)
+        monkeypatch.setattr(MemoryBudget, "of_pages", lambda self, workers: 0)
 
     return limit
 
@@ -319,7 +319,7 @@ def test_files_are_gone_when_the_search_is(small: SetLimit, tmp_path: Path, monk
 
 def test_memory_counts_what_only_memory_holds(tmp_path: Path) -> None:
     before = memory_of_command()
-    region = Region(64 << 20)
+    region = ReservedMemory(64 << 20)
     assert memory_of_command() < before + (8 << 20)
     region.bytes[:] = 1
     assert memory_of_command() > before + (60 << 20)
@@ -345,7 +345,7 @@ def test_memory_counts_other_processes_of_the_command() -> None:
 
 
 def test_what_lies_between_two_bytes_is_given_back_and_no_more() -> None:
-    region = Region(3 * mmap.PAGESIZE)
+    region = ReservedMemory(3 * mmap.PAGESIZE)
     region.bytes[:] = 7
     region.give_back(1, 2 * mmap.PAGESIZE + 5)
     assert list(map(int, np.unique(region.bytes[: mmap.PAGESIZE]))) == [7]

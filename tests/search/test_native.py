@@ -31,7 +31,7 @@ from floodmark import (
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.kernel import compiled_model, loops
 from floodmark.checkers.kernel.compiled_model import Kernel, build_kernel
-from floodmark.checkers.native.memory import Memory
+from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
@@ -39,7 +39,7 @@ from floodmark.checkers.reference import search
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.errors import ModelError
 from floodmark.language.model import State
 from tests.support.agreement import assert_agrees
@@ -224,7 +224,7 @@ def test_what_compiled_code_tells_of_actions_changes_no_trace(
     spec: str, told: Collection[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That code is only asked where to look first: CPython finds the same steps without it, and if it is wrong."""
-    every = checks(read(Path(__file__).parents[2] / "specs/examples" / f"{spec}.toml"), Settings(workers=1))
+    every = checks(read(Path(__file__).parents[2] / "specs/examples" / f"{spec}.toml"), CheckSettings(workers=1))
     designs = [check for check in every if check.flawed is not None]
     wanted = [run_check(check).violation for check in designs]
     assert any(violation is not None and len(violation.trace) > 3 for violation in wanted)
@@ -242,7 +242,7 @@ def test_compiled_code_tells_the_action_of_a_step(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(Tracer, "_actions_to", noted)
     spec = read(Path(__file__).parents[2] / "specs/examples/lost_partitions.toml")
-    for check in checks(spec, Settings(workers=1)):
+    for check in checks(spec, CheckSettings(workers=1)):
         violation = run_check(check).violation
         if violation is not None and violation.kind == "invariant":
             taken = [entry.step.action for entry in violation.trace[1:]]
@@ -724,6 +724,6 @@ def test_a_known_bad_design_compiles_only_what_it_changes(monkeypatch: pytest.Mo
 
 def test_a_level_that_is_left_early_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a search that met a part of the states would call itself whole."""
-    monkeypatch.setattr(Memory, "expand_level", lambda self, paused: False)
+    monkeypatch.setattr(MemoryStore, "expand_level", lambda self, paused: False)
     with pytest.raises(RuntimeError, match="left a level before its end"):
         search_states(Grid(), [], Options(workers=1))

@@ -30,8 +30,8 @@ from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark import recoverability, search
-from floodmark.checkers.spark.elimination_tasks import Report
-from floodmark.checkers.spark.jobs import Broken
+from floodmark.checkers.spark.elimination_tasks import TaskReport
+from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.liveness import LivenessCheck
 from floodmark.checkers.spark.rounds import Rounds
 from floodmark.checkers.spark.shard import FilesChangedError, Shard
@@ -316,7 +316,7 @@ def before_round(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[Rou
     """Does something before a round, once."""
     original = Rounds._reports
 
-    def reports(self: Rounds, jobs: Any) -> list[Report]:
+    def reports(self: Rounds, jobs: Any) -> list[TaskReport]:
         if self.taken == number:
             do(self)
         return original(self, jobs)
@@ -412,19 +412,19 @@ def test_bytes_that_change_during_the_judgement_are_seen_at_its_end(
 
     monkeypatch.setattr(LivenessCheck, "finding", finding)
     properties = [prop for name, prop in collect(Ring, []).items() if name != "can_be_out"]
-    with pytest.raises((Broken, FilesChangedError), match=r"does not hold what was written|add up"):
+    with pytest.raises((JobFailed, FilesChangedError), match=r"does not hold what was written|add up"):
         search_states(Ring(), properties, quiet(tmp_path), 2)
 
 
 def test_losses_that_do_not_end_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = Rounds._reports
 
-    def reports(self: Rounds, jobs: Any) -> list[Report]:
+    def reports(self: Rounds, jobs: Any) -> list[TaskReport]:
         marks_vanish(self)
         return original(self, jobs)
 
     monkeypatch.setattr(Rounds, "_reports", reports)
-    with pytest.raises(Broken, match="lost as fast as"):
+    with pytest.raises(JobFailed, match="lost as fast as"):
         search_states(Ring(), list(collect(Ring, []).values()), quiet(tmp_path), 2)
 
 

@@ -26,7 +26,7 @@ from floodmark import (
     transition,
 )
 from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop
-from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.native import memory
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
@@ -36,7 +36,7 @@ from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.search import Distribution, IntoCluster, search_states
 from floodmark.checkers.spark.session import session
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import initial_states, successors
 from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
@@ -151,7 +151,7 @@ def test_figures_do_not_depend_on_partitions(partitions: int) -> None:
 @pytest.mark.parametrize("path", find([ROOT / "specs"], "quick"), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_quick_spec_has_the_native_figures(path: Path) -> None:
     """With 1, 2, 3 and 7 partitions; the search moves over at the first level that is a tenth as wide as the widest."""
-    check = Check(read(path), None, Settings(workers=1))
+    check = Check(read(path), None, CheckSettings(workers=1))
     model, properties = check.cls()(**check.constants), check.properties()
     wanted = native.search_states(model, properties, check.options)
     for partitions in (1, 2, 3, 7):
@@ -205,8 +205,8 @@ def test_a_search_that_does_not_fit_moves_over(room: int, monkeypatch: pytest.Mo
     model = TwoPhaseCommit(managers=5)
     wanted = found_by(native.search_states, model, Options(workers=1))
     monkeypatch.setattr(memory, "FIRST_CELLS", 64)
-    monkeypatch.setattr(Budget, "room", lambda self, held: room)
-    monkeypatch.setattr(Budget, "of_pages", lambda self, workers: 0)
+    monkeypatch.setattr(MemoryBudget, "room", lambda self, held: room)
+    monkeypatch.setattr(MemoryBudget, "of_pages", lambda self, workers: 0)
     told: list[Progress] = []
     found = found_by(search_states, model, Options(workers=2), told.append, Distribution(wide=10**9, partitions=2))
     assert moved
@@ -229,12 +229,12 @@ def test_a_search_that_fits_stays() -> None:
 
 def test_a_lost_partition_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from floodmark.checkers.spark.cluster import Cluster
-    from floodmark.checkers.spark.tasks import Level, scratch_folder
+    from floodmark.checkers.spark.tasks import LevelInput, scratch_folder
 
     original = Cluster._next_level
     lost = []
 
-    def losing(self: Cluster, level: Level, paused: Any) -> Any:
+    def losing(self: Cluster, level: LevelInput, paused: Any) -> Any:
         if level.number in (5, 9) and level.number not in lost:
             lost.append(level.number)
             shutil.rmtree(scratch_folder(self.run) / "00001")

@@ -16,7 +16,7 @@ from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.spark import partition_count
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.cluster import READINGS, Cluster
-from floodmark.checkers.spark.jobs import Broken
+from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.session import session
 from floodmark.language.errors import SourceError
 from tests.spark.test_spark_runs import Sieve, copied, found_by, interrupted, same
@@ -225,5 +225,5 @@ def test_a_full_disk_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             object.__setattr__(self.run, "folder", str(disk / "run"))
 
         monkeypatch.setattr(Cluster, "__init__", init)
-        with pytest.raises(Broken, match=r"the disk of .* is full; a file of .* MB does not fit"):
+        with pytest.raises(JobFailed, match=r"the disk of .* is full; a file of .* MB does not fit"):
             found_by(Sieve(), Options(workers=1))

@@ -15,8 +15,8 @@ import pytest
 
 from floodmark.checkers.kernel import scratch
 from floodmark.checkers.spark import check_tasks, jobs, tasks
-from floodmark.checkers.spark.jobs import Broken, reason, told_of_java, wait_for_workers
-from floodmark.checkers.spark.tasks import Run, is_left, scratch_folder, scratch_folders
+from floodmark.checkers.spark.jobs import JobFailed, reason, told_of_java, wait_for_workers
+from floodmark.checkers.spark.tasks import SearchContext, is_left, scratch_folder, scratch_folders
 from floodmark.language.errors import SourceError
 
 
@@ -42,7 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_cluster_without_a_worker_is_given_up() -> None:
     said: list[str] = []
     context: Any = Application()
-    with pytest.raises(Broken, match=r"spark://host:7077 has had no worker for 0 s: none is registered"):
+    with pytest.raises(JobFailed, match=r"spark://host:7077 has had no worker for 0 s: none is registered"):
         wait_for_workers(context, lambda: False, said.append)
     assert said == ["waits for a worker of spark://host:7077: none is registered or free; gives up after 0 s"]
 
@@ -124,8 +124,8 @@ def test_as_many_searches_run_at_once_as_there_are_cores(monkeypatch: pytest.Mon
 # Folders.
 
 
-def run(conf: str | None = None) -> Run:
-    return Run("host+1+a", conf, 4, None, 0, 0)  # type: ignore[arg-type]
+def run(conf: str | None = None) -> SearchContext:
+    return SearchContext("host+1+a", conf, 4, None, 0, 0)  # type: ignore[arg-type]
 
 
 def own(*folders: str) -> list[Path]:

@@ -25,9 +25,9 @@ from floodmark.checkers.spark import cluster, partition_count, shard, tasks
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES, frontier
-from floodmark.checkers.spark.jobs import Broken
+from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.shard import FilesChangedError, divided
-from floodmark.checkers.spark.tasks import Level, Merged
+from floodmark.checkers.spark.tasks import LevelInput, Merged
 from specs.examples.philosophers import Philosophers
 from tests.support.losses import Machines, Simulated, search_states
 
@@ -120,7 +120,7 @@ def test_states_that_are_lost_on_the_way_to_more_partitions_are_missed(
         return [(rows[1:], digest) for rows, digest in original(states, words, owners)]
 
     monkeypatch.setattr(tasks, "divided", divided_badly)
-    with pytest.raises(Broken, match="states changed on the way from one number of partitions to another"):
+    with pytest.raises(JobFailed, match="states changed on the way from one number of partitions to another"):
         repartitioned(0, tmp_path, monkeypatch)
 
 
@@ -186,15 +186,15 @@ def expanded_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     return str(request.param)
 
 
-def before_levels(monkeypatch: pytest.MonkeyPatch, do: Callable[[Simulated, Level], None]) -> None:
+def before_levels(monkeypatch: pytest.MonkeyPatch, do: Callable[[Simulated, LevelInput], None]) -> None:
     """Does something before each job of a level."""
     following, repeated = Cluster._next_level, Cluster._level
 
-    def next_level(self: Any, level: Level, paused: Any) -> Any:
+    def next_level(self: Any, level: LevelInput, paused: Any) -> Any:
         do(self, level)
         return following(self, level, paused)
 
-    def level(self: Any, level: Level, paused: Any = None) -> Any:
+    def level(self: Any, level: LevelInput, paused: Any = None) -> Any:
         if level.only is not None:
             do(self, level)
         return repeated(self, level, paused)
@@ -216,7 +216,7 @@ def test_narrow_levels_take_one_stage(
     by_partitions: list[int] = []
     original = Cluster._level
 
-    def level(self: Any, level: Level, paused: Any = None) -> Any:
+    def level(self: Any, level: LevelInput, paused: Any = None) -> Any:
         by_partitions.append(level.number)
         return original(self, level, paused)
 
@@ -246,7 +246,7 @@ def test_a_partition_is_lost_while_another_is_computed_again(
 ) -> None:
     lost: set[int] = set()
 
-    def lose(cluster: Simulated, level: Level) -> None:
+    def lose(cluster: Simulated, level: LevelInput) -> None:
         partition = 0 if level.only is None else 1
         if level.number == (number if level.only is None else number - 1) and partition not in lost:
             lost.add(partition)
@@ -266,7 +266,7 @@ def test_a_partition_goes_back_to_a_level_that_was_never_accepted(
     """The first attempt of the level missed a partition; its files return by being moved, as they were."""
     done: set[str] = set()
 
-    def move(cluster: Simulated, level: Level) -> None:
+    def move(cluster: Simulated, level: LevelInput) -> None:
         kept = tmp_path / "kept"
         if level.number == number and level.only is None and "lost" not in done:
             done.add("lost")
@@ -319,7 +319,7 @@ def test_what_is_kept_is_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
     kept = tmp_path / "kept"
     done: list[int] = []
 
-    def keep(cluster: Simulated, level: Level) -> None:
+    def keep(cluster: Simulated, level: LevelInput) -> None:
         if level.number == 6 and not kept.exists():
             kept.mkdir()
             files(cluster, 0).rename(kept / "0")
@@ -381,7 +381,7 @@ def _flipped(content: bytes) -> bytes:
 @pytest.mark.parametrize("name", ["states", "table-*"])
 def test_bytes_that_change_under_a_running_search(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that has a file open does not look at it again, but no verdict is given without."""
-    def change(cluster: Simulated, level: Level) -> None:
+    def change(cluster: Simulated, level: LevelInput) -> None:
         if level.number == 8:
             (path,) = files(cluster, 0).glob(name)
             with open(path, "r+b") as file:
@@ -391,7 +391,9 @@ def test_bytes_that_change_under_a_running_search(name: str, tmp_path: Path, mon
                 file.write(bytes([content[place] ^ 1]))
 
     before_levels(monkeypatch, change)
-    with pytest.raises((Broken, FilesChangedError), match=r"other states than before|does not hold what was written"):
+    with pytest.raises(
+        (JobFailed, FilesChangedError), match=r"other states than before|does not hold what was written"
+    ):
         search_states(*of("philosophers"), quiet(tmp_path), partitions=2)
 
 
@@ -399,11 +401,11 @@ def test_bytes_that_change_under_a_running_search(name: str, tmp_path: Path, mon
 def test_a_repair_that_comes_to_something_else_ends_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lose(cluster: Simulated, level: Level) -> None:
+    def lose(cluster: Simulated, level: LevelInput) -> None:
         if level.number == 7 and level.only is None and not cluster.repaired:
             cluster.ledger.rows[4, 0, 1] += 1  # as if another digest had been accepted
             shutil.rmtree(files(cluster, 0))
 
     before_levels(monkeypatch, lose)
-    with pytest.raises(Broken, match="level 4 of partition 0 was computed again and had other states"):
+    with pytest.raises(JobFailed, match="level 4 of partition 0 was computed again and had other states"):
         search_states(*of("philosophers"), quiet(tmp_path), partitions=2)

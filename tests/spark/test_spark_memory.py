@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.spark import session
 from floodmark.checkers.spark.memory import DRIVER_BYTES, MAX_HEAP_BYTES, MIN_HEAP_BYTES, MIN_LIMIT, Share, share
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.errors import SourceError
 
 SPEC = Path(__file__).resolve().parents[2] / "specs" / "examples" / "philosophers.toml"
@@ -66,9 +66,9 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_session")
 def test_a_limit_too_small_for_spark_is_told_and_the_search_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, used in (("used", lambda self: 0), ("room", lambda self, held: MIN_LIMIT)):
-        monkeypatch.setattr(Budget, name, used)  # other tests of this process may have taken more than the limit
+        monkeypatch.setattr(MemoryBudget, name, used)  # other tests of this process may have taken more than the limit
     limits = Limits(memory=MIN_LIMIT - 1)
-    (check,) = checks(read(SPEC), Settings(engine="spark", distribute="always", limits=limits))
+    (check,) = checks(read(SPEC), CheckSettings(engine="spark", distribute="always", limits=limits))
     ((_, result),) = run([check])
     assert (result.verdict, result.engine) == ("holds", "native")
     assert result.exploration is not None
@@ -79,7 +79,7 @@ def test_a_limit_too_small_for_spark_is_told_and_the_search_stays_here(monkeypat
 @pytest.mark.usefixtures("no_session")
 @pytest.mark.parametrize("option", ["checkpoint", "resume", "keep_states", "keep_results"])
 def test_what_needs_spark_is_refused_under_such_a_limit(option: str, tmp_path: Path) -> None:
-    settings = Settings(engine="spark", limits=Limits(memory=10**9))
+    settings = CheckSettings(engine="spark", limits=Limits(memory=10**9))
     given: dict[str, Any] = {option: str(tmp_path)}
     (check,) = checks(read(SPEC), replace(settings, **given))
     with pytest.raises(SourceError, match=f"--{option.replace('_', '-')} needs Spark.*give --max-memory 1225M or more"):

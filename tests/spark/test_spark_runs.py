@@ -32,11 +32,11 @@ from floodmark.checkers.spark.checkpoint import _sum
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spark.folders import Folder
-from floodmark.checkers.spark.jobs import Broken, reason
+from floodmark.checkers.spark.jobs import JobFailed, reason
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.spark.tasks import scratch_folder
-from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.result_transfer import unpickled
 from floodmark.language.errors import SourceError
 from specs.examples.philosophers import Philosophers
@@ -243,7 +243,7 @@ def test_partitions_that_are_lost_each_time_end_the_search(monkeypatch: pytest.M
 
     monkeypatch.setattr(Cluster, "_next_level", losing)
     monkeypatch.setattr("floodmark.checkers.spark.cluster.RETRIES", 2)
-    with pytest.raises(Broken, match="lost as fast as they are recomputed"):
+    with pytest.raises(JobFailed, match="lost as fast as they are recomputed"):
         found_by(Sieve())
 
 
@@ -303,7 +303,7 @@ def test_folders_are_written_whole(tmp_path: Path) -> None:
 
 def of_tank(root: Path, rules: str = INVARIANTS, **settings: Any) -> list[Check]:
     spec = tank_project(root, f"[expect]\ndistinct = 4\n{FLAWED}", **{"invariants/tank.py": rules})
-    return checks(read(spec / "specs" / "tank.toml"), Settings(engine="spark", **settings))
+    return checks(read(spec / "specs" / "tank.toml"), CheckSettings(engine="spark", **settings))
 
 
 def summary(result: Any) -> tuple[Any, ...]:
@@ -350,13 +350,13 @@ def test_a_search_that_is_too_large_for_a_task_is_distributed(
 def test_a_deep_search_is_a_task_unless_it_is_large(tmp_path: Path) -> None:
     """One spec of the deep tier is searched in a task; the Spark engine, asked for by name, distributes it."""
     asked = of_tank(tmp_path)[0]
-    deep = replace(asked, spec=replace(asked.spec, tier="deep", expect=Expect()), settings=Settings())
+    deep = replace(asked, spec=replace(asked.spec, tier="deep", expect=Expect()), settings=CheckSettings())
     assert isinstance(cluster_of(deep), Spark)
     assert _may_be_a_task(deep, [deep])
     assert not _may_be_a_task(asked, [asked])
     large = replace(deep, spec=replace(deep.spec, expect=Expect(distinct=check_tasks.TASK_STATES)))
     assert not _may_be_a_task(large, [large])
-    kept = replace(deep, settings=Settings(checkpoint="there"))
+    kept = replace(deep, settings=CheckSettings(checkpoint="there"))
     assert not _may_be_a_task(kept, [kept])
 
 
@@ -405,7 +405,7 @@ def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
             assert summary(unpickled(check, content)) == known
 
 
-def _run_there(files: project_transfer.Files, check: Check) -> tuple[Path, bytes]:
+def _run_there(files: project_transfer.PackedFiles, check: Check) -> tuple[Path, bytes]:
     """What another machine does for a task, and where its spec is there."""
     return project_transfer.placed(files, check).spec.path, check_tasks._run(cast(Any, Sent(files)), run_check, check)
 
@@ -433,5 +433,5 @@ def test_a_worker_uses_no_folder_that_is_not_as_it_was_sent(tmp_path: Path, monk
 class Sent:
     """What Spark gives a worker for something that was broadcast."""
 
-    def __init__(self, value: project_transfer.Files) -> None:
+    def __init__(self, value: project_transfer.PackedFiles) -> None:
         self.value = value

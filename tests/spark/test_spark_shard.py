@@ -22,8 +22,8 @@ from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark import ledger, shard
 from floodmark.checkers.spark.code_transfer import Loaded, build_code
 from floodmark.checkers.spark.ledger import Ledger
-from floodmark.checkers.spark.reader import Reader
-from floodmark.checkers.spark.shard import FilesChangedError, Lost, Shard, divided
+from floodmark.checkers.spark.reader import StateReader
+from floodmark.checkers.spark.shard import FilesChangedError, PartitionLost, Shard, divided
 from floodmark.checkers.spark.tasks import Seeded
 from specs.examples.philosophers import Philosophers
 
@@ -75,7 +75,7 @@ def held(files: Shard, levels: int = 3) -> list[list[int]]:
 
 def copied(files: Shard, level: int, most: int = 256) -> list[int]:
     """What a task that reads a level gets, in ascending order."""
-    reader = Reader(files.code)
+    reader = StateReader(files.code)
     with files.reading(*upto(3)):
         return sorted(state for _ in files.read(reader, level, most) for state in reader.states.tolist())
 
@@ -103,10 +103,10 @@ def test_a_merge_that_is_killed_leaves_the_levels_before(first: bool, tmp_path: 
         files.insert(THIRD[:150].copy())
         raise Killed
     for each in (files, Shard(tmp_path, code)):
-        with pytest.raises(Lost, match="has 2 levels, which are not the 3 accepted ones"):
+        with pytest.raises(PartitionLost, match="has 2 levels, which are not the 3 accepted ones"):
             held(each)
         assert held(each, 2) == WHOLE[:2]
-    with pytest.raises(Lost):
+    with pytest.raises(PartitionLost):
         Shard(tmp_path, code).verify(*upto(3))
     add(Shard(tmp_path, code), 2)
     assert held(files) == held(Shard(tmp_path, code)) == WHOLE
@@ -131,7 +131,7 @@ def test_an_older_header_does_not_bring_back_a_newer_table(is_named: bool, tmp_p
 def test_a_merge_that_runs_again_drops_what_follows(tmp_path: Path, code: Loaded) -> None:
     files, late = begun(tmp_path, code), Shard(tmp_path, code)
     add(late, 1)
-    with pytest.raises(Lost):
+    with pytest.raises(PartitionLost):
         held(files)
     add(files, 2)
     assert held(files) == held(late) == WHOLE
@@ -143,10 +143,10 @@ def test_levels_that_were_not_accepted_are_not_read(other: ledger.Array, tmp_pat
     with files.extending(*upto(2)):
         files.insert(other.copy())
     for each in (files, Shard(tmp_path, code)):
-        with pytest.raises(Lost):
+        with pytest.raises(PartitionLost):
             held(each)
         assert KNOWN.known(0, each.seals()) == 2
-        with pytest.raises(Lost), each.extending(*upto(3)):
+        with pytest.raises(PartitionLost), each.extending(*upto(3)):
             raise AssertionError
     add(files, 2)
     assert held(files) == WHOLE
@@ -155,7 +155,7 @@ def test_levels_that_were_not_accepted_are_not_read(other: ledger.Array, tmp_pat
 def test_the_same_states_in_other_levels_are_not_the_same(tmp_path: Path, code: Loaded) -> None:
     other = accepted(FIRST, SECOND[:500], np.concatenate([SECOND[500:], THIRD]))
     files = begun(tmp_path, code)
-    with pytest.raises(Lost), files.reading(3, other.upto().seal(0)):
+    with pytest.raises(PartitionLost), files.reading(3, other.upto().seal(0)):
         raise AssertionError
     assert other.known(0, files.seals()) == 1
     assert other.digest().tolist() == KNOWN.digest().tolist()
@@ -178,7 +178,7 @@ def test_each_byte_of_a_header(tmp_path: Path, code: Loaded) -> None:
     for place in range(path.stat().st_size):
         changed(path, place, 1 << place % 8)
         assert files.seals() == b""
-        with pytest.raises(Lost):
+        with pytest.raises(PartitionLost):
             held(files)
         changed(path, place, 1 << place % 8)
     for size in range(path.stat().st_size):
@@ -241,7 +241,7 @@ def test_each_byte_of_the_table(tmp_path: Path, code: Loaded) -> None:
         assert held(Shard(folder, code)) == WHOLE
         Shard(folder, code).verify(*upto(3))
     os.truncate(path, 1000)
-    with pytest.raises(Lost):
+    with pytest.raises(PartitionLost):
         files.verify(*upto(3))
     files.verify(*upto(2))
     path.unlink()
@@ -279,7 +279,7 @@ def test_what_a_machine_lost_when_it_stopped_is_lost(
     monkeypatch.setattr(shard, "this_boot", lambda: "another")
     assert held(Shard(tmp_path, code)) == WHOLE
     changed(tmp_path / "states", 800)
-    with pytest.raises(Lost, match="before this machine was started"):
+    with pytest.raises(PartitionLost, match="before this machine was started"):
         held(Shard(tmp_path, code))
 
 
@@ -292,7 +292,7 @@ def test_files_that_were_copied_here_are_not_believed(tmp_path: Path, code: Load
     assert Shard(tmp_path / "b", code).seals() == b""
     shutil.move(tmp_path / "a", tmp_path / "c")
     assert held(Shard(tmp_path / "c", code)) == WHOLE
-    with pytest.raises(Lost):
+    with pytest.raises(PartitionLost):
         held(files)
 
 
@@ -312,7 +312,7 @@ def test_a_folder_that_is_removed_during_a_merge(what: str, tmp_path: Path, code
             assert (files.states(1001, files.count) == many).all()
 
     if what in ("folder", "states"):
-        with pytest.raises(Lost, match="was removed"):
+        with pytest.raises(PartitionLost, match="was removed"):
             merge()
         assert Shard(folder, code).seals() == b""
     else:
@@ -344,10 +344,10 @@ def test_who_waits_for_a_lock_takes_the_one_that_is_there_then(tmp_path: Path, c
 
 def test_seeds_are_compared(tmp_path: Path, code: Loaded) -> None:
     new = Shard(tmp_path, code)
-    with pytest.raises(Lost, match="nothing was put there"):
+    with pytest.raises(PartitionLost, match="nothing was put there"):
         new.adopt("a", KNOWN.of(0)[:1])
     new.put("b", 0, FIRST.tobytes())
-    with pytest.raises(Lost, match="not what is known"):
+    with pytest.raises(PartitionLost, match="not what is known"):
         new.adopt("b", KNOWN.of(0))
     assert new.seals() == b""
     new.put("c", 1, SECOND.tobytes())
@@ -384,7 +384,7 @@ def test_a_full_disk_is_named(which: str, tmp_path: Path, code: Loaded, monkeypa
     with is_full, files.extending(*upto(2)):
         files.insert(np.arange(10_000, 210_000, dtype=np.uint64))
     monkeypatch.undo()
-    with pytest.raises(Lost):
+    with pytest.raises(PartitionLost):
         held(files)
     add(Shard(tmp_path, code), 2)
     assert held(files) == WHOLE

@@ -9,7 +9,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.tactics.portfolio import STRATEGIES, Strategy
-from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.language.model import Model
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
@@ -19,8 +19,8 @@ def check_of(path: str, variant: str | None = None) -> Check:
     """The check of a spec, or of one of its known-bad designs."""
     spec = read(SPECS.parent / path)
     if variant is None:
-        return Check(spec, None, Settings())
-    return next(it for it in checks(spec, Settings()) if it.flawed is not None and variant_name(it) == variant)
+        return Check(spec, None, CheckSettings())
+    return next(it for it in checks(spec, CheckSettings()) if it.flawed is not None and variant_name(it) == variant)
 
 
 def all_properties(check: Check) -> tuple[Model, list[Property]]:

@@ -13,9 +13,9 @@ from floodmark.checkers.codegen.jit import PLAIN, MachineCode, _compile
 from floodmark.checkers.codegen.model_module import FAILED, MAX_PREDICATES, parts, whole
 from floodmark.checkers.project.properties import _property
 from floodmark.checkers.symbolic.methods.progress import _number
-from floodmark.checkers.symbolic.methods.rankings import Level
+from floodmark.checkers.symbolic.methods.rankings import BoundRanking
 from floodmark.checkers.symbolic.terms.booleans import as_term
-from floodmark.checkers.symbolic.translate.effects import Effects
+from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.translate.effects import fire as taken
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.types import UnsupportedError
@@ -73,7 +73,7 @@ def _read(model: Model, name: str, role: str, function: Callable[..., Any]) -> P
         case "initial":
             return Beginning(name, read_action(model, name, function))
         case "ranking":
-            return Rank(name, _number(model, Level(_property(name, role, function), {}, ())))
+            return Rank(name, _number(model, BoundRanking(_property(name, role, function), {}, ())))
         case "always_eventually":
             return read_condition(model, Condition(name, function))
     return read_predicate(model, name, function, role)
@@ -182,7 +182,7 @@ def unlike_terms(
                     judged = system.judge(part, now, now if part.kind == "transition" else None)
                     said, failures = [as_term(judged.truth)], judged.failures
                 case Rank(value=value):
-                    effects = Effects(values, system.variables, now)
+                    effects = StatementEvaluator(values, system.variables, now)
                     said, failures = [_number_term(values, effects.evaluate(value))], effects.failures
                 case Beginning(action=action):
                     fired = taken(values, system.variables, action, begins_with(system), [case])

@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.translate.effects import Effects
+from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.translate.effects import fire as taken
 from floodmark.checkers.symbolic.translate.transition_system import Components
 from floodmark.checkers.symbolic.values.types import UnsupportedError
@@ -109,7 +109,7 @@ class _Asking:
                 judged = system.judge(part, now, now if part.kind == "transition" else None)
                 enabled, failed = judged.truth, judged.failed
             case Rank(value=value):
-                effects = Effects(values, system.variables, now)
+                effects = StatementEvaluator(values, system.variables, now)
                 result, enabled = effects.evaluate(value), True
                 failed = disj(bad for _, bad in effects.failures)
             case Beginning(action=action):

@@ -14,9 +14,9 @@ from typing import Any
 import z3
 
 from floodmark.checkers.project.claim import Claim
-from floodmark.checkers.symbolic.methods.claims import _lower, _Nothing, _parameters
+from floodmark.checkers.symbolic.methods.claims import _lower, _NoState, _parameters
 from floodmark.checkers.symbolic.terms.booleans import as_term, conj, disj
-from floodmark.checkers.symbolic.translate.effects import Effects
+from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.claims import Expectation
@@ -102,7 +102,7 @@ def claim_of(function: Callable[..., bool]) -> Claim:
 
 def by_cpython(function: Callable[..., bool], case: Mapping[str, Any]) -> Answer:
     """What a claim says in a case; None where its premises leave the case out."""
-    with running(_Nothing()):
+    with running(_NoState()):
         try:
             return function(**case)
         except Disabled:
@@ -116,7 +116,7 @@ def refused_or_unlike(
 ) -> Iterator[tuple[str, str, bool]]:
     """The claims that are refused, and why; and those that mean something else to z3, for which the last is true."""
     for function in functions:
-        claim, model = claim_of(function), _Nothing()
+        claim, model = claim_of(function), _NoState()
         try:
             kinds = _parameters(model, claim)
             said = _by_terms(model, claim, kinds, cases)
@@ -136,7 +136,7 @@ def _by_terms(
     parameters, body, result = _lower(model, claim, dict(kinds))
     values = Values(integers=any(str(kind) == "int" or "int" in str(kind) for kind in kinds.values()))
     arguments = {name: values.fresh(kind, name) for name, kind in kinds.items()}
-    effects = Effects(values, {}, {})
+    effects = StatementEvaluator(values, {}, {})
     for local in parameters:
         effects.locals[local.slot] = arguments[local.name]
     effects.run(body)

@@ -29,10 +29,10 @@ from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark import cluster, search, shard, tasks
-from floodmark.checkers.spark.code_transfer import Code, Loaded, build_code
+from floodmark.checkers.spark.code_transfer import KernelCode, Loaded, build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES
-from floodmark.checkers.spark.jobs import Broken
-from floodmark.checkers.spark.reader import Reader
+from floodmark.checkers.spark.jobs import JobFailed
+from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.shard import FilesChangedError, Header, Shard
 from specs.examples.philosophers import Philosophers
 from tests.spark.test_elimination import Ring
@@ -516,11 +516,11 @@ def run(subject: Subject, root: Path, seed: int) -> Outcome:
 def searched(subject: Subject, machines: Corrupted) -> tuple[str, str]:
     machines.code = _LOADED.get(subject)
 
-    def build(*given: Any) -> Code:
+    def build(*given: Any) -> KernelCode:
         """Compiles what is searched once."""
         if machines.code is None:
             machines.code = _LOADED[subject] = build_code(*given).load()
-        known: Code = machines.code.code
+        known: KernelCode = machines.code.code
         return known
 
     with (
@@ -533,7 +533,7 @@ def searched(subject: Subject, machines: Corrupted) -> tuple[str, str]:
             found, _ = search_states(*subject.of(), machines, partitions=subject.partitions)
         except FilesChangedError as error:
             return ("named" if "does not hold what was written" in str(error) else "unclear"), str(error)
-        except Broken as error:
+        except JobFailed as error:
             return ("named" if "does not hold what was written" in error.message else "refused"), error.message
         except Exception as error:
             return "unclear", f"{type(error).__name__}: {error}"
@@ -546,14 +546,14 @@ def searched(subject: Subject, machines: Corrupted) -> tuple[str, str]:
 @contextlib.contextmanager
 def _moments(machines: Corrupted) -> Iterator[None]:
     """Tells the machines of every moment of a task."""
-    believe, copy, insert, check, name = Shard._believe, Reader.copy, Shard.insert, Shard.check, Shard._name
+    believe, copy, insert, check, name = Shard._believe, StateReader.copy, Shard.insert, Shard.check, Shard._name
     merged = Simulated._merged
 
     def believed(self: Shard, *given: Any) -> None:
         believe(self, *given)
         machines.pass_moment("when its files are open")
 
-    def copied(self: Reader, states: Any) -> None:
+    def copied(self: StateReader, states: Any) -> None:
         machines.pass_moment("before a piece is copied")
         copy(self, states)
         machines.pass_moment("after a piece was copied")
@@ -591,7 +591,7 @@ def _moments(machines: Corrupted) -> Iterator[None]:
 
     with contextlib.ExitStack() as stack:
         for place, attribute, new in (
-            (Shard, "_believe", believed), (Reader, "copy", copied), (Shard, "insert", inserted),
+            (Shard, "_believe", believed), (StateReader, "copy", copied), (Shard, "insert", inserted),
             (Shard, "check", checked), (Shard, "_name", named), (Simulated, "_merged", arrived),
             (shard, "READ_BYTES", 64),
         ):  # fmt: skip

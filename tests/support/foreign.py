@@ -15,7 +15,7 @@ from pathlib import Path
 
 from floodmark.checkers.exploration import Exploration
 from floodmark.checkers.export.promela import Process
-from floodmark.checkers.export.tla import Module
+from floodmark.checkers.export.tla import TlaModule
 
 TLA2TOOLS = os.environ.get("TLA2TOOLS", "")
 HAS_TLC = bool(TLA2TOOLS) and shutil.which("java") is not None
@@ -53,7 +53,7 @@ def ours(found: Exploration) -> set[Verdict]:
     return {verdict for verdict in verdicts if verdict.length == first}
 
 
-def ask_tlc(module: Module, folder: Path, reach: str | None = None, seconds: float = 600) -> Verdict:
+def ask_tlc(module: TlaModule, folder: Path, reach: str | None = None, seconds: float = 600) -> Verdict:
     """What TLC finds, or of the reachability property whose negation is ``reach`` where it becomes true."""
     config = module.config + (f"INVARIANT {reach}\n" if reach else "")
     (folder / f"{module.name}.tla").write_text(module.text, encoding="utf-8")

@@ -13,11 +13,11 @@ from typing import Literal
 
 import click
 
-from floodmark.checkers.commands.gate import Asked, gate
+from floodmark.checkers.commands.gate import GateRequest, gate
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.report.outputs import Reports
-from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.check import CheckSettings
 from tests.support.projects import INVARIANTS, tank_project
 
 SPEC = '''
@@ -81,7 +81,7 @@ def run(
 ) -> Ended:
     """The gate on a folder."""
     said: list[str] = []
-    asked = Asked(root, tier, update, cache, Settings(engine=engine, workers=workers))
+    asked = GateRequest(root, tier, update, cache, CheckSettings(engine=engine, workers=workers))
     code = gate(asked, reports or Reports(), lambda line: said.append(click.unstyle(line)))
     return Ended(int(code), said)
 

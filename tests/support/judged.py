@@ -13,7 +13,7 @@ from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import CheckResult
 
 ALONE = Options(workers=1)
@@ -43,4 +43,4 @@ def outcome(tmp_path: Path, cls: type[Model], more: str = "") -> CheckResult:
     """The check of a class of a test file, as a spec with ``more`` in it asks for."""
     spec = tmp_path / "it.toml"
     spec.write_text(spec_of(cls) + more)
-    return run_check(checks(read(spec), Settings(workers=1))[0])
+    return run_check(checks(read(spec), CheckSettings(workers=1))[0])

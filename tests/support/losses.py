@@ -23,7 +23,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.spark import search, tasks
 from floodmark.checkers.spark.cluster import _LOST, Cluster
 from floodmark.checkers.spark.search import Distribution, IntoCluster
-from floodmark.checkers.spark.shard import Lost
+from floodmark.checkers.spark.shard import PartitionLost
 from floodmark.language.model import Model
 
 FAULTS = (
@@ -151,7 +151,7 @@ class Simulated(Cluster):
         def collect() -> list[Any]:
             try:
                 return self._collect(stages)
-            except Lost as lost:
+            except PartitionLost as lost:
                 raise RuntimeError(f"{_LOST}: {lost}") from None
 
         return SimpleNamespace(collect=collect)

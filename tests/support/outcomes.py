@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from floodmark.checkers.commands.report import Kind, report
+from floodmark.checkers.commands.report import ReportKind, report
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.verdict_summary import Case, cases
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from tests.support.projects import INVARIANTS, tank_project
@@ -46,13 +46,13 @@ def tank(root: Path, spec: str = FLAWED) -> Path:
     return tank_project(root, spec, **{"invariants/tank.py": INVARIANTS})
 
 
-def check(spec: Path, settings: Settings | None = None) -> list[CheckResult]:
+def check(spec: Path, settings: CheckSettings | None = None) -> list[CheckResult]:
     """The results of a spec's checks."""
-    return [run_check(it) for it in checks(read(spec), settings or Settings(workers=1))]
+    return [run_check(it) for it in checks(read(spec), settings or CheckSettings(workers=1))]
 
 
 def write_all(
-    folder: Path, names: Mapping[Kind, str], results: Sequence[CheckResult], drift: Sequence[Drift] = ()
+    folder: Path, names: Mapping[ReportKind, str], results: Sequence[CheckResult], drift: Sequence[Drift] = ()
 ) -> ExitCode:
     """Writes ``a.json``, as ``check`` does, and makes of it the reports of these kinds, in files of these names; asked
     inside of the folder in which it was checked. The exit code is that of writing the results."""

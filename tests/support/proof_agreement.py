@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 from floodmark.checkers.project.spec import ProofMethod, read
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import ModelError
 from tests.support.engines import Outcome
@@ -28,11 +28,11 @@ def assert_proofs_agree(file: Path, name: str, wanted: Outcome) -> Counter[str]:
     spec = file.with_suffix(".toml")
     spec.write_text(f'model = "{file.name}:{name}"\n')
     try:
-        check = Check(read(spec), None, Settings())
+        check = Check(read(spec), None, CheckSettings())
         said: Counter[str] = Counter()
         for method in METHODS:
             try:
-                proved = prove_check(check, Task(method=method, depth=DEPTH, seconds=SECONDS))
+                proved = prove_check(check, ProofTask(method=method, depth=DEPTH, seconds=SECONDS))
             except ModelError as error:
                 if method == "bmc" or "has no capacity" not in error.message:
                     raise

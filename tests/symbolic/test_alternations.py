@@ -8,7 +8,7 @@ from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.tactics.alternation_cycles import Edge, cycle_lines, cycles, edges_of
 from floodmark.checkers.symbolic.translate.transition_system import system_of
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from tests.support.any_size_protocols import SPECS, all_properties, check_of
 
 A, B = z3.DeclareSort("A"), z3.DeclareSort("B")
@@ -54,7 +54,7 @@ def test_two_phase_commit_has_no_cycle() -> None:
 def test_a_majority_of_each_leader_is_a_cycle_with_the_lines_of_lemmas_and_laws() -> None:
     spec = read(SPECS / "kraft" / "quorum.toml")
     (proving,) = (it for it in spec.prove if it.any_size)
-    model, properties = all_properties(Check(spec, None, Settings(constants=dict(proving.constants))))
+    model, properties = all_properties(Check(spec, None, CheckSettings(constants=dict(proving.constants))))
     chosen = [it for it in properties if it.name in ("the_election_is_over", "only_candidates_hold_votes")]
     system = system_of(model, chosen, any_size_constants(model)[0], any_size=True)
     lines = cycle_lines(system, chosen, "election_timeout", "only_candidates_hold_votes")

@@ -24,11 +24,11 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import Proving, Spec, read
 from floodmark.checkers.report.proof_progress import described
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.methods.induction import InductionProgress, Proof, Questions, induction
+from floodmark.checkers.symbolic.methods.induction import InductionProgress, InductionProof, Questions, induction
 from floodmark.checkers.symbolic.prove import prove_listed
 from floodmark.checkers.symbolic.records import answer_file, narrowing, replay
 from floodmark.checkers.symbolic.records.answer_file import Recorded, keep, recorded
-from floodmark.checkers.symbolic.records.fresh_context import Question
+from floodmark.checkers.symbolic.records.fresh_context import RecordedQuery
 from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
 from floodmark.checkers.symbolic.records.term_names import TermNames
 from floodmark.checkers.symbolic.tactics import portfolio
@@ -37,8 +37,8 @@ from floodmark.checkers.symbolic.tactics.answers import (
     Answers,
     Book,
     Instance,
-    Key,
     NoAnswerError,
+    ObligationKey,
     Sight,
     Split,
     Style,
@@ -51,7 +51,7 @@ from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import _parted, counted_sets
 from floodmark.checkers.symbolic.tactics.path_split import asked, start
 from floodmark.checkers.symbolic.terms.booleans import Truth
-from floodmark.checkers.symbolic.terms.smt_text import Status
+from floodmark.checkers.symbolic.terms.smt_text import SolverStatus
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.proof_result import Proved
@@ -83,7 +83,7 @@ def made(find: bool = False) -> Proved:
     return prove_listed(*listed(), find=find)
 
 
-def open_in(proved: Proved) -> list[Key]:
+def open_in(proved: Proved) -> list[ObligationKey]:
     return [(action, name) for action, name, *_ in proved.facts["open"]]
 
 
@@ -112,7 +112,7 @@ def test_an_obligation_without_an_answer_is_open_and_found_when_told(file: Path)
     del known[A_PROPERTY]
     keep(spec, proving, Recorded(solver_version(), known))
     assert open_in(made()) == [A_PROPERTY]
-    with patch.object(Question, "sought", autospec=True, side_effect=Question.sought) as search:
+    with patch.object(RecordedQuery, "sought", autospec=True, side_effect=RecordedQuery.sought) as search:
         assert made(find=True).verdict == "holds"
     assert search.call_count == 1
     assert file.read_text(encoding="utf-8") == before
@@ -139,7 +139,7 @@ def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
         for limit in ("SHORT", "MOST"):
             patched.setattr(narrowing, limit, 400)
         for name in ("narrowed", "sought"):
-            patched.setattr(Question, name, without_plain_queries(getattr(Question, name)))
+            patched.setattr(RecordedQuery, name, without_plain_queries(getattr(RecordedQuery, name)))
         assert made(find=True).verdict == "holds"
     found = recorded(spec, proving).answers
     assert [type(answer) for key in (split, whole) for answer in found[key]] == [Split, Way]
@@ -255,7 +255,7 @@ def test_a_damaged_file_is_an_error_at_its_line(file: Path) -> None:
 # What a hostile record can say.
 
 
-def flawed_obligations(path: str, variant: str, size: int) -> tuple[System, list[Any], list[Key]]:
+def flawed_obligations(path: str, variant: str, size: int) -> tuple[System, list[Any], list[ObligationKey]]:
     """A design that is wrong, of any size, and the obligations that fail with so many identifiers."""
     check: Check = check_of(path, variant)
     model, properties = all_properties(check)
@@ -328,7 +328,7 @@ def test_no_record_proves_what_fails(path: str, variant: str, monkeypatch: pytes
 
     monkeypatch.setattr(Replaying, "goes_through", through)
     known = dict.fromkeys(failing, (Way("models", tuple(it.name for it in properties)),))
-    proof: Proof = induction(system, properties, book=Book(known))
+    proof: InductionProof = induction(system, properties, book=Book(known))
     assert {(it.action, it.property) for it in proof.failing()} >= {*failing}
     assert tried > 50
 
@@ -398,11 +398,11 @@ def test_neither_the_number_of_processes_nor_the_order_makes_a_difference() -> N
     found = []
     for finds, workers, cost in ((False, 1, 1), (False, 2, 1), (False, 3, -1), (True, 1, 1), (True, 2, -1)):
         with patch.object(Questions, "_cost", lambda self, asked, cost=cost: cost * len(asked.property)):
-            kept: dict[Key, Answers] = {}
+            kept: dict[ObligationKey, Answers] = {}
             book = Book(known, finds, keep=kept.update)
-            written: list[tuple[str, Status, str]] = []
+            written: list[tuple[str, SolverStatus, str]] = []
 
-            def record(name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None:
+            def record(name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
                 written.append((name, status, terms if isinstance(terms, str) else ""))  # noqa: B023
 
             proof = induction(*commit(), record=record, book=book, workers=workers)
@@ -415,14 +415,14 @@ def test_neither_the_number_of_processes_nor_the_order_makes_a_difference() -> N
 
 
 def test_an_obligation_is_open_if_its_process_dies(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(self: Question, answers: Answers, *others: Any) -> Any:
+    def dies(self: RecordedQuery, answers: Answers, *others: Any) -> Any:
         if answers == known[A_PROPERTY]:
             os.kill(os.getpid(), signal.SIGKILL)
         return replayed(self, answers, *others)
 
     known = recorded(*listed()).answers
-    replayed = Question.replayed
-    monkeypatch.setattr(Question, "replayed", dies)
+    replayed = RecordedQuery.replayed
+    monkeypatch.setattr(RecordedQuery, "replayed", dies)
     proof = induction(*commit(), book=Book(known), workers=2)
     assert A_PROPERTY in [(it.action, it.property) for it in proof.failing()]
     assert all(known[it.action, it.property] == known[A_PROPERTY] for it in proof.failing())
@@ -437,7 +437,7 @@ def test_an_interrupt_ends_all_processes_of_a_proof_and_keeps_what_they_found() 
         if kept:
             raise KeyboardInterrupt
 
-    kept: dict[Key, Answers] = {}
+    kept: dict[ObligationKey, Answers] = {}
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         induction(*commit(), book=Book({}, finds=True, keep=kept.update), watch=interrupted, workers=2)

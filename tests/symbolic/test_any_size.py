@@ -11,7 +11,7 @@ import pytest
 
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.methods.induction import induction
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.language.errors import ModelError, SourceError
@@ -719,7 +719,7 @@ def test_what_cannot_be_said_is_refused_with_its_line(reason: str, tmp_path: Pat
 
 def test_a_model_without_identifiers_has_nothing_to_prove_for_any_number() -> None:
     with pytest.raises(SourceError, match="counts identifiers"):
-        prove_check(check_of("specs/examples/peterson.toml"), Task(any_size=True))
+        prove_check(check_of("specs/examples/peterson.toml"), ProofTask(any_size=True))
 
 
 # CPython, state by state.

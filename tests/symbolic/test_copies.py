@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.tactics import relevant_lemmas
 from floodmark.checkers.symbolic.tactics.portfolio import Asking
 from floodmark.checkers.symbolic.terms.axioms import Facts
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
-from floodmark.checkers.symbolic.terms.smt_text import Symbols, text
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 from floodmark.checkers.symbolic.terms.symbols import Symbols as Numbered
 from floodmark.checkers.symbolic.translate.transition_system import system_of
@@ -31,7 +31,7 @@ ANN = z3.Const("1:ann", PERSON)
 AGE = z3.Function("2:age of", PERSON, z3.IntSort())
 
 
-def says_the_same(term: Any, copy: Any, symbols: Symbols) -> bool:
+def says_the_same(term: Any, copy: Any, symbols: SmtNames) -> bool:
     """Whether two terms of different contexts are the same node by node, but for the names that ``symbols`` gave."""
     waiting, met = [(term, copy)], set()
     while waiting:
@@ -111,7 +111,7 @@ def test_copies_of_large_questions_say_the_same(path: str) -> None:
 
 
 def test_a_comparison_notices_what_differs() -> None:
-    context, symbols = z3.Context(), Symbols()
+    context, symbols = z3.Context(), SmtNames()
     each, other = z3.Consts("each other", PERSON)
     statement = z3.ForAll([each], z3.Exists([other], z3.And(KNOWS(each, other), AGE(other) > -3)), patterns=[AGE(each)])
     symbols.plain(statement)
@@ -190,18 +190,18 @@ def test_what_is_known_is_known_of_the_copies() -> None:
     facts.add([hidden], KNOWS(hidden, ANN))
     terms = [KNOWS(older, ANN), KNOWS(ANN, ANN)]
     with pytest.raises(AssertionError, match="variables of quantifiers"):
-        CanonicalCopies(Symbols()).with_facts(terms, facts)
+        CanonicalCopies(SmtNames()).with_facts(terms, facts)
     facts = Facts(Numbered())
     one = z3.Const("each", PERSON)
     facts.add([older], AGE(older) > AGE(ANN))
     facts.add([AGE], z3.ForAll([one], AGE(one) >= 0))
     facts.add([hidden], KNOWS(hidden, ANN))
-    copies, known = CanonicalCopies(Symbols()).with_facts(terms, facts)
+    copies, known = CanonicalCopies(SmtNames()).with_facts(terms, facts)
     assert [len(known.about([copy])) for copy in copies] == [2, 0]
     assert [len(facts.about([term])) for term in terms] == [2, 0]
-    answer = in_fresh_context(Symbols(), z3.And(KNOWS(older, ANN), AGE(older) == 0), [z3.BoolVal(True)], facts)
+    answer = in_fresh_context(SmtNames(), z3.And(KNOWS(older, ANN), AGE(older) == 0), [z3.BoolVal(True)], facts)
     assert answer.answer == z3.unsat
-    likely = in_fresh_context(Symbols(), AGE(ANN) == 7, [z3.BoolVal(True)], facts, likely=[lambda: AGE(ANN) < 7])
+    likely = in_fresh_context(SmtNames(), AGE(ANN) == 7, [z3.BoolVal(True)], facts, likely=[lambda: AGE(ANN) < 7])
     assert likely.answer == z3.sat
 
 

@@ -10,7 +10,7 @@ import pytest
 import z3
 
 from floodmark.checkers.symbolic.attempts import small_sizes
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.verdict.proof_result import Proved
@@ -60,16 +60,16 @@ def test_seconds_that_are_asked_for_end_a_question_without_effort() -> None:
 
 
 PROOFS = [
-    (TWO_PHASE, None, Task(any_size=True)),
-    (TWO_PHASE, "CommitsOnMajority", Task(any_size=True)),
-    pytest.param(TWO_PHASE, None, Task(method="infer"), marks=pytest.mark.slow),
-    (TWO_PHASE, None, Task(method="k-induction", depth=14, constants={"managers": 2})),
+    (TWO_PHASE, None, ProofTask(any_size=True)),
+    (TWO_PHASE, "CommitsOnMajority", ProofTask(any_size=True)),
+    pytest.param(TWO_PHASE, None, ProofTask(method="infer"), marks=pytest.mark.slow),
+    (TWO_PHASE, None, ProofTask(method="k-induction", depth=14, constants={"managers": 2})),
 ]
 
 
 @pytest.mark.parametrize(("path", "variant", "task"), PROOFS)
 def test_a_busy_machine_gives_the_same_answer(
-    path: str, variant: str | None, task: Task, monkeypatch: pytest.MonkeyPatch
+    path: str, variant: str | None, task: ProofTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clock on which hours go by between any two looks at it stands for a machine that does nearly nothing."""
     check = check_of(path, variant)
@@ -88,6 +88,6 @@ def _answer(proved: Proved) -> tuple[object, ...]:
 
 def test_without_effort_for_proving_it_again_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small_sizes, "MAX_EFFORT", 1)
-    proved = prove_check(check_of(TWO_PHASE), Task(any_size=True))
+    proved = prove_check(check_of(TWO_PHASE), ProofTask(any_size=True))
     assert proved.verdict == "undetermined"
     assert proved.headline.endswith("but it could not be proved again at any size")

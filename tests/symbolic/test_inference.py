@@ -11,10 +11,10 @@ from floodmark import Between, Model, action, boundary, invariant, require, tran
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.methods.ic3 import Clause, Inference, Inferred, checked, infer
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate.transition_system import system_of
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 
@@ -168,6 +168,6 @@ def test_what_a_wrong_search_gives_is_not_proved(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_not_proved_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Inference, "run", lambda _: set())
-    check = Check(read(SPECS / "examples" / "two_phase_commit.toml"), None, Settings())
+    check = Check(read(SPECS / "examples" / "two_phase_commit.toml"), None, CheckSettings())
     with pytest.raises(RuntimeError, match="does not pass its check: every action"):
-        prove_check(check, Task("infer", properties=("consistent",)))
+        prove_check(check, ProofTask("infer", properties=("consistent",)))

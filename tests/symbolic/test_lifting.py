@@ -14,22 +14,22 @@ from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.attempts import lifted as attempts
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
-from floodmark.checkers.symbolic.methods.clauses import Asked
+from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.methods.lifting import Lifted, lifted
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
-from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from tests.support.any_size_protocols import as_invariants
 from tests.support.projects import write
 
 TWO_PHASE_COMMIT = Path(__file__).resolve().parents[2] / "specs" / "examples" / "two_phase_commit.toml"
-INFER = Task("infer", any_size=True, properties=("consistent",))
+INFER = ProofTask("infer", any_size=True, properties=("consistent",))
 
 
 def _model() -> Check:
-    return Check(read(TWO_PHASE_COMMIT), None, Settings())
+    return Check(read(TWO_PHASE_COMMIT), None, CheckSettings())
 
 
 def _pasted(folder: Path, file: Path, cls: str, clauses: list[str]) -> Check:
@@ -40,7 +40,7 @@ def _pasted(folder: Path, file: Path, cls: str, clauses: list[str]) -> Check:
         + "\n".join(clauses),
         "specs/examples/pasted.toml": f'model = "{file.name}:{cls}"\ninvariant_files = ["pasted.py"]\n',
     })
-    return Check(read(folder / "specs" / "examples" / "pasted.toml"), None, Settings())
+    return Check(read(folder / "specs" / "examples" / "pasted.toml"), None, CheckSettings())
 
 
 def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path
     assert "lifted clauses" in proved.headline
     assert proved.facts["any_size"] == ["managers"]
     pasted = _pasted(tmp_path, TWO_PHASE_COMMIT.with_suffix(".py"), "TwoPhaseCommit", proved.facts["clauses"])
-    again = prove_check(pasted, Task(any_size=True, properties=("consistent",)))
+    again = prove_check(pasted, ProofTask(any_size=True, properties=("consistent",)))
     assert again.verdict == "holds"
     assert len(again.facts["lemmas"]) == len(proved.facts["clauses"])
 
@@ -59,7 +59,7 @@ def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path
 def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
     """A clause that is wrong, here that nobody ever prepares or commits, is not believed because it was inferred."""
     check = _model()
-    (guess,) = lifted("TwoPhaseCommit", check.model().variable_types, [[Asked(place, "==", 0, True)]])
+    (guess,) = lifted("TwoPhaseCommit", check.model().variable_types, [[ClauseLiteral(place, "==", 0, True)]])
     wrong = Lifted(guess.text, replace(guess.lemma, name="wrong"))
 
     def with_another(*arguments: object) -> list[Lifted]:
@@ -74,7 +74,9 @@ def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
 def test_a_clause_is_about_every_choice_of_different_identifiers() -> None:
     model = _model().model()
     (lemma,) = lifted("TwoPhaseCommit", model.variable_types, [
-        [Asked(0, "==", 2, False), Asked(1, "==", 0, False)], [Asked(2, "==", 2, False), Asked(0, "==", 0, False)],
+        [
+            ClauseLiteral(0, "==", 2, False), ClauseLiteral(1, "==", 0, False)
+        ], [ClauseLiteral(2, "==", 2, False), ClauseLiteral(0, "==", 0, False)],
     ])
     assert lemma.text == """\
 @lemma
@@ -89,11 +91,11 @@ def inferred_1(model: TwoPhaseCommit) -> bool:
 
 
 ELECTION = TWO_PHASE_COMMIT.with_name("election.toml")
-ONE_LEADER = Task("infer", any_size=True, properties=("epoch_has_one_leader",))
+ONE_LEADER = ProofTask("infer", any_size=True, properties=("epoch_has_one_leader",))
 
 
 def _election(variant: str | None = None) -> Check:
-    found = checks(read(ELECTION), Settings(constants={"epochs": 1}))
+    found = checks(read(ELECTION), CheckSettings(constants={"epochs": 1}))
     return next(it for it in found if (None if it.flawed is None else variant_name(it)) == variant)
 
 

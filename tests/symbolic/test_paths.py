@@ -13,7 +13,7 @@ import pytest
 import z3
 
 from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.path_split import Look, Path, parted, path_by_path, start, undecided
@@ -205,7 +205,7 @@ COMMIT = "specs/examples/two_phase_commit.toml"
 @pytest.mark.slow
 def test_a_proof_path_by_path_is_written_for_a_second_solver(tmp_path: File) -> None:
     with patch.object(portfolio, "STRATEGIES", ONLY):
-        proved = prove_check(check_of(COMMIT), Task(any_size=True), Scripts(tmp_path / "smt"))
+        proved = prove_check(check_of(COMMIT), ProofTask(any_size=True), Scripts(tmp_path / "smt"))
     assert proved.verdict == "holds"
     files = sorted((tmp_path / "smt").rglob("*.smt2"))
     parts = [file for file in files if PART in file.name]
@@ -235,7 +235,7 @@ def test_a_second_solver_agrees_about_an_obligation_if_it_does_about_all_parts(t
 
 def test_a_countermodel_on_one_path_is_one_that_cpython_confirms() -> None:
     with patch.object(portfolio, "STRATEGIES", ONLY):
-        proved = prove_check(check_of(COMMIT, "CommitsOnMajority"), Task(any_size=True))
+        proved = prove_check(check_of(COMMIT, "CommitsOnMajority"), ProofTask(any_size=True))
     assert proved.verdict == "undetermined"
     assert proved.lines[:2] == [
         "coordinator_commits does not preserve everyone_prepared_before_a_commit",

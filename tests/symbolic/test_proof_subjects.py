@@ -15,7 +15,7 @@ from floodmark.checkers.report.verdict_summary import proof_case
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.prove import prove_listed
 from floodmark.checkers.symbolic.translate.transition_system import system_of
-from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.support.projects import write
@@ -153,7 +153,7 @@ def test_a_listed_proof_of_nothing_is_no_green_gate(project: Path) -> None:
     proved, _ = ProofJob("bare induction", spec, spec.prove[0]).run()
     assert proved.exit_code == ExitCode.NOTHING_CHECKED
     assert not is_final(proved)
-    outcome = Outcome([], [proved], [], "quick", 0.0, "", project / "lock")  # type: ignore[list-item]
+    outcome = GateOutcome([], [proved], [], "quick", 0.0, "", project / "lock")  # type: ignore[list-item]
     assert outcome.exit_code == ExitCode.NOTHING_CHECKED
     assert proof_case(proved).status == "error"  # type: ignore[arg-type]
 

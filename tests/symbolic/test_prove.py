@@ -20,9 +20,9 @@ from floodmark.checkers.project.claim import claims_of, read_claims
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.crosscheck import enumeration
 from floodmark.checkers.symbolic.methods import claims
-from floodmark.checkers.symbolic.methods.task import Task, task_of
+from floodmark.checkers.symbolic.methods.task import ProofTask, task_of
 from floodmark.checkers.symbolic.prove import prove_check, prove_listed
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
 from tests.support.projects import write
 
@@ -211,7 +211,7 @@ def test_bounded_is_not_enough_where_a_violation_is_known_or_time_ran_out(projec
     proved = prove_listed(odd, odd.prove[0])
     assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)
     assert "not_five fails after 3 states" in proved.headline
-    ended = prove_check(Check(odd, None, Settings()), Task("bmc", 2, seconds=0.0, expect="bounded"))
+    ended = prove_check(Check(odd, None, CheckSettings()), ProofTask("bmc", 2, seconds=0.0, expect="bounded"))
     assert (ended.verdict, int(ended.exit_code)) == ("undetermined", 3)
 
 
@@ -401,9 +401,9 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
         "floodmark prove specs/even.toml --proof bmc",
     ]
     unbounded = read(project / "specs" / "unbounded.toml")
-    check = Check(unbounded, None, Settings())
-    whole, every = prove_check(check, Task()), prove_check(check, Task(unbounded=True))
-    proofs += [(Task(), whole), (Task(unbounded=True), every)]
+    check = Check(unbounded, None, CheckSettings())
+    whole, every = prove_check(check, ProofTask()), prove_check(check, ProofTask(unbounded=True))
+    proofs += [(ProofTask(), whole), (ProofTask(unbounded=True), every)]
     answers = [claims.ask(claim) for claim in claims_of([project / "specs" / "claims"])]
     text = page(proofs, answers, {})
     assert "| even bmc most=6 | bounded search, 3 states | 2 |" in text

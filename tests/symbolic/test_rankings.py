@@ -24,12 +24,12 @@ from floodmark.checkers.symbolic.methods.progress import (
     breaks,
     confirmed,
 )
-from floodmark.checkers.symbolic.methods.rankings import Explanations, Help, Level, levels_of
+from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, Help, levels_of
 from floodmark.checkers.symbolic.methods.smtlib import Scripts
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate.transition_system import system_of
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
@@ -249,14 +249,14 @@ def sound_proofs(graph: FairGraph, chance: random.Random) -> int:
     return proofs
 
 
-def random_level(graph: FairGraph, prop: Property, assumptions: Assumptions, chance: random.Random) -> Level:
+def random_level(graph: FairGraph, prop: Property, assumptions: Assumptions, chance: random.Random) -> BoundRanking:
     """Any small numbers, and any helpers."""
     ranks = [chance.randint(0, 1) for _ in range(graph.states)]
     odd = [chance.choice([False, True, None]) for _ in range(graph.states)]
     helpers = [it for it in assumptions.by_action.values() if chance.random() < 0.5]
     chosen = {"odd": lambda model: odd[model.here]}
     level = replace(prop, name="level", function=lambda model: ranks[model.here])
-    return Level(level, {}, tuple(Help(it, chosen if it.each else {}) for it in helpers))
+    return BoundRanking(level, {}, tuple(Help(it, chosen if it.each else {}) for it in helpers))
 
 
 @pytest.mark.parametrize("seed", [0, 5])  # a graph of the second tells weak fairness from strong
@@ -359,11 +359,11 @@ def queue(tmp_path: Path, text: str = QUEUE, spec: str = "") -> Check:
     folder.mkdir()
     (folder / "queue.py").write_text(text)
     (folder / "queue.toml").write_text(f'model = "queue.py:Queue"\ninvariant_files = ["queue.py"]\n{spec}')
-    return Check(read(folder / "queue.toml"), None, Settings())
+    return Check(read(folder / "queue.toml"), None, CheckSettings())
 
 
 def proved(tmp_path: Path, text: str = QUEUE, spec: str = "", **task: object) -> Proved:
-    return prove_check(queue(tmp_path, text, spec), Task(method="ranking", **task))  # type: ignore[arg-type]
+    return prove_check(queue(tmp_path, text, spec), ProofTask(method="ranking", **task))  # type: ignore[arg-type]
 
 
 def changed(old: str, new: str) -> str:
@@ -429,7 +429,7 @@ def test_of_a_ranking_what_the_proof_rests_on_is_recorded(tmp_path: Path) -> Non
     """Each obligation once, and none of the induction with an invariant that was dropped."""
     scripts = Scripts(tmp_path / "smt")
     check = queue(tmp_path, WRONG, 'invariants = ["closed_shop_empties"]\n')
-    found = prove_check(check, Task(method="ranking"), scripts)
+    found = prove_check(check, ProofTask(method="ranking"), scripts)
     files = sorted(scripts.folder.rglob("*.smt2"))
     assert len(files) == found.facts["obligations"]
     assert not [file.name for file in files if "never_two" in file.name]
@@ -438,7 +438,7 @@ def test_of_a_ranking_what_the_proof_rests_on_is_recorded(tmp_path: Path) -> Non
 
 def test_of_a_ranking_that_fails_the_induction_is_recorded(tmp_path: Path) -> None:
     scripts = Scripts(tmp_path / "smt")
-    found = prove_check(queue(tmp_path, WRONG), Task(method="ranking"), scripts)
+    found = prove_check(queue(tmp_path, WRONG), ProofTask(method="ranking"), scripts)
     files = list(scripts.folder.rglob("*.smt2"))
     assert len(files) == found.facts["obligations"]
     assert {ask(file).outcome for file in files} == {"agrees"}
@@ -495,6 +495,6 @@ def test_what_has_no_ranking_is_not_proved(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_pending_isr_change_is_settled() -> None:
     spec = read(ROOT / "specs/alter_isr/progress_zookeeper.toml")
-    found = prove_check(Check(spec, None, Settings()), Task(method="ranking"))
+    found = prove_check(Check(spec, None, CheckSettings()), ProofTask(method="ranking"))
     assert found.verdict == "holds", found.lines
     assert found.facts["enumerated"] == spec.expect.distinct

@@ -18,9 +18,9 @@ from floodmark.checkers.reference import search
 from floodmark.checkers.symbolic.crosscheck import enumeration
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
 from floodmark.checkers.symbolic.crosscheck.spot_checks import Spots
-from floodmark.checkers.symbolic.methods.clauses import Asked, predicate_of
+from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, predicate_of
 from floodmark.checkers.symbolic.methods.ic3 import Inference
-from floodmark.checkers.symbolic.methods.induction import Counterexample, Obligation, confirm
+from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation, confirm
 from floodmark.checkers.symbolic.translate.effects import Judged
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
@@ -193,7 +193,7 @@ def test_a_counterexample_that_cpython_does_not_see_is_an_internal_error() -> No
     """From 1 the step leads to 2, which is small."""
     prop = Property("small", "invariant", Divides.small, "", 1, "")
     for name, after in (("small", (2,)), ("small", (3,)), ("declared types", None), ("the boundary", (2,))):
-        shown = Counterexample((1,), Step("up"), after)
+        shown = CounterexampleToInduction((1,), Step("up"), after)
         with pytest.raises(RuntimeError, match="CPython that it does"):
             confirm(Divides(), [prop], Obligation("up", name, "fails", shown))
 
@@ -214,20 +214,20 @@ def _some_states(model: Model) -> list[State]:
     return found[:: max(1, len(found) // 25)]
 
 
-def _questions(system: System) -> list[Asked]:
+def _questions(system: System) -> list[ClauseLiteral]:
     """Everything that a clause could ask about each component of a state, up to a few codes."""
     asked = []
     for index, leaf in enumerate(system.leaves(system.now.state)):
         if isinstance(leaf.type, BoolType):
-            asked.append(Asked(index, "", 0, True))
+            asked.append(ClauseLiteral(index, "", 0, True))
         elif isinstance(leaf.type, IntType):
-            asked += [Asked(index, "<=", code, True) for code in range(leaf.type.low, min(leaf.type.high, 3))]
+            asked += [ClauseLiteral(index, "<=", code, True) for code in range(leaf.type.low, min(leaf.type.high, 3))]
         else:
-            asked += [Asked(index, "==", code, True) for code in range(min(leaf.type.codes, 3))]
+            asked += [ClauseLiteral(index, "==", code, True) for code in range(min(leaf.type.codes, 3))]
     return asked
 
 
-def _answer(system: System, state: State, asked: Asked) -> bool:
+def _answer(system: System, state: State, asked: ClauseLiteral) -> bool:
     """What z3's own components of a state say."""
     import z3
 
@@ -236,7 +236,7 @@ def _answer(system: System, state: State, asked: Asked) -> bool:
     return {"": code == 1, "<=": code <= asked.code, "==": code == asked.code}[asked.relation]
 
 
-def _sample(questions: Sequence[Asked]) -> Sequence[Asked]:
+def _sample(questions: Sequence[ClauseLiteral]) -> Sequence[ClauseLiteral]:
     return questions[:: max(1, len(questions) // 60)]
 
 
@@ -252,12 +252,14 @@ def test_a_clause_means_the_same_to_those_who_know_nothing_of_z3(model: Model) -
     states = _some_states(model)
     sample = _sample(_questions(system))
     for asked in sample:
-        denied = Asked(asked.component, asked.relation, asked.code, False)
+        denied = ClauseLiteral(asked.component, asked.relation, asked.code, False)
         one, other = (predicate_of(system.variables, [[literal]]).function for literal in (asked, denied))
         for state in states:
             expected = _answer(system, state, asked)
             assert (holds(model, one, state), holds(model, other, state)) == (expected, not expected), asked
-    whole = predicate_of(system.variables, [[it, Asked(it.component, it.relation, it.code, False)] for it in sample])
+    whole = predicate_of(
+        system.variables, [[it, ClauseLiteral(it.component, it.relation, it.code, False)] for it in sample]
+    )
     found = enumerate_states(model, [whole])
     assert found.violation is None, found.violation
     assert found.states > 0, found.reason
@@ -291,10 +293,10 @@ def test_every_reachable_state_is_looked_at() -> None:
         for index, leaf in enumerate(system.leaves(system.constant(state))):
             relation = {BoolType: "", IntType: "<="}.get(type(leaf.type), "==")
             code = 0 if relation == "" else leaf.term.as_signed_long()
-            holds_there = _answer(system, state, Asked(index, relation, code, True))
-            literals.append(Asked(index, relation, code, not holds_there))
+            holds_there = _answer(system, state, ClauseLiteral(index, relation, code, True))
+            literals.append(ClauseLiteral(index, relation, code, not holds_there))
             if isinstance(leaf.type, IntType) and code > leaf.type.low:
-                literals.append(Asked(index, relation, code - 1, True))
+                literals.append(ClauseLiteral(index, relation, code - 1, True))
         found = enumerate_states(model, [predicate_of(system.variables, [literals])])
         assert found.violation is not None
         assert found.violation.trace[-1].state == state

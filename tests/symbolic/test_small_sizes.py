@@ -12,10 +12,10 @@ from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.attempts import any_size, small_sizes
 from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
-from floodmark.checkers.symbolic.methods.induction import Proof
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.induction import InductionProof
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.projects import write
@@ -49,7 +49,7 @@ class Drawn(Model):
 def proof(folder: Path, law: str = "len(self.members) <= self.nodes", begins: str = "True") -> Proved:
     text = MODEL.replace("LAW", law).replace("BEGINS", begins)
     write(folder, {"drawn.py": text, "mine.toml": 'model = "drawn.py:Drawn"\n'})
-    return prove_check(Check(read(folder / "mine.toml"), None, Settings()), Task(any_size=True))
+    return prove_check(Check(read(folder / "mine.toml"), None, CheckSettings()), ProofTask(any_size=True))
 
 
 def test_what_is_proved_for_any_number_is_searched_with_up_to_five(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_what_fails_only_with_unequal_numbers_of_two_classes_is_searched(tmp_pat
     text = text.replace("nodes = Constant(2)", more)
     site = 'class Site(Identifier, count="sites", prefix="s"):\n    """A place."""\n\n\nclass Drawn'
     write(tmp_path, {"drawn.py": text.replace("class Drawn", site), "mine.toml": 'model = "drawn.py:Drawn"\n'})
-    with patch.object(any_size, "induction", lambda *_, **__: Proof()):
-        proved = prove_check(Check(read(tmp_path / "mine.toml"), None, Settings()), Task(any_size=True))
+    with patch.object(any_size, "induction", lambda *_, **__: InductionProof()):
+        proved = prove_check(Check(read(tmp_path / "mine.toml"), None, CheckSettings()), ProofTask(any_size=True))
     assert (proved.verdict, proved.exit_code) == ("error", ExitCode.INTERNAL_ERROR)
     assert "with nodes = 1, sites = 2" in proved.headline
 
@@ -84,7 +84,7 @@ def test_a_search_that_was_not_finished_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", [3, 4, 5])
 def test_no_wrong_proof_survives_what_fails_with_up_to_five(first: int, tmp_path: Path) -> None:
     """Whatever mistake the terms may have: here each obligation counts as proved."""
-    with patch.object(any_size, "induction", lambda *_, **__: Proof()):
+    with patch.object(any_size, "induction", lambda *_, **__: InductionProof()):
         proved = proof(tmp_path, f"len(self.members) < {first}")
     assert (proved.verdict, proved.exit_code) == ("error", ExitCode.INTERNAL_ERROR)
     assert f"law fails after {first + 1} states" in proved.headline

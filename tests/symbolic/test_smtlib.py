@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from docs.tools.opinions import digest_of, recorded_opinions
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
-from floodmark.checkers.symbolic.terms.smt_text import Symbols, text
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 from floodmark.language.errors import SourceError
 from tests.support.projects import write
 from tests.symbolic.test_prove import EVEN, FLAWED
@@ -165,7 +165,7 @@ def test_symbols_that_are_spelled_alike_stay_different() -> None:
     one, other, odd = z3.Int("x"), z3.Bool("x"), z3.Bool("a | b")
     f = z3.Function("f", z3.IntSort(), z3.BoolSort())
     g = z3.Function("f", z3.IntSort(), z3.IntSort(), z3.BoolSort())
-    symbols = Symbols()
+    symbols = SmtNames()
     terms = (one == 1, z3.Not(other), odd, z3.ForAll([one], z3.Implies(f(one), g(one, one + 1))), f(one), g(1, 3))
     said = text([symbols.plain(term) for term in terms], "sat")
     names = re.findall(r"\(declare-fun (\|[^|]*\||\S+)", said)

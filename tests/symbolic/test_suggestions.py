@@ -22,14 +22,14 @@ from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.suggestions import sizes
 from floodmark.checkers.symbolic.suggestions.batches import batch_of, batch_of_packed
 from floodmark.checkers.symbolic.suggestions.covers import covers
 from floodmark.checkers.symbolic.suggestions.examples import Examples, different
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
-from floodmark.checkers.symbolic.suggestions.scopes import Scope, scopes_of
+from floodmark.checkers.symbolic.suggestions.scopes import AtomScope, scopes_of
 from floodmark.checkers.symbolic.suggestions.sentences import Clause, Sayable
 from floodmark.checkers.symbolic.suggestions.sized import Sized
 from floodmark.checkers.symbolic.suggestions.sizes import Sizes, reachable_states, sizes_of
@@ -37,7 +37,7 @@ from floodmark.checkers.symbolic.suggestions.support import Support
 from floodmark.checkers.symbolic.suggestions.vocabulary import vocabulary_of
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.transition_system import system_of
-from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.compiler.layout import lay_out
 from floodmark.language.model import Model
@@ -109,7 +109,7 @@ class TellsAhead(Copies):
         return min(self.written + 1, self.max_number)
 '''
 SPEC = 'model = "copies.py:Copies"\n[[flawed]]\nclass = "flawed:TellsAhead"\nproperty = "no_copy_is_ahead"\n'
-INFER = Task("infer", any_size=True)
+INFER = ProofTask("infer", any_size=True)
 
 
 @pytest.fixture
@@ -117,14 +117,14 @@ def copies(tmp_path: Path) -> Iterator[Check]:
     """A check of the model above; it needs few random runs to be known."""
     write(tmp_path, {"copies.py": COPIES, "flawed.py": FLAWED, "copies.toml": SPEC})
     with patch.object(sizes, "RUNS", 5):
-        yield Check(read(tmp_path / "copies.toml"), None, Settings())
+        yield Check(read(tmp_path / "copies.toml"), None, CheckSettings())
 
 
 def _flawed(check: Check) -> Check:
-    return next(it for it in checks(check.spec, Settings()) if it.flawed is not None)
+    return next(it for it in checks(check.spec, CheckSettings()) if it.flawed is not None)
 
 
-def _scopes(model: Model) -> list[Scope]:
+def _scopes(model: Model) -> list[AtomScope]:
     names, counting = any_size_constants(model)
     vocabulary = vocabulary_of(model, names)
     return scopes_of(vocabulary, Sayable(model, vocabulary.names, names, counting))
@@ -197,7 +197,7 @@ def test_states_in_columns_are_the_states(copies: Check) -> None:
 def test_answers_are_what_cpython_says_of_a_clause(of: str, copies: Check) -> None:
     folder = Path(__file__).resolve().parents[2] / "specs"
     files = {"election": folder / "examples" / "election.toml", "kip497": folder / "alter_isr" / "core.toml"}
-    model = (copies if of == "copies" else Check(read(files[of]), None, Settings())).model()
+    model = (copies if of == "copies" else Check(read(files[of]), None, CheckSettings())).model()
     scopes, chance = _scopes(model), random.Random(of)
     (batch,) = reachable_states(Sizes([], [], [model]))
     grammar = Grammar(scopes, [batch])
@@ -297,7 +297,7 @@ def inferred_1(model: Copies) -> bool:
 def test_a_suggested_lemma_can_be_pasted(copies: Check, tmp_path: Path) -> None:
     clauses = _inferred(copies).facts["clauses"]
     pasted = _pasted(tmp_path, "from copies import *", 'model = "copies.py:Copies"\n', clauses)
-    again = prove_check(pasted, Task(any_size=True))
+    again = prove_check(pasted, ProofTask(any_size=True))
     assert again.verdict == "holds"
     assert again.facts["lemmas"] == ["inferred_1"]
 
@@ -307,7 +307,7 @@ def _pasted(folder: Path, imports: str, spec: str, clauses: list[str]) -> Check:
         "pasted.py": f"from floodmark import lemma\n{imports}\n\n" + "\n".join(clauses),
         "pasted.toml": f'invariant_files = ["pasted.py"]\n{spec}',
     })
-    return Check(read(folder / "pasted.toml"), None, Settings())
+    return Check(read(folder / "pasted.toml"), None, CheckSettings())
 
 
 def test_nothing_is_suggested_for_a_known_bad_design(copies: Check) -> None:
@@ -381,9 +381,9 @@ def test_a_limit_in_z3s_own_units_ends_the_search(copies: Check) -> None:
 def test_a_majority_is_suggested_as_what_an_action_counts() -> None:
     """Its guard has a variable of its own, which is not the one that is asked about."""
     election = Path(__file__).resolve().parents[2] / "specs" / "examples" / "election.toml"
-    check = Check(read(election), None, Settings(constants={"epochs": 1}))
+    check = Check(read(election), None, CheckSettings(constants={"epochs": 1}))
     with _without_ic3():
-        proved = prove_check(check, Task("infer", any_size=True, properties=("epoch_has_one_leader",)))
+        proved = prove_check(check, ProofTask("infer", any_size=True, properties=("epoch_has_one_leader",)))
     assert proved.verdict == "holds"
     assert "suggested clause" in proved.headline
     (clause,) = proved.facts["clauses"]
@@ -397,13 +397,13 @@ TARGETS = ("leader_assumes_superset", "isr_counts_when_nothing_is_pending", "isr
 
 
 def _core(variant: str | None = None) -> Check:
-    found = checks(read(CORE), Settings())
+    found = checks(read(CORE), CheckSettings())
     return next(it for it in found if (None if it.flawed is None else variant_name(it)) == variant)
 
 
 @pytest.mark.slow
 def test_kip_497_is_inferred_for_any_number_of_brokers(tmp_path: Path) -> None:
-    proved = prove_check(_core(), Task("infer", any_size=True, properties=TARGETS))
+    proved = prove_check(_core(), ProofTask("infer", any_size=True, properties=TARGETS))
     assert proved.verdict == "holds"
     assert "suggested clauses" in proved.headline
     assert proved.facts["any_size"] == ["brokers"]
@@ -433,5 +433,5 @@ def test_kip_497_is_inferred_for_any_number_of_brokers(tmp_path: Path) -> None:
 def test_nothing_is_inferred_for_a_known_bad_leader(variant: str) -> None:
     """Neither by a search of all states nor, without one, by the clauses."""
     with patch.object(Attempt, "enumerated", lambda *_: Enumeration(reason=Stop(Limit.SECONDS))), _without_ic3():
-        proved = prove_check(_core(variant), Task("infer", any_size=True, properties=TARGETS))
+        proved = prove_check(_core(variant), ProofTask("infer", any_size=True, properties=TARGETS))
     assert proved.verdict != "holds"

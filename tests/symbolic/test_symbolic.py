@@ -26,12 +26,12 @@ from floodmark.checkers.symbolic.methods.ic3 import infer
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.obligations import TYPES
 from floodmark.checkers.symbolic.translate.transition_system import system_of
-from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from model.alter_isr.batch import AlterIsrBatch
 from model.alter_isr.core import AlterIsr, ShippedAlterIsr
 from model.alter_isr.failover import AlterIsrFailover
@@ -108,7 +108,7 @@ def test_states_reachable_in_k_steps(model: Model, depth: int) -> None:
 def _flawed() -> Sequence[object]:
     found = []
     for each in wanted([SPECS], "quick"):
-        for check in checks(each.spec, Settings()) if each.spec is not None else ():
+        for check in checks(each.spec, CheckSettings()) if each.spec is not None else ():
             if check.flawed is None or check.tier != "quick" or check.wanted_property == "deadlock":
                 continue
             short = (check.wanted_depth or QUICK_DEPTH + 1) <= QUICK_DEPTH and check.spec.name.startswith("alter_isr")
@@ -195,7 +195,7 @@ def test_a_flawed_design_is_not_proved(unbounded: bool) -> None:
 
 def test_without_lemmas_the_counterexample_is_not_reachable() -> None:
     spec = replace(read(SPECS / "examples" / "two_phase_commit.toml"), invariant_files=())
-    result = prove_check(Check(spec, None, Settings()), Task(method="induction"))
+    result = prove_check(Check(spec, None, CheckSettings()), ProofTask(method="induction"))
     assert (result.verdict, int(result.exit_code)) == ("undetermined", 3)
     text = "\n".join(result.lines)
     assert "manager_learns_of_commit does not preserve consistent" in text

@@ -33,14 +33,14 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_c
 from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
 from floodmark.checkers.symbolic.crosscheck import spot_checks
 from floodmark.checkers.symbolic.crosscheck.spot_checks import choices, spot_check
-from floodmark.checkers.symbolic.methods.induction import Obligation, Proof, induction
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.terms.booleans import as_term
 from floodmark.checkers.symbolic.translate.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.symbolic.values.value import Values
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.language.linear import Linear, left_open
 from floodmark.language.model import opened
@@ -73,7 +73,7 @@ def _properties(cls: type[Model]) -> list[Property]:
     ]
 
 
-def _asked(cls: type[Model]) -> tuple[System, Proof]:
+def _asked(cls: type[Model]) -> tuple[System, InductionProof]:
     model, properties = cls(), _properties(cls)
     system = system_of(model, properties, unbounded_constants(model))
     return system, induction(system, properties)
@@ -757,7 +757,7 @@ class Counter(Model):
 
 def _proved(tmp_path: Path, text: str) -> Proved:
     write(tmp_path, {"mine.py": text, "mine.toml": 'model = "mine.py:Counter"\n'})
-    return prove_check(Check(read(tmp_path / "mine.toml"), None, Settings()), Task(unbounded=True))
+    return prove_check(Check(read(tmp_path / "mine.toml"), None, CheckSettings()), ProofTask(unbounded=True))
 
 
 def test_the_command_says_for_which_values(tmp_path: Path) -> None:
@@ -776,7 +776,7 @@ def test_the_command_shows_the_constants_of_a_counterexample(tmp_path: Path) -> 
 
 
 def test_a_proof_that_no_value_confirms_is_not_believed(tmp_path: Path) -> None:
-    unknown = Proof([Obligation("set", "p", "undetermined")])
+    unknown = InductionProof([Obligation("set", "p", "undetermined")])
     with patch.object(spot_checks, "induction", lambda *_, **__: unknown):
         proved = _proved(tmp_path, SPEC)
     assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)

@@ -11,7 +11,7 @@ import pytest
 from floodmark import Model
 from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.symmetry.proof import license_symmetry, parts_of
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.compiler.identifier_bias import favour
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
@@ -32,7 +32,7 @@ def test_specs_that_count_orbits() -> None:
 @pytest.mark.parametrize("path", ORBITS, ids=lambda path: path.name)
 def test_they_have_a_licence(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
-    for check in checks(read(path), Settings()):
+    for check in checks(read(path), CheckSettings()):
         model = check.cls()(**check.constants)
         functions = {prop.name: prop.function for prop in check.properties()}
         program, asked = read_program(model, functions), check.symmetry
@@ -48,7 +48,7 @@ READ = ["examples/two_phase_commit", "alter_isr/core", "alter_isr/shipped", "und
 
 @pytest.mark.parametrize("name", READ)
 def test_these_are_symmetric_as_they_are_written(name: str) -> None:
-    check = next(iter(checks(read(SPECS / f"{name}.toml"), Settings())))
+    check = next(iter(checks(read(SPECS / f"{name}.toml"), CheckSettings())))
     model: Model = check.cls()(**check.constants)
     program = read_program(model, {prop.name: prop.function for prop in check.properties()})
     kinds = symmetric_types(program.variables.values())

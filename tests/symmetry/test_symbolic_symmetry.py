@@ -17,13 +17,13 @@ from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.symbolic.methods import runs
 from floodmark.checkers.symbolic.methods.bmc import search
 from floodmark.checkers.symbolic.methods.runs import Runs
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.symmetry import obligations
 from floodmark.checkers.symmetry.obligations import interchangeable, swapped
-from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.compiler.renaming import symmetric_types
 from floodmark.language.model import State
 from floodmark.language.values import Identifier
@@ -207,7 +207,7 @@ DEPTHS = {
 
 def _designs() -> Iterator[object]:
     for name, depth in DEPTHS.items():
-        every = [check for check in checks(read(spec_path(name)), Settings()) if check.flawed is not None]
+        every = [check for check in checks(read(spec_path(name)), CheckSettings()) if check.flawed is not None]
         near = [check for check in every if (check.wanted_depth or 99) <= depth]
         first = min(near, key=lambda check: check.wanted_depth or 0)
         for check in near:
@@ -231,8 +231,8 @@ def test_hard_questions_have_the_same_answers(check: Check) -> None:
 
 @pytest.mark.usefixtures("everything_is_hard")
 def test_what_was_proved_is_told() -> None:
-    designs = checks(read(SPECS / "kraft" / "quorum.toml"), Settings(only_variant="VotesTwice"))
-    told = prove_check(next(iter(designs)), Task(method="bmc", depth=3))
+    designs = checks(read(SPECS / "kraft" / "quorum.toml"), CheckSettings(only_variant="VotesTwice"))
+    told = prove_check(next(iter(designs)), ProofTask(method="bmc", depth=3))
     assert told.lines == [
         "z3 proved that no action, property or boundary tells r1, r2, r3 apart: runs mention them in this order"
     ]

@@ -23,7 +23,7 @@ from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.errors import SourceError
 from tests.support.engines import properties_of
 from tests.support.projects import write
@@ -143,12 +143,12 @@ def test_a_spec_names_classes(tmp_path: Path) -> None:
         "specs/empty.toml": 'model = "model.one:Favoured"\nsymmetry = []\n',
         "model/one.py": model,
     })
-    [check] = checks(read(tmp_path / "specs/one.toml"), Settings(engine="native", workers=1))
+    [check] = checks(read(tmp_path / "specs/one.toml"), CheckSettings(engine="native", workers=1))
     result = run_check(check)
     assert (result.verdict, result.symmetry, result.expected) == ("holds", ("Server",), False)
-    [check] = checks(read(tmp_path / "specs/one.toml"), Settings(engine="native", workers=1, symmetry=True))
+    [check] = checks(read(tmp_path / "specs/one.toml"), CheckSettings(engine="native", workers=1, symmetry=True))
     assert check.symmetry == ("Server",)
-    [check] = checks(read(tmp_path / "specs/none.toml"), Settings())
+    [check] = checks(read(tmp_path / "specs/none.toml"), CheckSettings())
     with pytest.raises(SourceError, match="holds identifiers of a class 'Sever'; did you mean 'Server'") as caught:
         check.model()
     assert caught.value.line == 3

@@ -37,7 +37,7 @@ class Engine(ABC):
         """Searches the check's model as its options say. Raises SourceError if the model cannot be searched."""
 
 
-class Cluster(Engine):
+class ClusterEngine(Engine):
     """An engine with machines of its own."""
 
     @abstractmethod

@@ -49,11 +49,11 @@ class _News(IntEnum):
     LOST = 3
 
 
-class Lost(Exception):  # noqa: N818 - it says what happened to a job
+class LostJob(Exception):  # noqa: N818 - it says what happened to a job
     """A job without a result, because its process died."""
 
 
-class Overdue(Lost):
+class Overdue(LostJob):
     """A job that was still running long after its time limit."""
 
 
@@ -165,7 +165,7 @@ def results(
         ended()
     every = [found[position] for position in range(len(jobs))]
     for job, result in zip(jobs, every, strict=True):
-        if isinstance(result, Lost):
+        if isinstance(result, LostJob):
             raise RuntimeError(f"{job}: {result}")
         if isinstance(result, Exception):
             raise result
@@ -202,7 +202,7 @@ class _Worker(Generic[J, R]):
             self.end()
         if not self.process.is_alive():
             self.end()
-            return _News.LOST, Lost(f"its process {_ending(self.process.exitcode or 0)}")
+            return _News.LOST, LostJob(f"its process {_ending(self.process.exitcode or 0)}")
         if time.monotonic() > self.until:
             self.end()
             return _News.LOST, Overdue("it was still running long after its time limit, so its process was killed")

@@ -97,10 +97,10 @@ class SpecRow(pytest.Collector):
 
 def _items(parent: pytest.Collector, spec: Spec) -> Iterator[pytest.Item]:
     """Of a spec's model, its known-bad designs, and the proofs that it lists, those of the tier."""
-    from floodmark.checkers.verdict.check import Settings, checks, variant_name
+    from floodmark.checkers.verdict.check import CheckSettings, checks, variant_name
 
     tier = parent.config.getoption(_OPTION) or parent.config.getini(_OPTION)
-    for check in checks(spec, Settings()):
+    for check in checks(spec, CheckSettings()):
         if tier in ("all", check.tier):
             yield CheckItem.from_parent(parent, name=variant_name(check), check=check)
     for proving in spec.prove:
@@ -108,7 +108,7 @@ def _items(parent: pytest.Collector, spec: Spec) -> Iterator[pytest.Item]:
             yield ProofItem.from_parent(parent, name=proving.name, spec=spec, proving=proving)
 
 
-class _Item(pytest.Item):
+class _PlainItem(pytest.Item):
     """An item that fails with its own text instead of a traceback."""
 
     line: int = 0
@@ -124,7 +124,7 @@ class _Item(pytest.Item):
         return self.path, self.line, self.name
 
 
-class CheckItem(_Item):
+class CheckItem(_PlainItem):
     """A spec's model, or one of its known-bad designs."""
 
     def __init__(self, *, check: Check, **more: Any) -> None:
@@ -140,7 +140,7 @@ class CheckItem(_Item):
         _expect(result)
 
 
-class ProofItem(_Item):
+class ProofItem(_PlainItem):
     """A proof that a spec lists."""
 
     def __init__(self, *, spec: Spec, proving: Proving, **more: Any) -> None:
@@ -170,7 +170,7 @@ class ClaimFile(pytest.File):
             yield ClaimItem.from_parent(self, name=claim.name, claim=claim)
 
 
-class ClaimItem(_Item):
+class ClaimItem(_PlainItem):
     """A claim, which z3 decides."""
 
     def __init__(self, *, claim: Claim, **more: Any) -> None:

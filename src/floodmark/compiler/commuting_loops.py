@@ -36,7 +36,6 @@ from floodmark.compiler.ir import (
     Field,
     FieldStep,
     For,
-    Function,
     Generator,
     If,
     Inline,
@@ -52,10 +51,11 @@ from floodmark.compiler.ir import (
     SeqGet,
     SetBinary,
     SetLocal,
+    SetVariable,
+    SharedFunction,
     Statement,
     StateVar,
     Stmt,
-    Store,
     Witness,
 )
 from floodmark.compiler.layout import encode
@@ -79,7 +79,7 @@ def why_rounds_keep_places(
     inline = Inline(BOOL, loop.at, loop.body, None)
     exits = list(_exits(loop.body))
     if exits:
-        changes = [node for node in inside if isinstance(node, Store)]
+        changes = [node for node in inside if isinstance(node, SetVariable)]
         if changes or not _alike(exits):
             return exits[0].at, "which of them comes first decides"
         fails = not never_fails and can_fail(inline) and not (must_be_true and all(_is_false(way) for way in exits))
@@ -135,7 +135,7 @@ class _Accesses:
                     self._look(item)
             case dict():
                 self._look(list(value.values()))
-            case Store(variable=variable, path=path, value=given):
+            case SetVariable(variable=variable, path=path, value=given):
                 self._look([step.key for step in path if isinstance(step, ItemStep)])
                 self.paths[variable].append(self._steps(path))
                 self._assign(variable, given, not path)
@@ -145,7 +145,7 @@ class _Accesses:
                 self.ways[slot].add(_READ)
             case StateVar() | MapGet() | Field() | SeqGet():
                 self._access(value)
-            case Function(body=body):
+            case SharedFunction(body=body):
                 if id(value) not in self.called:  # another call of it reads and assigns the same
                     self.called.add(id(value))
                     self._look(body)
@@ -259,7 +259,7 @@ def _assigned(nodes: Any) -> dict[Name, list[Any]]:
     found: dict[Name, list[Any]] = defaultdict(list)
     for node in nodes:
         match node:
-            case Store(variable=variable):
+            case SetVariable(variable=variable):
                 found[variable].append(node)
             case SetLocal(target=target):
                 found[target.slot].append(node)
@@ -329,7 +329,7 @@ def nodes(value: Any) -> Iterator[Any]:
                 waiting.extend(node)
             case dict():
                 waiting.extend(node.values())
-            case Expr() | Statement() | Generator() | Range() | ItemStep() | Function():
+            case Expr() | Statement() | Generator() | Range() | ItemStep() | SharedFunction():
                 if id(node) not in seen:
                     seen.add(id(node))
                     yield node

@@ -159,7 +159,7 @@ class Readings:
     """The latest readings of functions, by the function and what it was read as."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, list[_Kept]] = OrderedDict()
+        self._known: OrderedDict[Hashable, list[_CacheEntry]] = OrderedDict()
         self._size = 0
 
     def find(self, model: Model, what: Hashable) -> Any | None:
@@ -179,7 +179,7 @@ class Readings:
             return
         known = self._known.setdefault(what, [])
         self._known.move_to_end(what)
-        known.insert(0, _Kept(reading, made, size))
+        known.insert(0, _CacheEntry(reading, made, size))
         self._size += size - sum(each.size for each in known[_MAX_OF_ONE:])
         del known[_MAX_OF_ONE:]
         while self._size > MAX_KEPT and self._known:
@@ -187,7 +187,7 @@ class Readings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Kept:
+class _CacheEntry:
     reading: Reading
     made: Any
     size: int

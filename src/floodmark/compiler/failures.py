@@ -22,7 +22,6 @@ from floodmark.compiler.ir import (
     Expr,
     Extremum,
     Field,
-    Function,
     Implies,
     Inline,
     IsNone,
@@ -40,10 +39,11 @@ from floodmark.compiler.ir import (
     SeqSlice,
     SetBinary,
     SetOf,
+    SetVariable,
+    SharedFunction,
     Size,
     Sorted,
     StateVar,
-    Store,
     Subset,
     Witness,
     called_bodies,
@@ -82,8 +82,8 @@ def _fails_itself(node: AnyExpr) -> bool:
             return op in ("//", "%")
         case Reduce(kind=kind):
             return kind == "map" or (kind in ("min", "max") and node.default is None)
-        case Inline(body=body) | Applied(function=Function(body=body)):
-            return any(isinstance(statement, Assert | Store) for statement in flat(body))
+        case Inline(body=body) | Applied(function=SharedFunction(body=body)):
+            return any(isinstance(statement, Assert | SetVariable) for statement in flat(body))
         case (
             Const() | OpenConstant() | Local() | StateVar() | Field() | MapGet() | SeqSlice() | SeqConcat() | SeqOf()
             | RecordOf() | SetOf() | SetBinary() | Subset() | Contains() | Size() | Count() | Compare() | Equal()

@@ -18,20 +18,22 @@ from floodmark.compiler.ir import (
     Const,
     Expr,
     FieldStep,
-    Function,
     Generator,
     ItemStep,
     Local,
     NoneType,
     Predicate,
     Range,
+    SharedFunction,
     Statement,
     Universe,
 )
 from floodmark.compiler.layout import Layout, Slot, encode
 from floodmark.language.types import Type
 
-_NODES = (Action, Expr, FieldStep, Function, Generator, ItemStep, Layout, Predicate, Range, Slot, Statement, Universe)
+_NODES = (
+    Action, Expr, FieldStep, SharedFunction, Generator, ItemStep, Layout, Predicate, Range, Slot, Statement, Universe
+)
 
 
 def fingerprint(*parts: Any) -> str:
@@ -50,34 +52,34 @@ class Fingerprints:
 
     def __init__(self, *beginning: Any) -> None:
         self._beginning = beginning  # no node may end, and leave its identity to another, while this is in use
-        self._written = _Writer()
+        self._written = _FingerprintWriter()
         self._written.write_all(beginning)
         self._begins = self._written.hash.digest()
 
     def of(self, *parts: Any) -> str:
         """The fingerprint of some parts: one of the latest, if it was of these very nodes."""
-        return _written(_Parts((self._begins, _known_by(parts)), self._written, parts))
+        return _written(_FingerprintParts((self._begins, _known_by(parts)), self._written, parts))
 
 
-class _Parts:
+class _FingerprintParts:
     """Parts behind a beginning; equal if the same is written of both."""
 
     __slots__ = ("_key", "begun", "parts")
 
-    def __init__(self, key: Hashable, begun: _Writer, parts: tuple[Any, ...]) -> None:
+    def __init__(self, key: Hashable, begun: _FingerprintWriter, parts: tuple[Any, ...]) -> None:
         self._key = key
         self.begun = begun
         self.parts = parts
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Parts) and other._key == self._key
+        return isinstance(other, _FingerprintParts) and other._key == self._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
 
 @lru_cache(maxsize=LATEST)
-def _written(asked: _Parts) -> str:
+def _written(asked: _FingerprintParts) -> str:
     writer = asked.begun.copy()
     writer.write_all(asked.parts)
     return writer.hash.hexdigest()
@@ -94,7 +96,7 @@ def _known_by(part: Any) -> Hashable:
     return part.__class__, part
 
 
-class _Writer:
+class _FingerprintWriter:
     """Writes one fingerprint. It lives no longer than the parts that it was given, so no identity is reused."""
 
     def __init__(self) -> None:
@@ -105,9 +107,9 @@ class _Writer:
         self.seen: dict[int, tuple[Type, int]] = {}
         """The same numbers by the identities of types, which are found faster; the types, so that these last."""
 
-    def copy(self) -> _Writer:
+    def copy(self) -> _FingerprintWriter:
         """A writer that continues from the present state of this one."""
-        other = _Writer()
+        other = _FingerprintWriter()
         other.hash = self.hash.copy()
         other.nodes, other.types, other.seen = self.nodes.copy(), self.types.copy(), self.seen.copy()
         return other
@@ -182,7 +184,7 @@ def _names(kind: type) -> tuple[str, ...] | None:
     if not issubclass(kind, _NODES):
         return None
     skipped = {"at", "premises"}
-    if kind is Local or kind is Function:
+    if kind is Local or kind is SharedFunction:
         skipped.add("name")
     if kind is Const:
         skipped.add("value")

@@ -75,11 +75,11 @@ from floodmark.compiler.ir import (
     SetBinary,
     SetLocal,
     SetOf,
+    SetVariable,
     Size,
     Sorted,
     StateVar,
     Stmt,
-    Store,
     Subset,
     Universe,
     Witness,
@@ -107,7 +107,7 @@ def favour(
     ``never_fails`` if a property is known to fail in no state of the declared types. Then ``any`` and ``all`` meet no
     failure before the element that decides, whichever comes first.
     """
-    reader = _Reader(part, kinds, never_fails)
+    reader = _BiasFinder(part, kinds, never_fails)
     try:
         reader.read()
     except _Found as found:
@@ -120,7 +120,7 @@ class _Found(Exception):  # noqa: N818 - it is no error
         self.favour = Bias(at, what)
 
 
-class _Reader:
+class _BiasFinder:
     """Reads one part. ``loose`` are the variables that may hold a sequence whose order depends on names."""
 
     def __init__(self, part: Action | Predicate, kinds: Collection[IdentifierType], never_fails: bool) -> None:
@@ -347,7 +347,7 @@ class _Reader:
         match node:
             case SetLocal(target=target, value=value):
                 self._hold(target, value)
-            case Store(path=path, value=value):
+            case SetVariable(path=path, value=value):
                 for step in path:
                     if isinstance(step, ItemStep):
                         self.exact(step.key)

@@ -478,7 +478,7 @@ class Inline(Expr):
 
 
 @dataclass(slots=True, eq=False)
-class Function:
+class SharedFunction:
     """A function of the model that several calls share, because a copy for each of them would be too much.
 
     Its variables, ``parameters`` among them, are its own, and every call starts without values for them. A function
@@ -496,7 +496,7 @@ class Function:
 class Applied(Expr):
     """A call of a shared function. The arguments, of the types of its parameters, are evaluated first, in order."""
 
-    function: Function
+    function: SharedFunction
     arguments: list[Expr]
 
     def accept(self, visitor: Visitor[T]) -> T:
@@ -535,7 +535,7 @@ class ItemStep:
 
 
 @dataclass(slots=True, eq=False)
-class Store(Statement):
+class SetVariable(Statement):
     """An assignment to a state variable or to a part of one."""
 
     variable: str
@@ -659,7 +659,7 @@ AnyExpr = (
     | Applied
 )
 """Every class of expressions, for a ``match`` that the type checker holds complete."""
-Stmt = SetLocal | Store | If | For | Require | Assert | Return | Break | Continue | Do
+Stmt = SetLocal | SetVariable | If | For | Require | Assert | Return | Break | Continue | Do
 """Every class of statements."""
 
 
@@ -696,7 +696,7 @@ def _collect(value: Any, found: list[Expr]) -> None:
         case Statement() | ItemStep():
             for name in value.__slots__:
                 _collect(getattr(value, name), found)
-        case Function():
+        case SharedFunction():
             _collect(value.body, found)
 
 
@@ -722,7 +722,7 @@ def flat(body: list[Stmt]) -> Iterator[Stmt]:
                 yield from flat(otherwise)
             case For(body=inner):
                 yield from flat(inner)
-            case SetLocal() | Store() | Require() | Assert() | Return() | Break() | Continue() | Do():
+            case SetLocal() | SetVariable() | Require() | Assert() | Return() | Break() | Continue() | Do():
                 pass
             case _:
                 assert_never(statement)
@@ -732,7 +732,7 @@ def called_bodies(node: Expr) -> Iterator[list[Stmt]]:
     """The statements of each call in an expression, those of calls within them for themselves."""
     for part in walk(node):
         match part:
-            case Inline(body=body) | Applied(function=Function(body=body)):
+            case Inline(body=body) | Applied(function=SharedFunction(body=body)):
                 yield body
 
 
@@ -770,7 +770,7 @@ def _changes(body: list[Stmt]) -> bool:
     """Whether statements assign a state variable; calls inside their expressions are checked separately."""
     for statement in flat(body):
         match statement:
-            case Store():
+            case SetVariable():
                 return True
             case Do(call=Inline(body=inner)) if _changes(inner):
                 return True

@@ -18,7 +18,6 @@ from floodmark.compiler.ir import (
     Domain,
     Equal,
     Expr,
-    Function,
     Inline,
     IsNone,
     Local,
@@ -32,6 +31,7 @@ from floodmark.compiler.ir import (
     SetBinary,
     SetLocal,
     SetOf,
+    SharedFunction,
     Size,
     Stmt,
     children,
@@ -76,7 +76,7 @@ class Lowering:
         self.depth = 0
         self.calls = self.steps = 0
         """How many calls, and how many expressions, were read so far, those in a body as often as it was read."""
-        self.shared: dict[tuple[object, ...], Function] = {}
+        self.shared: dict[tuple[object, ...], SharedFunction] = {}
         self.named: list[object] = []
         self.plain = PlainContainers()
         self.guarded = True

@@ -20,7 +20,6 @@ from floodmark.compiler.ir import (
     Choose,
     Convert,
     Expr,
-    Function,
     Inline,
     Local,
     MapGet,
@@ -31,6 +30,7 @@ from floodmark.compiler.ir import (
     SeqSlice,
     SetBinary,
     SetOf,
+    SharedFunction,
     Sorted,
 )
 from floodmark.language.types import BagType, MapType, OptionalType, SeqType, SetType, Type
@@ -111,7 +111,7 @@ class PlainContainers:
                 return self.of(inner)
             case Local(slot=slot):
                 return self._slots.get(slot, NONE)
-            case Inline(result=Local(slot=slot)) | Applied(function=Function(result=Local(slot=slot))):
+            case Inline(result=Local(slot=slot)) | Applied(function=SharedFunction(result=Local(slot=slot))):
                 return self._slots.get(slot, NONE)
         return NONE
 

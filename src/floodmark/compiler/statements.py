@@ -20,7 +20,6 @@ from floodmark.compiler.ir import (
     Expr,
     FieldStep,
     For,
-    Function,
     If,
     Inline,
     ItemStep,
@@ -31,8 +30,9 @@ from floodmark.compiler.ir import (
     Require,
     Return,
     SetLocal,
+    SetVariable,
+    SharedFunction,
     Stmt,
-    Store,
     weight,
 )
 from floodmark.compiler.lowering import Lowering, common_fields, no_field
@@ -172,7 +172,7 @@ class Statements(Lowering):
         item = self.expression(frame, call.args[0])
         self.pure(frame, call.args[0], item)
         value = self.mutated(frame, call, method.attr, current, item)
-        out.append(Store(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
+        out.append(SetVariable(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
 
     def _pure_place(self, frame: Frame, node: ast.expr) -> None:
         """Refuses a place that is both read and assigned if finding it changes the state."""
@@ -197,7 +197,7 @@ class Statements(Lowering):
         if isinstance(target, ast.Tuple | ast.List):
             raise frame.refuse(target, "assign one variable at a time")
         variable, path, kind = self._place(frame, target)
-        out.append(Store(at, variable, path, self.convert(value, kind, ast.unparse(target))))
+        out.append(SetVariable(at, variable, path, self.convert(value, kind, ast.unparse(target))))
 
     def _assign_local(self, frame: Frame, target: ast.Name, value: Expr) -> Stmt:
         at = frame.at(target)
@@ -419,7 +419,7 @@ class Statements(Lowering):
                     key += ["model", which, writable]
         return tuple(key)
 
-    def _shared(self, source: Source, arguments: dict[str, Binding]) -> Function:
+    def _shared(self, source: Source, arguments: dict[str, Binding]) -> SharedFunction:
         """A function whose parameters are variables of their own."""
         bound: dict[str, Binding] = dict(arguments)
         parameters = []
@@ -430,7 +430,7 @@ class Statements(Lowering):
                 bound[name] = parameter
         inner, body = self._read(source, bound)
         at = Position(source.file, source.tree.lineno)
-        return Function(source.tree.name, at, parameters, body, inner.result)
+        return SharedFunction(source.tree.name, at, parameters, body, inner.result)
 
     def _copied(self, at: Position, source: Source, arguments: dict[str, Binding]) -> Expr:
         """The body of a function for one call."""

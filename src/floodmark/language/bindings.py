@@ -32,7 +32,7 @@ class Binding:
     imported: str | None = None
 
 
-Known = dict[str, Binding]
+KnownBindings = dict[str, Binding]
 
 
 def require_single_names(file: str) -> None:
@@ -121,7 +121,7 @@ def member_place(cls: type, name: str) -> tuple[str | None, int | None]:
     """File and line where a class body defines a name; those of the class if it is not found there."""
     file = source_file(cls)
     nodes = [] if file is None else _class_nodes(cls, file)
-    known: Known = {}
+    known: KnownBindings = {}
     for node in nodes:
         deque(_again(node.body, known, declares=True), maxlen=0)
     if name in known:
@@ -200,7 +200,7 @@ def _repeated(body: list[ast.stmt], declares: bool) -> tuple[Binding, Binding] |
     return next(_again(body, {}, declares), None)
 
 
-def _again(body: Iterable[ast.stmt], known: Known, declares: bool) -> Iterator[tuple[Binding, Binding]]:
+def _again(body: Iterable[ast.stmt], known: KnownBindings, declares: bool) -> Iterator[tuple[Binding, Binding]]:
     """Adds to ``known`` what statements bind. Yields each binding of a name that was bound before, after the earlier
     one.
     """
@@ -226,7 +226,7 @@ def _again(body: Iterable[ast.stmt], known: Known, declares: bool) -> Iterator[t
 
 
 def _alternatives(
-    branches: Iterable[list[ast.stmt]], known: Known, declares: bool
+    branches: Iterable[list[ast.stmt]], known: KnownBindings, declares: bool
 ) -> Iterator[tuple[Binding, Binding]]:
     before = dict(known)
     for branch in branches:

@@ -89,7 +89,7 @@ def beyond_bounds(model: Model) -> dict[str, Beyond]:
     bounds = bounds_of(type(model))
     if not bounds:
         return {}
-    reader = _Reader(model, bounds)
+    reader = _BoundFinder(model, bounds)
     found = {name: reader.action(method) for name, method in type(model).methods("action").items()}
     return {name: beyond for name, beyond in found.items() if beyond.ruled_out_by or beyond.steered_by}
 
@@ -97,7 +97,7 @@ def beyond_bounds(model: Model) -> dict[str, Beyond]:
 def mentioned_bounds(model: Model, function: Callable[..., Any]) -> frozenset[str]:
     """The bounds that a function of a model mentions, in itself or in what it may call."""
     bounds = bounds_of(type(model))
-    return _Reader(model, bounds).mentioned(function, source_of(function).body) if bounds else bounds
+    return _BoundFinder(model, bounds).mentioned(function, source_of(function).body) if bounds else bounds
 
 
 def larger_models(model: Model) -> list[Model] | None:
@@ -147,7 +147,7 @@ def is_within(value: Any, larger: Any) -> bool:
     return bool(value == larger)
 
 
-class _Reader:
+class _BoundFinder:
     """Finds the bounds that a piece of source mentions."""
 
     def __init__(self, model: Model, bounds: frozenset[str]) -> None:

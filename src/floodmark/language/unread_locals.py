@@ -41,12 +41,12 @@ _END = _After()
 
 def unread_values(tree: ast.FunctionDef) -> list[ast.Name]:
     """The names in ``tree`` that are assigned a value that is never used, by line."""
-    reader = _Reader()
+    reader = _BackwardReader()
     reader.block(tree.body, _END, _END, _END)
     return sorted(reader.found, key=lambda name: (name.lineno, name.col_offset))
 
 
-class _Reader:
+class _BackwardReader:
     """Goes through a function from its end to its beginning."""
 
     def __init__(self) -> None:

@@ -69,7 +69,7 @@ class Place(Protocol):
     def set(self, value: Any) -> None: ...
 
 
-class _Item:
+class _EntryPlace:
     """The place of one entry of a map or a sequence."""
 
     __slots__ = ("key", "parent")
@@ -432,11 +432,11 @@ class Map(Mapping[K, V_co]):
             found = self._entries[key]
         except KeyError:
             raise ValueOutOfRange(f"the map has no key {key!r}") from None
-        value: V_co = located(found, None if self._place is None else _Item(self._place, key))
+        value: V_co = located(found, None if self._place is None else _EntryPlace(self._place, key))
         return value
 
     def __setitem__(self, key: K, value: V_co) -> None:  # type: ignore[misc]
-        _Item(_place_of(self), key).set(value)
+        _EntryPlace(_place_of(self), key).set(value)
 
     def __contains__(self, key: object) -> bool:
         return key in self._entries
@@ -493,11 +493,11 @@ class Seq(Sequence[T_co]):
             return Seq(self._items[index])
         if not -len(self._items) <= index < len(self._items):
             raise ValueOutOfRange(f"index {index} is outside a sequence of length {len(self._items)}")
-        value: T_co = located(self._items[index], None if self._place is None else _Item(self._place, index))
+        value: T_co = located(self._items[index], None if self._place is None else _EntryPlace(self._place, index))
         return value
 
     def __setitem__(self, index: int, value: T_co) -> None:  # type: ignore[misc]
-        _Item(_place_of(self), index).set(value)
+        _EntryPlace(_place_of(self), index).set(value)
 
     def append(self, item: T_co) -> None:  # type: ignore[misc]
         """Appends an element to the variable that this sequence was read from; a model error if it is full."""

@@ -9,27 +9,27 @@ from __future__ import annotations
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.language.types import BoolType, IntType, Type
 
-I1 = ir.IntType(1)
-I64 = ir.IntType(64)
+I1 = ir.LlvmIntType(1)
+I64 = ir.LlvmIntType(64)
 
 Value = ir.Value
 
 
-def const(value: int, kind: ir.IntType = I64) -> ir.Constant:
-    return ir.Constant(kind, value & ((1 << kind.width) - 1))
+def const(value: int, kind: ir.LlvmIntType = I64) -> ir.LlvmConstant:
+    return ir.LlvmConstant(kind, value & ((1 << kind.width) - 1))
 
 
-def register(bits: int) -> ir.IntType:
+def register(bits: int) -> ir.LlvmIntType:
     """The integer type that holds a code of this many bits."""
-    return I64 if bits <= 64 else ir.IntType(-(-bits // 64) * 64)
+    return I64 if bits <= 64 else ir.LlvmIntType(-(-bits // 64) * 64)
 
 
-def held(kind: Type) -> ir.IntType:
+def held(kind: Type) -> ir.LlvmIntType:
     """The LLVM type that holds a value of this type."""
     return I1 if isinstance(kind, BoolType) else I64 if isinstance(kind, IntType) else register(kind.bits)
 
 
-def resize(builder: ir.IRBuilder, value: Value, to: ir.IntType) -> Value:
+def resize(builder: ir.IRBuilder, value: Value, to: ir.LlvmIntType) -> Value:
     """The same code in another register width; no set bit is lost."""
     if value.type.width == to.width:
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from floodmark.checkers.codegen.llvm_ir import Module, Survey
-from floodmark.checkers.codegen.model_module import Part
+from floodmark.checkers.codegen.model_module import CodePart
 from floodmark.checkers.project.paths import shown_line
 from floodmark.compiler.ir import Position
 
@@ -18,14 +18,14 @@ def size(module: Module) -> int:
     return sum(len(block.lines) for function in module.functions for block in function.blocks)
 
 
-def lines(part: Part) -> Counter[Position]:
+def lines(part: CodePart) -> Counter[Position]:
     """How many instructions each line of the model leads to, the lines of what it calls counted for themselves."""
     module = Survey(part.name)
     part.emit(module)
     return module.places
 
 
-def told(part: Part, module: Module) -> str:
+def told(part: CodePart, module: Module) -> str:
     """What is about to be compiled, and the line that most of it is for; nothing if it is little."""
     count = size(module)
     if count < LARGE:

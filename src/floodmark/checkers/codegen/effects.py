@@ -15,15 +15,15 @@ from floodmark.compiler.ir import (
     Do,
     FieldStep,
     For,
-    Function,
     If,
     Inline,
     ItemStep,
     Require,
     Return,
     SetLocal,
+    SetVariable,
+    SharedFunction,
     Stmt,
-    Store,
 )
 from floodmark.compiler.layout import Layout
 from floodmark.language.types import MapType, SeqType, Type
@@ -69,7 +69,7 @@ class Effects(Emitter):
         match node:
             case SetLocal(target=target, value=value):
                 self.builder.store(self.emit(value), self.variable(target))
-            case Store():
+            case SetVariable():
                 self._store(node)
             case If():
                 self._if(node)
@@ -144,7 +144,7 @@ class Effects(Emitter):
         self.builder.position_at_end(done)
         return results[0] if results else None
 
-    def _function_of(self, called: Function) -> ir.Function:
+    def _function_of(self, called: SharedFunction) -> ir.Function:
         """(context*, new state's words*, old state's words*, result*, arguments) -> how it ended."""
         known = self.functions.get(id(called))
         if known is not None:
@@ -163,7 +163,7 @@ class Effects(Emitter):
         inner.emit_function(called, {which: len(words) for which, words in self.words.items()})
         return made
 
-    def emit_function(self, called: Function, words: dict[str, int]) -> None:
+    def emit_function(self, called: SharedFunction, words: dict[str, int]) -> None:
         """The function itself, where the states have so many words."""
         given = iter(self.function.args[1:])
         for which in ("new", "old"):
@@ -182,7 +182,7 @@ class Effects(Emitter):
         self.builder.ret(const(_DONE))
         self.finish()
 
-    def _store(self, node: Store) -> None:
+    def _store(self, node: SetVariable) -> None:
         kind = self.layout.variables[node.variable]
         value = self.emit(node.value)
         if not node.path:

@@ -32,14 +32,14 @@ class Choice:
 
 
 @dataclass(slots=True)
-class Plan:
+class GuardOrder:
     """The guards that need no parameter, then the parameters from the outermost loop inwards."""
 
     first: list[Expr]
     choices: list[Choice]
 
 
-def plan(action: Action) -> Plan:
+def plan(action: Action) -> GuardOrder:
     """Places each guard at the outermost loop in which its parameters are known.
 
     A guard that can fail (by an index, say) is never tried before one that precedes it in the source, and no guard is
@@ -66,7 +66,7 @@ def plan(action: Action) -> Plan:
             continue
         levels[level].append(guard)
     if any(isinstance(guard, Const) and not guard.value for guard in levels[0]):
-        return Plan(levels[0], [])
+        return GuardOrder(levels[0], [])
     for parameter in action.parameters:
         if parameter.slot in domains:
             continue
@@ -83,7 +83,7 @@ def plan(action: Action) -> Plan:
         Choice(parameter, domains.get(parameter.slot, Universe(parameter.type)), levels[index + 1])
         for index, parameter in enumerate(action.parameters)
     ]
-    return Plan(levels[0], choices)
+    return GuardOrder(levels[0], choices)
 
 
 def _draws(guard: Expr, parameter: Local) -> bool:

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 
 
-class Type:
+class LlvmType:
     """A type; ``text`` is how LLVM writes it."""
 
     text: str
@@ -27,66 +27,66 @@ class Type:
         return PointerType(self)
 
 
-class VoidType(Type):
+class VoidType(LlvmType):
     """The type of no result."""
 
     text = "void"
 
 
-class IntType(Type):
+class LlvmIntType(LlvmType):
     """Integers of ``width`` bits; there is one object for each width."""
 
     width: int
 
-    def __new__(cls, width: int) -> IntType:
+    def __new__(cls, width: int) -> LlvmIntType:
         return _integers(width)
 
 
 @cache
-def _integers(width: int) -> IntType:
-    kind = object.__new__(IntType)
+def _integers(width: int) -> LlvmIntType:
+    kind = object.__new__(LlvmIntType)
     kind.width, kind.text = width, f"i{width}"
     return kind
 
 
-class PointerType(Type):
+class PointerType(LlvmType):
     """Pointers. To LLVM they are all alike; ``pointee`` is what is read and written through one."""
 
     text = "ptr"
 
-    def __init__(self, pointee: Type) -> None:
+    def __init__(self, pointee: LlvmType) -> None:
         self.pointee = pointee
 
 
-class ArrayType(Type):
+class ArrayType(LlvmType):
     """Arrays of ``count`` elements."""
 
-    def __init__(self, element: Type, count: int) -> None:
+    def __init__(self, element: LlvmType, count: int) -> None:
         self.element = element
         self.text = f"[{count} x {element.text}]"
 
 
-class VectorType(Type):
+class VectorType(LlvmType):
     """``count`` integers that one instruction processes together."""
 
-    def __init__(self, element: IntType, count: int) -> None:
+    def __init__(self, element: LlvmIntType, count: int) -> None:
         self.element = element
         self.count = count
         self.text = f"<{count} x {element.text}>"
 
 
-class StructType(Type):
+class StructType(LlvmType):
     """Several values side by side."""
 
-    def __init__(self, elements: Sequence[Type]) -> None:
+    def __init__(self, elements: Sequence[LlvmType]) -> None:
         self.elements = elements
         self.text = f"{{{', '.join(each.text for each in elements)}}}"
 
 
-class FunctionType(Type):
+class FunctionType(LlvmType):
     """Functions with these parameters."""
 
-    def __init__(self, return_type: Type, args: Sequence[Type]) -> None:
+    def __init__(self, return_type: LlvmType, args: Sequence[LlvmType]) -> None:
         self.return_type = return_type
         self.args = args
 
@@ -96,7 +96,7 @@ class Value:
 
     __slots__ = ("text", "type")
 
-    def __init__(self, kind: Type, text: str) -> None:
+    def __init__(self, kind: LlvmType, text: str) -> None:
         self.type: Any = kind
         self.text = text
 
@@ -106,26 +106,26 @@ class Value:
         return f"{self.type.text} {self.text}"
 
 
-class Constant(Value):
+class LlvmConstant(Value):
     """A number that is not negative and fits its type; or the numbers of an array."""
 
     __slots__ = ("constant",)
 
-    def __init__(self, kind: Type, constant: int | Sequence[Constant]) -> None:
+    def __init__(self, kind: LlvmType, constant: int | Sequence[LlvmConstant]) -> None:
         text = str(constant) if isinstance(constant, int) else f"[{', '.join(each.typed for each in constant)}]"
         super().__init__(kind, text)
         self.constant: Any = constant
 
 
-class Variable(Value):
+class FrameVariable(Value):
     """The address of a variable in a function's frame. It is ``shared`` once it is used other than to read or write
     the whole variable."""
 
     __slots__ = ("shared",)
 
-    def __init__(self, kind: Type, text: str) -> None:
+    def __init__(self, kind: LlvmType, text: str) -> None:
         super().__init__(PointerType(kind), text)
-        self.shared = not isinstance(kind, IntType)
+        self.shared = not isinstance(kind, LlvmIntType)
 
 
 class GlobalVariable(Value):
@@ -133,7 +133,7 @@ class GlobalVariable(Value):
 
     __slots__ = ("initializer",)
 
-    def __init__(self, module: Module, name: str, initializer: Constant) -> None:
+    def __init__(self, module: Module, name: str, initializer: LlvmConstant) -> None:
         super().__init__(PointerType(initializer.type), _symbol(name))
         self.initializer = initializer
         module.tables.append(self)
@@ -151,7 +151,7 @@ class Module:
     def functions(self) -> list[Function]:
         return list(self.globals.values())
 
-    def declared(self, name: str, result: Type, arguments: Sequence[Type]) -> Function:
+    def declared(self, name: str, result: LlvmType, arguments: Sequence[LlvmType]) -> Function:
         """The function of that name, declared if it is not there yet."""
         return self.globals.get(name) or Function(self, FunctionType(result, arguments), name)
 
@@ -250,12 +250,12 @@ class IRBuilder:
         if self._places is not None and self.place is not None:
             self._places[self.place] += 1
 
-    def _named(self, kind: Type, operation: str) -> Value:
+    def _named(self, kind: LlvmType, operation: str) -> Value:
         name = self.block.function.fresh()
         self._write(f"{name} = {operation}")
         return Value(kind, name)
 
-    def _pure(self, kind: Type, operation: str) -> Value:
+    def _pure(self, kind: LlvmType, operation: str) -> Value:
         """The result of an operation that depends on its operands alone."""
         known = self.block.known.get(operation)
         if known is None:
@@ -301,11 +301,11 @@ class IRBuilder:
         return self._pure(left.type, f"srem {left.typed}, {right.text}")
 
     def not_(self, value: Value) -> Value:
-        return self._binary("xor", value, Constant(value.type, (1 << value.type.width) - 1))
+        return self._binary("xor", value, LlvmConstant(value.type, (1 << value.type.width) - 1))
 
     def _binary(self, name: str, left: Value, right: Value) -> Value:
         kind = left.type
-        if type(right) is Constant or type(left) is Constant:
+        if type(right) is LlvmConstant or type(left) is LlvmConstant:
             known = _folded(name, kind, left, right)
             if known is not None:
                 return known
@@ -318,16 +318,16 @@ class IRBuilder:
         return self._compare(_SIGNED[order], left, right)
 
     def _compare(self, order: str, left: Value, right: Value) -> Value:
-        if type(left) is Constant and type(right) is Constant:
+        if type(left) is LlvmConstant and type(right) is LlvmConstant:
             sides = [_signed(side) if order[0] == "s" else side.constant for side in (left, right)]
-            return Constant(_BIT, int(_ORDERS[order](*sides)))
+            return LlvmConstant(_BIT, int(_ORDERS[order](*sides)))
         return self._pure(_BIT, f"icmp {order} {left.type.text} {left.text}, {right.text}")
 
     def same_lanes(self, left: Value, right: Value) -> Value:
         """A bit for each element of two vectors: whether they are equal there."""
         lanes = VectorType(_BIT, left.type.count)
         equal = self._pure(lanes, f"icmp eq {left.typed}, {right.text}")
-        return self._pure(IntType(lanes.count), f"bitcast {equal.typed} to i{lanes.count}")
+        return self._pure(LlvmIntType(lanes.count), f"bitcast {equal.typed} to i{lanes.count}")
 
     def splat(self, value: Value, count: int) -> Value:
         """A vector that has the same integer ``count`` times."""
@@ -337,20 +337,20 @@ class IRBuilder:
         return self._pure(kind, f"shufflevector {first.typed}, {kind.text} poison, {zeros}")
 
     def select(self, condition: Value, then: Value, otherwise: Value) -> Value:
-        if type(condition) is Constant:
+        if type(condition) is LlvmConstant:
             return then if condition.constant else otherwise
         if then is otherwise:
             return then
         return self._pure(then.type, f"select i1 {condition.text}, {then.typed}, {otherwise.typed}")
 
-    def zext(self, value: Value, kind: IntType) -> Value:
-        if type(value) is Constant:
-            return Constant(kind, value.constant)
+    def zext(self, value: Value, kind: LlvmIntType) -> Value:
+        if type(value) is LlvmConstant:
+            return LlvmConstant(kind, value.constant)
         return self._pure(kind, f"zext {value.typed} to {kind.text}")
 
-    def trunc(self, value: Value, kind: IntType) -> Value:
-        if type(value) is Constant:
-            return Constant(kind, value.constant & ((1 << kind.width) - 1))
+    def trunc(self, value: Value, kind: LlvmIntType) -> Value:
+        if type(value) is LlvmConstant:
+            return LlvmConstant(kind, value.constant & ((1 << kind.width) - 1))
         return self._pure(kind, f"trunc {value.typed} to {kind.text}")
 
     def ctpop(self, value: Value) -> Value:
@@ -368,7 +368,7 @@ class IRBuilder:
     def smul_with_overflow(self, left: Value, right: Value) -> Value:
         return self.intrinsic("llvm.smul.with.overflow", left.type, [left, right], StructType([left.type, _BIT]))
 
-    def intrinsic(self, name: str, of: Type, arguments: Sequence[Value], result: Type) -> Value:
+    def intrinsic(self, name: str, of: LlvmType, arguments: Sequence[Value], result: LlvmType) -> Value:
         """An operation of LLVM's that depends on its arguments alone, and has the form of a function."""
         called = self.function.module.declared(f"{name}.{of.text}", result, [each.type for each in arguments])
         return self._pure(result, _call(called, result, arguments))
@@ -378,15 +378,15 @@ class IRBuilder:
 
     # Memory.
 
-    def alloca(self, kind: Type, name: str = "") -> Variable:
+    def alloca(self, kind: LlvmType, name: str = "") -> FrameVariable:
         text = f"%{name if name.isascii() else 'local'}.{self.function.fresh()[2:]}"
         self._write(f"{text} = alloca {kind.text}")
-        return Variable(kind, text)
+        return FrameVariable(kind, text)
 
     def load(self, pointer: Value, align: int = 0) -> Value:
         kind = pointer.type.pointee
         operation = f"load {kind.text}, ptr {pointer.text}{_aligned(align)}"
-        if not isinstance(pointer, Variable) or pointer.shared:
+        if not isinstance(pointer, FrameVariable) or pointer.shared:
             return self._named(kind, operation)
         known = self.block.known.get(pointer.text)
         if known is None:
@@ -394,7 +394,7 @@ class IRBuilder:
         return known
 
     def store(self, value: Value, pointer: Value, align: int = 0) -> None:
-        if isinstance(pointer, Variable) and not pointer.shared:
+        if isinstance(pointer, FrameVariable) and not pointer.shared:
             known = self.block.known.get(pointer.text)
             if known is not None and known.text == value.text:
                 return
@@ -405,7 +405,7 @@ class IRBuilder:
         _share(pointer)
         kind = pointer.type.pointee
         of = kind.element if isinstance(kind, ArrayType) else kind
-        if all(type(index) is Constant and index.constant == 0 for index in indices):
+        if all(type(index) is LlvmConstant and index.constant == 0 for index in indices):
             return Value(PointerType(of), pointer.text)
         places = ", ".join(index.typed for index in indices)
         return self._pure(PointerType(of), f"getelementptr {kind.text}, ptr {pointer.text}, {places}")
@@ -451,7 +451,7 @@ class IRBuilder:
         self._end(f"br label %{target.name}")
 
     def cbranch(self, condition: Value, then: Block, otherwise: Block) -> None:
-        if type(condition) is Constant:
+        if type(condition) is LlvmConstant:
             self.branch(then if condition.constant else otherwise)
         else:
             self._end(f"br i1 {condition.text}, label %{then.name}, label %{otherwise.name}")
@@ -481,7 +481,7 @@ class IRBuilder:
         self.position_at_end(after)
 
 
-_BIT = IntType(1)
+_BIT = LlvmIntType(1)
 _UNSIGNED = {"==": "eq", "!=": "ne", "<": "ult", "<=": "ule", ">": "ugt", ">=": "uge"}
 _SIGNED = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 _ORDERS: dict[str, Callable[[int, int], bool]] = {
@@ -505,27 +505,27 @@ _COMPUTED: dict[str, Callable[[int, int], int]] = {
 _SYMMETRIC = frozenset({"add", "mul", "and", "or", "xor"})
 
 
-def _signed(constant: Constant) -> int:
+def _signed(constant: LlvmConstant) -> int:
     width: int = constant.type.width
     number: int = constant.constant
     return number - (number >> (width - 1) << width)
 
 
-def _folded(name: str, kind: IntType, left: Value, right: Value) -> Value | None:
+def _folded(name: str, kind: LlvmIntType, left: Value, right: Value) -> Value | None:
     """The result of an operation where one operand is a constant, if it is known now.
 
     A shift by a constant as large as its type is wide leaves no bit, as in Python: a record may begin with a field that
     takes none. To LLVM it would have no result, and so might be anything.
     """
-    if name in ("shl", "lshr") and type(right) is Constant and right.constant >= kind.width:
-        return Constant(kind, 0)
-    if type(left) is Constant:
-        if type(right) is Constant:
-            return Constant(kind, _COMPUTED[name](left.constant, right.constant) & ((1 << kind.width) - 1))
+    if name in ("shl", "lshr") and type(right) is LlvmConstant and right.constant >= kind.width:
+        return LlvmConstant(kind, 0)
+    if type(left) is LlvmConstant:
+        if type(right) is LlvmConstant:
+            return LlvmConstant(kind, _COMPUTED[name](left.constant, right.constant) & ((1 << kind.width) - 1))
         if name not in _SYMMETRIC:
             return None
         left, right = right, left
-    assert isinstance(right, Constant)
+    assert isinstance(right, LlvmConstant)
     number = right.constant
     if number == 0:
         return right if name in ("mul", "and") else left
@@ -538,7 +538,7 @@ def _folded(name: str, kind: IntType, left: Value, right: Value) -> Value | None
 
 def _share(value: Value) -> None:
     """Notes that an address is used other than to read or write the whole variable."""
-    if isinstance(value, Variable):
+    if isinstance(value, FrameVariable):
         value.shared = True
 
 
@@ -546,7 +546,7 @@ def _aligned(align: int) -> str:
     return f", align {align}" if align else ""
 
 
-def _call(function: Value, result: Type, arguments: Sequence[Value]) -> str:
+def _call(function: Value, result: LlvmType, arguments: Sequence[Value]) -> str:
     return f"call {result.text} {function.text}({', '.join(each.typed for each in arguments)})"
 
 

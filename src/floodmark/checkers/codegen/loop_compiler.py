@@ -17,8 +17,8 @@ from typing import Any
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64
 
-I8 = ir.IntType(8)
-I32 = ir.IntType(32)
+I8 = ir.LlvmIntType(8)
+I32 = ir.LlvmIntType(32)
 WINDOW = 8
 """Cells that ``fitting`` looks at together."""
 
@@ -111,7 +111,7 @@ def call_model(address: int, *arguments: Words) -> int:
     raise NotImplementedError
 
 
-_TYPES: dict[str, ir.Type] = {"Word": I64, "Words": I64.as_pointer(), "Cells": I32.as_pointer(), "int": I64}
+_TYPES: dict[str, ir.LlvmType] = {"Word": I64, "Words": I64.as_pointer(), "Cells": I32.as_pointer(), "int": I64}
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -155,7 +155,7 @@ def compile_loops(functions: list[Callable[..., Any]], constants: Mapping[str, i
             built.attributes.append("alwaysinline")
         known[function.__name__] = built
         names = {**{k: v for k, v in function.__globals__.items() if isinstance(v, int)}, **constants}
-        _Loop(built, tree, known, names).compile()
+        _FunctionCompiler(built, tree, known, names).compile()
     return module
 
 
@@ -165,7 +165,7 @@ def exported(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class _Loop:
+class _FunctionCompiler:
     """Compiles one function."""
 
     def __init__(
@@ -216,7 +216,7 @@ class _Loop:
             case ast.While(test=test, body=body):
                 self.loop(test, body)
             case ast.For(target=ast.Name(id=name), iter=ast.Call(args=[stop]), body=body):
-                self.assign(name, ir.Constant(I64, 0))
+                self.assign(name, ir.LlvmConstant(I64, 0))
                 bound = self.value(stop)
                 self.loop(
                     lambda: self.builder.icmp_unsigned("<", self.builder.load(self.locals[name]), bound), body, name
@@ -251,7 +251,7 @@ class _Loop:
             self.builder.branch(onward)
         self.builder.position_at_end(onward)
         if counter is not None:
-            self.assign(counter, self.builder.add(self.builder.load(self.locals[counter]), ir.Constant(I64, 1)))
+            self.assign(counter, self.builder.add(self.builder.load(self.locals[counter]), ir.LlvmConstant(I64, 1)))
         self.builder.branch(head)
         self.builder.position_at_end(leave)
 
@@ -260,7 +260,7 @@ class _Loop:
             case ast.BoolOp(op=op, values=values):
                 return self.chain(values, isinstance(op, ast.Or))
         value = self.value(node)
-        return value if value.type == I1 else self.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0))
+        return value if value.type == I1 else self.builder.icmp_unsigned("!=", value, ir.LlvmConstant(I64, 0))
 
     def chain(self, values: list[ast.expr], stop_at: bool) -> Any:
         result = ir.IRBuilder(self.entry).alloca(I1)
@@ -278,11 +278,11 @@ class _Loop:
     def value(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=int() as number):
-                return ir.Constant(I64, number & ((1 << 64) - 1))
+                return ir.LlvmConstant(I64, number & ((1 << 64) - 1))
             case ast.Name(id=name) if name in self.locals:
                 return self.builder.load(self.locals[name])
             case ast.Name(id=name):
-                return ir.Constant(I64, self.names[name] & ((1 << 64) - 1))
+                return ir.LlvmConstant(I64, self.names[name] & ((1 << 64) - 1))
             case ast.BinOp(left=left, op=op, right=right):
                 return getattr(self.builder, _BINARY[type(op)])(self.value(left), self.value(right))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
@@ -328,14 +328,14 @@ class _Loop:
             case "put_if_zero":
                 place = self.builder.gep(values[0], [values[1]])
                 value = self.builder.trunc(values[2], I32)
-                result = self.builder.cmpxchg(place, ir.Constant(I32, 0), value, "acq_rel", "acquire")
+                result = self.builder.cmpxchg(place, ir.LlvmConstant(I32, 0), value, "acq_rel", "acquire")
                 return self.builder.zext(self.builder.extract_value(result, 0), I64)
             case "release":
                 return self.builder.store_atomic(values[2], self.builder.gep(values[0], [values[1]]), "release", 8)
             case "fitting":
                 return self._fitting(self.builder.gep(values[0], [values[1]]), values[2], values[3])
             case "lowest_bit":
-                return self.builder.cttz(values[0], ir.Constant(I1, 1))
+                return self.builder.cttz(values[0], ir.LlvmConstant(I1, 1))
             case "prefetch":
                 return self._prefetch(self.builder.gep(values[0], [values[1]]))
             case "call_model":
@@ -348,11 +348,11 @@ class _Loop:
         cells = self.builder.load(self.builder.bitcast(first, window.as_pointer()), align=4)
         kept, wanted = (self.builder.splat(self.builder.trunc(value, I32), WINDOW) for value in (of_kept, of_wanted))
         there = self.builder.same_lanes(self.builder.and_(cells, kept), wanted)
-        empty = self.builder.same_lanes(cells, self.builder.splat(ir.Constant(I32, 0), WINDOW))
+        empty = self.builder.same_lanes(cells, self.builder.splat(ir.LlvmConstant(I32, 0), WINDOW))
         return self.builder.zext(self.builder.or_(there, empty), I64)
 
     def _prefetch(self, pointer: Any) -> Any:
         byte = I8.as_pointer()
         function = self.function.module.declared("llvm.prefetch.p0", ir.VoidType(), [byte, I32, I32, I32])
-        flags = [ir.Constant(I32, value) for value in (0, 3, 1)]
+        flags = [ir.LlvmConstant(I32, value) for value in (0, 3, 1)]
         return self.builder.call(function, [self.builder.bitcast(pointer, byte), *flags])

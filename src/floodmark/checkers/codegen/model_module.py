@@ -22,7 +22,7 @@ from functools import lru_cache
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.effects import Effects
-from floodmark.checkers.codegen.guard_order import Plan, plan
+from floodmark.checkers.codegen.guard_order import GuardOrder, plan
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
@@ -68,7 +68,7 @@ class Interface:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CodePart:
     """One function of a model's machine code. Equal keys mean equal code, whatever the model."""
 
     name: str
@@ -82,15 +82,15 @@ class Part:
         return module
 
 
-def parts(program: Program, licence: Licence | None) -> tuple[list[Part], Interface]:
+def parts(program: Program, licence: Licence | None) -> tuple[list[CodePart], Interface]:
     """The functions that a program is compiled to; with a licence, with what renaming needs."""
     plans = [plan(action) for action in program.actions]
     interface = interface_of(program, plans)
     states, transitions = _of_states(program), _of_transitions(program)
-    return _Parts(interface, program, states, transitions).all(plans, licence), interface
+    return _ProgramParts(interface, program, states, transitions).all(plans, licence), interface
 
 
-def interface_of(program: Program, plans: Sequence[Plan]) -> Interface:
+def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
     """How the code of a program is called, whose actions are enumerated as planned."""
     layout = lay_out(program.variables)
     states, transitions = _of_states(program), _of_transitions(program)
@@ -116,7 +116,7 @@ def _of_transitions(program: Program) -> list[Predicate]:
     return [p for p in program.predicates if p.kind == "transition"]
 
 
-def whole(parts: Sequence[Part], name: str) -> ir.Module:
+def whole(parts: Sequence[CodePart], name: str) -> ir.Module:
     """All parts in one module, where they can be inlined into one another."""
     module = ir.Module(name)
     for part in parts:
@@ -139,7 +139,7 @@ def _unbounded_in(whole: Itself) -> tuple[Position, ...]:
     return tuple(part.at for node in nodes for part in walk(node) if may_outgrow(part))
 
 
-def _most_bindings(steps: Plan) -> int:
+def _most_bindings(steps: GuardOrder) -> int:
     total = 1
     for choice in steps.choices:
         match choice.domain:
@@ -152,7 +152,7 @@ def _most_bindings(steps: Plan) -> int:
     return total
 
 
-class _Parts:
+class _ProgramParts:
     """The parts of one program."""
 
     def __init__(
@@ -170,7 +170,7 @@ class _Parts:
         self.of_boundaries = [self.symbols.new(predicate.kind, predicate.name) for predicate in program.boundaries]
         self.of_actions = [self.symbols.new("action", action.name) for action in program.actions]
 
-    def all(self, plans: Sequence[Plan], licence: Licence | None) -> list[Part]:
+    def all(self, plans: Sequence[GuardOrder], licence: Licence | None) -> list[CodePart]:
         found = []
         place = self.interface.first_premise
         predicates = [*self.states, *self.transitions, *self.program.boundaries]
@@ -196,13 +196,13 @@ class _Parts:
         """The actions for which a licence rests on a proof; the parts of a program begin with them."""
         return [place for place in licence.doubted if place < len(self.of_actions)]
 
-    def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> Part:
-        return Part(name, self.fingerprints.of(name, *key), emit)
+    def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> CodePart:
+        return CodePart(name, self.fingerprints.of(name, *key), emit)
 
     def _pointers(self, emitter: Effects, base: Value) -> list[Value]:
         return [emitter.builder.gep(base, [const(index)]) for index in range(self.words)]
 
-    def _predicate(self, predicate: Predicate, symbol: str, first_premise: int) -> Part:
+    def _predicate(self, predicate: Predicate, symbol: str, first_premise: int) -> CodePart:
         """One predicate as a function: (state*, context*) or (old*, new*, context*) -> bool."""
         transition = predicate.kind == "transition"
 
@@ -220,7 +220,7 @@ class _Parts:
 
         return self._part(symbol, (predicate, first_premise if predicate.premises else 0), emit)
 
-    def _check(self) -> Part:
+    def _check(self) -> CodePart:
         """``check``: bit i of the result is the truth of state predicate i."""
         names = self.of_states
 
@@ -235,7 +235,7 @@ class _Parts:
 
         return self._part("check", (names,), emit)
 
-    def _within(self) -> Part:
+    def _within(self) -> CodePart:
         """``within``: whether every boundary predicate is true of a state."""
         names = self.of_boundaries
 
@@ -252,7 +252,7 @@ class _Parts:
 
         return self._part("within", (names,), emit)
 
-    def _judge(self) -> Part:
+    def _judge(self) -> CodePart:
         """``judge``: (old*, new*, context*) -> 1 for a successor to keep, 0 for one outside the boundary.
 
         It checks the step, and has what is outside looked at elsewhere: so little is left here that it is inlined where
@@ -280,7 +280,7 @@ class _Parts:
 
         return self._part("judge", (names, bounded), emit)
 
-    def _outside(self) -> Part:
+    def _outside(self) -> CodePart:
         """``outside``: counts a successor outside the boundary, and notes which state predicates are true of it."""
 
         def emit(module: ir.Module) -> None:
@@ -296,10 +296,10 @@ class _Parts:
 
         return self._part("outside", (), emit)
 
-    def _expand(self) -> Part:
+    def _expand(self) -> CodePart:
         return self._calling("expand", self.of_actions)
 
-    def _calling(self, symbol: str, names: Sequence[str]) -> Part:
+    def _calling(self, symbol: str, names: Sequence[str]) -> CodePart:
         """The successors by some actions, one action after the other."""
 
         def emit(module: ir.Module) -> None:
@@ -315,13 +315,13 @@ class _Parts:
 
         return self._part(symbol, (list(names),), emit)
 
-    def _action(self, action: Action, symbol: str, steps: Plan, index: int) -> Part:
+    def _action(self, action: Action, symbol: str, steps: GuardOrder, index: int) -> CodePart:
         """(state*, out*, context*) -> the number of successors written to out."""
         return self._part(
             symbol, (action, index), lambda module: self._emit_action(module, action, symbol, steps, index)
         )
 
-    def _emit_action(self, module: ir.Module, action: Action, symbol: str, steps: Plan, index: int) -> None:
+    def _emit_action(self, module: ir.Module, action: Action, symbol: str, steps: GuardOrder, index: int) -> None:
         function = _function(module, symbol, I64, 3)
         state, out, context = function.args
         emitter = Effects(function, self.interface.layout, context, 0)
@@ -385,7 +385,7 @@ class _Symbols:
         return f"{role}.{number}.{name}"
 
 
-def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) -> ir.Function:
+def _function(module: ir.Module, name: str, result: ir.LlvmType, parameters: int) -> ir.Function:
     """The function of that name in a module, declared if it is not there yet."""
     known = module.globals.get(name)
     if known is not None:
@@ -412,7 +412,7 @@ def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:
     return block
 
 
-def _choose(emitter: Effects, steps: Plan, loops: ExitStack, done: ir.Block) -> ir.Block:
+def _choose(emitter: Effects, steps: GuardOrder, loops: ExitStack, done: ir.Block) -> ir.Block:
     """Opens the loops over the parameters with guards between them; returns the block that tries the next binding."""
     onward = done
     for guard in [None, *steps.choices]:

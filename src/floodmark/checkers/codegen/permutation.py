@@ -235,7 +235,7 @@ class _Canonical(StateWords):
 
 
 def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariable:
-    content = ir.Constant(ir.ArrayType(I64, len(numbers)), [const(number) for number in numbers])
+    content = ir.LlvmConstant(ir.ArrayType(I64, len(numbers)), [const(number) for number in numbers])
     return ir.GlobalVariable(module, name, content)
 
 

@@ -33,7 +33,7 @@ class Routine:
         """Closes the entry block, which only allocates variables."""
         ir.IRBuilder(self.entry).branch(self.leave_entry)
 
-    def room(self, kind: ir.Type, name: str = "") -> Value:
+    def room(self, kind: ir.LlvmType, name: str = "") -> Value:
         """A variable in the function's frame."""
         builder = ir.IRBuilder(self.entry)
         return builder.alloca(kind, name=name)
@@ -49,7 +49,7 @@ class Routine:
 
     def fail_unless(self, condition: Value) -> None:
         """Jumps to the failure block unless the condition is true: the model leaves its declared types here."""
-        if isinstance(condition, ir.Constant) and condition.constant:
+        if isinstance(condition, ir.LlvmConstant) and condition.constant:
             return
         assert self.failed is not None
         good = self.block("good")

@@ -46,7 +46,7 @@ class Windows(Routine):
         """A window on a copy of a code."""
         return (_Register if code.type.width <= WIDEST_REGISTER else _Memory)(self, code)
 
-    def blank(self, kind: ir.IntType) -> Window:
+    def blank(self, kind: ir.LlvmIntType) -> Window:
         """A window on zero."""
         return self.window(const(0, kind))
 

@@ -10,7 +10,7 @@ from floodmark.checkers.command_line.engine import engine_option, spark_option, 
 from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import (
     Count,
-    Memory,
+    MemorySize,
     Seconds,
     SpecName,
     invariants_option,
@@ -23,7 +23,7 @@ from floodmark.checkers.project import input_file
 from floodmark.checkers.report.outputs import Reports, json_option
 
 if TYPE_CHECKING:
-    from floodmark.checkers.verdict.check import Settings
+    from floodmark.checkers.verdict.check import CheckSettings
 
 SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", "keep_states", "keep_results")
 
@@ -43,7 +43,7 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
               help="Whether states that differ only in the names of identifiers are one.")
 @click.option("--max-states", type=Count, metavar="N", help="Stops, undetermined, after this many states.")
 @click.option("--max-seconds", type=Seconds(), help="Stops, undetermined, after this time.")
-@click.option("--max-memory", type=Memory(), help="A search that needs more continues in files.")
+@click.option("--max-memory", type=MemorySize(), help="A search that needs more continues in files.")
 @workers_option
 @engine_option()
 @spark_option(*SPARK_SETTINGS)
@@ -53,24 +53,24 @@ def check(specs: tuple[str, ...], tier: str | None, traces: bool, **given: Any) 
     SPEC is a file, a row of one (lease.toml@small) or a folder; without it, every quick spec in ./specs is checked.
     floodmark report makes reports of what --json writes.
     """
-    from floodmark.checkers.commands.check import Asked
+    from floodmark.checkers.commands.check import CheckRequest
     from floodmark.checkers.commands.check import check as run_check
 
     reports = Reports.of(given)
     settings = _settings(given)
     shown = traces or settings.only_variant is not None
-    asked = Asked(spec_paths(specs or ("specs",)), tier, settings, shown)
+    asked = CheckRequest(spec_paths(specs or ("specs",)), tier, settings, shown)
     return int(run_check(asked, reports))
 
 
-def _settings(given: dict[str, Any]) -> Settings:
+def _settings(given: dict[str, Any]) -> CheckSettings:
     from floodmark.checkers.exploration import Limits
-    from floodmark.checkers.verdict.check import Settings
+    from floodmark.checkers.verdict.check import CheckSettings
 
     spark = take_spark(given, *SPARK_SETTINGS)
     for file in given["files"]:
         input_file.size_of(file)
-    return Settings(
+    return CheckSettings(
         engine=given["engine"],
         constants=dict(given["assignments"]),
         invariant_files=given["files"],

@@ -55,10 +55,10 @@ def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], 
 
     The records of a metadata log are judged partition by partition: epochs, leaders, the ISR, reassignments.
     """
-    from floodmark.checkers.commands.conform import Settings, conform_log, conform_traces
+    from floodmark.checkers.commands.conform import ConformSettings, conform_log, conform_traces
 
     spark = take_spark(given, "master", "keep_results")
-    settings = Settings(constants=dict(assignments), **given, **spark)
+    settings = ConformSettings(constants=dict(assignments), **given, **spark)
     must_be_writable(json_file, [*traces, *logs])
     if logs and not traces and spec is None:
         told = conform_log(logs, settings, json_file)

@@ -45,7 +45,7 @@ class _Setting(click.ParamType[tuple[str, Any]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
         from floodmark.checkers.project.properties import did_you_mean
         from floodmark.checkers.project.spec_keys import SPARK
-        from floodmark.checkers.project.spec_values import POSITIVE, TEXT, Reader
+        from floodmark.checkers.project.spec_values import POSITIVE, TEXT, SpecReader
 
         if isinstance(value, tuple):
             return value
@@ -58,7 +58,7 @@ class _Setting(click.ParamType[tuple[str, Any]]):
         try:
             kind = next((key.kind for key in SPARK if key.name == name), TEXT)
             given = int(text) if kind is POSITIVE and text.isascii() and text.isdigit() else text
-            return name, kind.read(Reader(Path("--spark"), {}), given, name)
+            return name, kind.read(SpecReader(Path("--spark"), {}), given, name)
         except SourceError as error:
             self.fail(error.message, param, ctx)
 

@@ -9,7 +9,7 @@ import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
 from floodmark.checkers.command_line.epilog import EPILOG
-from floodmark.checkers.command_line.parameters import Memory, Seconds, workers_option
+from floodmark.checkers.command_line.parameters import MemorySize, Seconds, workers_option
 from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.project.file_parameter import Named
 from floodmark.checkers.report.outputs import Reports, report_options
@@ -26,7 +26,7 @@ from floodmark.checkers.report.outputs import Reports, report_options
 @workers_option
 @click.option("--max-seconds", type=Seconds(),
               help="Ends the whole run after this time; what has no verdict by then is undetermined.")
-@click.option("--max-memory", type=Memory(), help="The most memory for all processes, such as 8G.")
+@click.option("--max-memory", type=MemorySize(), help="The most memory for all processes, such as 8G.")
 def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) -> int:
     """Checks everything, and that no check was weakened.
 
@@ -44,14 +44,14 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
       floodmark gate --tier deep            the large searches, on Spark
       floodmark gate --junit junit.xml --sarif floodmark.sarif --html report.html
     """
-    from floodmark.checkers.commands.gate import Asked
+    from floodmark.checkers.commands.gate import GateRequest
     from floodmark.checkers.commands.gate import gate as run_gate
     from floodmark.checkers.exploration import Limits
-    from floodmark.checkers.verdict.check import Settings
+    from floodmark.checkers.verdict.check import CheckSettings
 
     reports = Reports.of(given)
     spark = take_spark(given, "master", "distribute", "partitions")
     limits = Limits(seconds=given.pop("max_seconds"), memory=given.pop("max_memory"))
-    settings = Settings(**given, **spark, limits=limits)
-    asked = Asked(folder, "deep" if tier == "deep" else "quick", update, not no_cache, settings)
+    settings = CheckSettings(**given, **spark, limits=limits)
+    asked = GateRequest(folder, "deep" if tier == "deep" else "quick", update, not no_cache, settings)
     return int(run_gate(asked, reports, click.echo))

@@ -44,8 +44,8 @@ def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
     """
     from floodmark.checkers.project.spec import read_all
     from floodmark.checkers.report.listing import description
-    from floodmark.checkers.verdict.check import Check, Settings
+    from floodmark.checkers.verdict.check import Check, CheckSettings
 
     for each in read_all(spec_path(spec)):
-        for line in description(Check(each, None, Settings(constants=dict(assignments)))):
+        for line in description(Check(each, None, CheckSettings(constants=dict(assignments)))):
             click.echo(line)

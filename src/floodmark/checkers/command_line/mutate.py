@@ -45,11 +45,11 @@ def mutate(specs: tuple[str, ...], **given: Any) -> int:
       reason = "why no property has to notice these"
       changes = ["Tank.drain: - require(self.level > 0)  + (dropped)"]
     """
-    from floodmark.checkers.commands.mutate import Settings, mutate
+    from floodmark.checkers.commands.mutate import MutateSettings, mutate
 
     spark = take_spark(given, "master")
     code = 0
-    for said in mutate(spec_paths(specs), Settings(**given, **spark)):
+    for said in mutate(spec_paths(specs), MutateSettings(**given, **spark)):
         if isinstance(said, str):
             click.echo(said)
             sys.stdout.flush()

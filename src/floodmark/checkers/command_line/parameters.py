@@ -31,7 +31,7 @@ class _Amount(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
-class Memory(_Amount):
+class MemorySize(_Amount):
     """An amount of memory such as 8G, in bytes."""
 
     name = "SIZE"

@@ -35,12 +35,12 @@ def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -
     to renaming of brokers), and each shape is checked once. If the answer is no, the shortest way into trouble is
     shown.
     """
-    from floodmark.checkers.commands.plan import Settings, check_plan
+    from floodmark.checkers.commands.plan import PlanSettings, check_plan
 
     spark = take_spark(given, "master")
     must_be_writable(json_file, [plan_file, current])
     code = 0
-    for said in check_plan(plan_file, current, Settings(**given, **spark), json_file):
+    for said in check_plan(plan_file, current, PlanSettings(**given, **spark), json_file):
         if isinstance(said, str):
             click.echo(said)
         else:

@@ -10,7 +10,7 @@ import click
 from floodmark.checkers.project.file_parameter import Named
 
 if TYPE_CHECKING:
-    from floodmark.checkers.commands.report import Kind
+    from floodmark.checkers.commands.report import ReportKind
 
 
 @click.command()
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
               help="The kind of report.")
 @click.option("--into", type=Named(), metavar="FILE|DIR",
               help="Where to write it; standard output by default. itf needs a folder.")
-def report(results: Path, kind: Kind, into: Path | None) -> None:
+def report(results: Path, kind: ReportKind, into: Path | None) -> None:
     """Makes a report of results that check, gate or prove wrote with --json.
 
     \b

@@ -19,7 +19,7 @@ from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.progress import SearchProgress
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.run.unfound_properties import unfound_properties
-from floodmark.checkers.verdict.check import Check, Settings, checks, must_matter, variant_name, with_properties
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name, with_properties
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 from floodmark.checkers.verdict.verdict import failed, misplaced
 from floodmark.language.errors import SourceError
@@ -27,16 +27,16 @@ from floodmark.language.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckRequest:
     """What the command line asks for. ``traces`` prints counterexamples of known-bad designs."""
 
     paths: list[Path]
     tier: str | None
-    settings: Settings
+    settings: CheckSettings
     traces: bool
 
 
-def check(asked: Asked, reports: Reports) -> ExitCode:
+def check(asked: CheckRequest, reports: Reports) -> ExitCode:
     """Checks, prints verdicts, writes reports, and returns the exit code."""
     about = wanted(asked.paths, asked.tier)
     reports.must_be_writable([*(each.address for each in about), *asked.settings.invariant_files])
@@ -61,7 +61,7 @@ def check(asked: Asked, reports: Reports) -> ExitCode:
     return worst([_conclude(results, asked, about), write_reports(reports, results)])
 
 
-def planned(about: Sequence[Wanted], settings: Settings) -> tuple[list[CheckResult], list[Check]]:
+def planned(about: Sequence[Wanted], settings: CheckSettings) -> tuple[list[CheckResult], list[Check]]:
     """A result for each spec that cannot be read and each property that no spec finds, and the checks of the others."""
     broken: list[CheckResult] = []
     specs: dict[Path, Spec] = {}
@@ -102,7 +102,7 @@ def _left(about: Sequence[Wanted], tier: str) -> str:
     return left_out([each.spec for each in about if each.spec is not None and each.tier == tier], tier, proofs=False)
 
 
-def _conclude(results: Sequence[CheckResult], asked: Asked, about: Sequence[Wanted]) -> ExitCode:
+def _conclude(results: Sequence[CheckResult], asked: CheckRequest, about: Sequence[Wanted]) -> ExitCode:
     code = worst(result.exit_code for result in results)
     tier = asked.tier or "quick"
     if not results:

@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodmark.checkers.commands.conform_dataframes import findings_frame, outcomes_frame
-from floodmark.checkers.conformance.metadata_log.judge import Finding, Report
+from floodmark.checkers.conformance.metadata_log.judge import LogReport, RuleViolation
 from floodmark.checkers.conformance.metadata_log.registration import Registration
 from floodmark.checkers.conformance.metadata_log.run import judge_log
-from floodmark.checkers.conformance.rejection import Reason
-from floodmark.checkers.conformance.traces import Outcome, Work, found, judge_all, judge_all_on_spark, recorded
+from floodmark.checkers.conformance.rejection import RejectionReason
+from floodmark.checkers.conformance.traces import TraceOutcome, Work, found, judge_all, judge_all_on_spark, recorded
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.paths import shown, shown_line
 from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import write_json
 from floodmark.checkers.spark.session import session
-from floodmark.checkers.verdict.check import Check, EngineName, one_check, variant_name
-from floodmark.checkers.verdict.check import Settings as CheckSettings
+from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName, one_check, variant_name
 from floodmark.checkers.verdict.result import ExitCode, worst
 from floodmark.language.plurals import counted
 
@@ -40,7 +39,7 @@ _EXIT_CODES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ConformSettings:
     """What the command line says, apart from the files."""
 
     hidden: int = 0
@@ -60,7 +59,7 @@ class Settings:
 
 
 def conform_traces(
-    spec: Path, traces: Sequence[Path], settings: Settings, json_file: Path | None
+    spec: Path, traces: Sequence[Path], settings: ConformSettings, json_file: Path | None
 ) -> Iterator[str | ExitCode]:
     """The lines to print, then the exit code."""
     work = Work(_check(spec, settings), settings.hidden, Limits(settings.max_states, settings.max_seconds))
@@ -92,11 +91,11 @@ def conform_traces(
     yield worst([*(_EXIT_CODES[outcome.verdict] for outcome in outcomes), write_json(json_file, "traces", content)])
 
 
-def _check(path: Path, settings: Settings) -> Check:
+def _check(path: Path, settings: ConformSettings) -> Check:
     return one_check(path, settings.only_variant, CheckSettings(constants=dict(settings.constants)))
 
 
-def _outcome_lines(outcome: Outcome, model: str) -> Iterator[str]:
+def _outcome_lines(outcome: TraceOutcome, model: str) -> Iterator[str]:
     file = shown(Path(outcome.file))
     place = file if outcome.line is None else f"{file}:{outcome.line}"
     if outcome.verdict == "accepted":
@@ -118,14 +117,14 @@ def _outcome_lines(outcome: Outcome, model: str) -> Iterator[str]:
         yield from (f"    {_reason(reason)}" for reason in outcome.reasons)
 
 
-def _reason(reason: Reason) -> str:
+def _reason(reason: RejectionReason) -> str:
     if reason.unlike is not None:
         return f"{reason.step}: {reason.text}"
     place = "" if reason.file is None else f" ({shown_line(reason.file, reason.line)})"
     return f"{reason.step} {reason.text}{place}"
 
 
-def conform_log(paths: Sequence[Path], settings: Settings, json_file: Path | None) -> Iterator[str | ExitCode]:
+def conform_log(paths: Sequence[Path], settings: ConformSettings, json_file: Path | None) -> Iterator[str | ExitCode]:
     """The lines to print, then the exit code."""
     report = judge_log(paths, settings.strict, settings.on_spark, settings.workers, settings.master)
     for malformed in report.malformed[:MAX_SHOWN]:
@@ -140,7 +139,7 @@ def conform_log(paths: Sequence[Path], settings: Settings, json_file: Path | Non
     yield worst([_log_exit_code(report), write_json(json_file, "metadata-log", _log_json(report))])
 
 
-def _log_exit_code(report: Report) -> ExitCode:
+def _log_exit_code(report: LogReport) -> ExitCode:
     codes = []
     if report.malformed:
         codes.append(ExitCode.USER_ERROR)
@@ -153,7 +152,7 @@ def _log_exit_code(report: Report) -> ExitCode:
     return worst([*codes, ExitCode.AS_EXPECTED])
 
 
-def _finding_lines(finding: Finding) -> Iterator[str]:
+def _finding_lines(finding: RuleViolation) -> Iterator[str]:
     place = shown_line(finding.file, finding.line)
     yield f"broken  {finding.rule}: {finding.topic}-{finding.partition} at offset {finding.offset} ({place})"
     yield f"  {finding.message}"
@@ -170,7 +169,7 @@ def _partition(partition: Registration) -> str:
     return f"{text}, leader epoch {partition.leader_epoch}, partition epoch {partition.partition_epoch}"
 
 
-def _counts(report: Report) -> Iterator[str]:
+def _counts(report: LogReport) -> Iterator[str]:
     yield f"{counted(report.lines, 'line')}: {counted(report.headers, 'header')}, {report.control:,} control, " \
           f"{counted(report.records, 'record')}, {len(report.malformed):,} malformed"
     skipped = ", ".join(f"{name} {count:,}" for name, count in sorted(report.skipped.items()))
@@ -185,7 +184,7 @@ def _counts(report: Report) -> Iterator[str]:
     yield "no rule is broken" if not report.findings else f"{counted(len(report.findings), 'broken rule')}"
 
 
-def _log_json(report: Report) -> dict[str, Any]:
+def _log_json(report: LogReport) -> dict[str, Any]:
     content = asdict(report)
     content["skipped"] = dict(report.skipped)
     content["malformed"] = [malformed._asdict() for malformed in report.malformed]

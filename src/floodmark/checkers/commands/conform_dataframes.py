@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from floodmark.checkers.conformance.metadata_log.judge import Report
+from floodmark.checkers.conformance.metadata_log.judge import LogReport
 from floodmark.checkers.conformance.metadata_log.registration import Registration
-from floodmark.checkers.conformance.traces import Outcome
+from floodmark.checkers.conformance.traces import TraceOutcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +26,7 @@ _FINDING = (
 )
 
 
-def outcomes_frame(spark: SparkSession, outcomes: Sequence[Outcome]) -> DataFrame:
+def outcomes_frame(spark: SparkSession, outcomes: Sequence[TraceOutcome]) -> DataFrame:
     """The verdicts of traces, one row each."""
     rows = [
         (it.file, it.verdict, it.line, it.lines, it.matched, it.unseen, it.last_step,
@@ -36,7 +36,7 @@ def outcomes_frame(spark: SparkSession, outcomes: Sequence[Outcome]) -> DataFram
     return spark.createDataFrame(rows, _OUTCOME)
 
 
-def findings_frame(spark: SparkSession, report: Report) -> DataFrame:
+def findings_frame(spark: SparkSession, report: LogReport) -> DataFrame:
     """The broken rules of a metadata log, one row each."""
     rows = [
         (it.rule, it.message, it.topic, it.partition, it.offset, it.file, it.line, _row(it.before), _row(it.after))

@@ -8,13 +8,13 @@ import click
 
 from floodmark.checkers.explorer.server import Explorer
 from floodmark.checkers.explorer.session import Session
-from floodmark.checkers.verdict.check import Settings, one_check, variant_name
+from floodmark.checkers.verdict.check import CheckSettings, one_check, variant_name
 from floodmark.language.errors import SourceError
 
 
 def explore(path: Path, only_variant: str | None, constants: dict[str, int], port: int) -> None:
     """Serves the page until the user ends it. Raises SourceError for a spec or a model that cannot be read."""
-    check = one_check(path, only_variant, Settings(constants=constants))
+    check = one_check(path, only_variant, CheckSettings(constants=constants))
     session = Session(check.spec, check)
     session.walk(variant_name(check))  # an error in the model is told here, not on the page
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.project.properties import Property, functions_by_name
-from floodmark.checkers.verdict.check import Check, Settings, one_check
+from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.compiler.program import Program, growing_parts, read_program
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, grows, sized
@@ -20,7 +20,7 @@ def export(
     path: Path, as_tla: bool, folder: Path, only_variant: str | None, constants: dict[str, int]
 ) -> Iterator[str]:
     """Writes the files and returns a line for each. Raises SourceError for what cannot be expressed."""
-    check = one_check(path, only_variant, Settings(constants=constants))
+    check = one_check(path, only_variant, CheckSettings(constants=constants))
     if as_tla:
         module = tla_module(check)
         files = {f"{module.name}.tla": module.text, f"{module.name}.cfg": module.config}
@@ -36,7 +36,7 @@ def export(
         yield f"left out, since only properties of states and steps are exported: {', '.join(left_out)}"
 
 
-def tla_module(check: Check) -> tla.Module:
+def tla_module(check: Check) -> tla.TlaModule:
     """The model of a check, with its properties of states and steps, as a TLA+ module."""
     model, program = _read(check)
     initial = [state for _, state in initial_states(model)]

@@ -12,28 +12,28 @@ from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.limits import limits_of
 from floodmark.checkers.gate.progress import GateProgress
-from floodmark.checkers.gate.run import Run
-from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.run import GateRun
+from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Tier
 from floodmark.checkers.report.outputs import Reports, write_reports
-from floodmark.checkers.verdict.check import Settings
-from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.check import CheckSettings
+from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 from floodmark.language.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GateRequest:
     """What the command line asks for. The limits in ``settings`` are for the whole run."""
 
     folder: Path
     tier: Tier
     update: bool
     use_cache: bool
-    settings: Settings
+    settings: CheckSettings
 
     @property
     def command(self) -> str:
@@ -46,15 +46,15 @@ class Asked:
         return shlex.join(words)
 
 
-def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode:
+def gate(asked: GateRequest, reports: Reports, say: Callable[[str], None]) -> ExitCode:
     """Runs the gate, prints what it found, writes reports and the lock, and returns the exit code."""
     if not asked.folder.is_dir():
         raise SourceError("there is no such folder", str(asked.folder))
     reports.must_be_writable()
-    scope = Scope.of(asked.folder)
+    scope = GateScope.of(asked.folder)
     limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)
     settings = replace(asked.settings, limits=Limits(memory=limits.memory), compare=reports.are_wanted)
-    run = Run(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
+    run = GateRun(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
     outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
     run.shown.clear()
     code = outcome.exit_code
@@ -73,7 +73,7 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
     return worst([code, write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)])
 
 
-def _refusals(outcome: Outcome) -> list[str]:
+def _refusals(outcome: GateOutcome) -> list[str]:
     """Why a lock must not accept what was found: in words, the first as the end of a sentence.
 
     A lock that recorded an action that never fires, or a premise that is never true, would make that the norm.

@@ -9,17 +9,16 @@ from pathlib import Path
 
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.job import CheckJob
-from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.mutation.mutant import Mutant, mutants, own
-from floodmark.checkers.mutation.report import Report, line, said
+from floodmark.checkers.mutation.report import MutationReport, line, said
 from floodmark.checkers.mutation.run import run
-from floodmark.checkers.mutation.trial import Budget, stages
+from floodmark.checkers.mutation.trial import TrialBudget, stages
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.spec import Spec, read_all
 from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import must_be_writable, write_json
-from floodmark.checkers.verdict.check import Check, EngineName
-from floodmark.checkers.verdict.check import Settings as CheckSettings
+from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
@@ -31,7 +30,7 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class MutateSettings:
     """The options of the command. ``only`` is text that the changes to try must contain."""
 
     only: str | None = None
@@ -51,7 +50,7 @@ class Settings:
         return (self.master or "local[*]") if self.engine == "spark" else None
 
 
-def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode]:
+def mutate(paths: Sequence[Path], settings: MutateSettings) -> Iterator[str | ExitCode]:
     """Lines to print, then the exit code."""
     must_be_writable(settings.json_file, paths)
     reports = []
@@ -64,7 +63,7 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
             continue
         started = time.perf_counter()
         trials = []
-        budget = Budget(settings.states, settings.seconds)
+        budget = TrialBudget(settings.states, settings.seconds)
         with Counting(len(chosen), "mutant", spec.name) as counting:
             for trial in run(chosen, stages(spec), budget, settings.workers, settings.where):
                 trials.append(trial)
@@ -74,7 +73,7 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
                     yield told
                 counting.one()
         sources = CheckJob(spec.name, None, Check(spec, None, CheckSettings())).model_sources()
-        report = Report(spec, trials, settings.only is None, time.perf_counter() - started, sources)
+        report = MutationReport(spec, trials, settings.only is None, time.perf_counter() - started, sources)
         reports.append(report)
         yield from report.end()
     if settings.listing:
@@ -106,12 +105,12 @@ def _chosen(spec: Spec, only: str | None) -> list[Mutant]:
     return chosen
 
 
-def _against_lock(report: Report, update: bool) -> list[str]:
+def _against_lock(report: MutationReport, update: bool) -> list[str]:
     """Writes the surviving set to the repository's lock, or reports how it differs from the lock."""
     if not report.whole:
         return []
     specs = report.spec.project.root / "specs"
-    scope = Scope.of(specs if report.spec.path.resolve().is_relative_to(specs) else report.spec.path.parent)
+    scope = GateScope.of(specs if report.spec.path.resolve().is_relative_to(specs) else report.spec.path.parent)
     name = scope.name_of(report.spec)
     known = lock.read(scope.lock)
     if update:

@@ -12,7 +12,7 @@ from floodmark.checkers.plan.reassignment_json import read
 from floodmark.checkers.plan.shapes import PlannedMove, planned
 from floodmark.checkers.plan.verdicts import (
     LARGEST_SHAPE,
-    Design,
+    ControllerDesign,
     ShapeMap,
     ShapeVerdict,
     check_shapes,
@@ -37,11 +37,11 @@ def moves_of(plan: Path, current: Path) -> list[PlannedMove]:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PlanSettings:
     """What the command line says, apart from the files."""
 
     min_insync: int = 1
-    design: Design = "kraft"
+    design: ControllerDesign = "kraft"
     failures: int | None = None
     engine: EngineName = "auto"
     master: str | None = None
@@ -54,7 +54,7 @@ class Settings:
         return partial(map_shapes, workers=self.workers)
 
 
-def check_plan(plan: Path, current: Path, settings: Settings, json_file: Path | None) -> Iterator[str | ExitCode]:
+def check_plan(plan: Path, current: Path, settings: PlanSettings, json_file: Path | None) -> Iterator[str | ExitCode]:
     """The lines to print, then the exit code."""
     moves = moves_of(plan, current)
     if not moves:

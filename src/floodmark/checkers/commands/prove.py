@@ -17,11 +17,11 @@ from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.proof_progress import ProofProgress
 from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.resources import cores
-from floodmark.checkers.symbolic.methods.induction import Watch
+from floodmark.checkers.symbolic.methods.induction import WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import Scripts
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check, prove_claim, prove_listed
-from floodmark.checkers.verdict.check import Check, Settings, checks, must_matter, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name
 from floodmark.checkers.verdict.proof_command import listed
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
@@ -38,7 +38,7 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
     name, find = given.pop("proof"), given.pop("find")
     workers = given.pop("workers") or cores()
     given = {key: value for key, value in given.items() if value not in (None, False, ())}
-    task = Task(constants=constants, workers=workers, **given)
+    task = ProofTask(constants=constants, workers=workers, **given)
     own = next((it for it in (*given, *constants) if it != "seconds"), None)
     if own is not None and (name is not None or find):
         option = "--proof" if name is not None else "--find"
@@ -68,7 +68,7 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
     return int(worst([code, write_reports(Reports(json=json_file), [], results, annotate=False)]))
 
 
-Ask = Callable[[Watch], Proved]
+Ask = Callable[[WatchInduction], Proved]
 """Answers a question, and tells how far it is."""
 
 
@@ -100,13 +100,13 @@ def _listed(paths: list[Path], wanted: Listed) -> list[Ask]:
         for spec in map(read, find([path], "all")):
             asked += [_made(spec, it, wanted) for it in listed(spec, wanted.name)]
             if not spec.prove:
-                plain = Task(seconds=wanted.seconds, workers=wanted.workers)
+                plain = ProofTask(seconds=wanted.seconds, workers=wanted.workers)
                 asked += _questions([spec.address], plain, wanted.scripts)
     return asked
 
 
 def _made(spec: Spec, proving: Proving, wanted: Listed) -> Ask:
-    def ask(watch: Watch) -> Proved:
+    def ask(watch: WatchInduction) -> Proved:
         return prove_listed(spec, proving, wanted.scripts, wanted.seconds, wanted.find, watch, wanted.workers)
 
     return ask
@@ -116,7 +116,7 @@ def _claims(paths: list[Path], seconds: float | None, scripts: Scripts | None) -
     return [lambda _, it=claim: prove_claim(it, seconds, scripts) for claim in claims_of(paths)]  # type: ignore[misc]
 
 
-def _questions(paths: list[Path], task: Task, scripts: Scripts | None) -> list[Ask]:
+def _questions(paths: list[Path], task: ProofTask, scripts: Scripts | None) -> list[Ask]:
     """What answers each question: about the properties of specs, and about the claims in Python files; for a folder,
     about its claims and quick specs.
 
@@ -131,9 +131,9 @@ def _questions(paths: list[Path], task: Task, scripts: Scripts | None) -> list[A
     return asked
 
 
-def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
+def _checks(paths: list[Path], task: ProofTask) -> dict[Path, list[Check]]:
     """What to prove of the specs that each path stands for. Options that apply to none of them are an error."""
-    settings = Settings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
+    settings = CheckSettings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
     specs = {path: [read(spec) for spec in find([path])] if path.suffix != ".py" else [] for path in paths}
     found = {
         path: [
@@ -147,7 +147,7 @@ def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
     every = [check for of_path in found.values() for check in of_path]
     if task.only_variant is not None and not every:
         names = [variant_name(check) for of_path in specs.values() for spec in of_path
-                 for check in checks(spec, Settings())]
+                 for check in checks(spec, CheckSettings())]
         offered = did_you_mean(task.only_variant, dict.fromkeys(names))
         raise SourceError(f"no spec has a variant {task.only_variant!r}{offered}")
     if task.properties and not every:

@@ -19,12 +19,12 @@ from floodmark.checkers.report.verdict_summary import Case, cases
 from floodmark.checkers.saved.reading import Saved, read
 from floodmark.language.errors import SourceError
 
-Kind = Literal["html", "sarif", "junit", "itf", "graph", "test"]
-_OF_CASES: dict[Kind, Callable[[list[Case]], str]] = {"html": html, "sarif": sarif, "junit": junit}
+ReportKind = Literal["html", "sarif", "junit", "itf", "graph", "test"]
+_OF_CASES: dict[ReportKind, Callable[[list[Case]], str]] = {"html": html, "sarif": sarif, "junit": junit}
 _GRAPHS = {".dot": state_graph.dot, ".graphml": state_graph.graphml}
 
 
-def report(results: Path, kind: Kind, into: Path | None) -> None:
+def report(results: Path, kind: ReportKind, into: Path | None) -> None:
     """Writes one report: to standard output, a file or, in the Informal Trace Format, into a folder."""
     target = into or standard_output.NAME
     _require_place(kind, target, results)
@@ -39,7 +39,7 @@ def report(results: Path, kind: Kind, into: Path | None) -> None:
         click.echo("no counterexample was found, so there is no test", err=True)
 
 
-def _require_place(kind: Kind, target: Path, results: Path) -> None:
+def _require_place(kind: ReportKind, target: Path, results: Path) -> None:
     """Refuses a place that cannot be written, before the results are read."""
     if kind == "itf":
         if target == standard_output.NAME:
@@ -53,7 +53,7 @@ def _require_place(kind: Kind, target: Path, results: Path) -> None:
         raise SourceError(f"{target} ends neither in .dot nor in .graphml")
 
 
-def _text(kind: Kind, target: Path, saved: Saved) -> str:
+def _text(kind: ReportKind, target: Path, saved: Saved) -> str:
     if kind == "test":
         return test_module(saved.results)
     if kind != "graph":

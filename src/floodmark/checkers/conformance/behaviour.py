@@ -18,7 +18,7 @@ from floodmark.language import reference
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
-Verdict = Literal["accepted", "rejected", "undetermined"]
+TraceVerdict = Literal["accepted", "rejected", "undetermined"]
 
 DEFAULT_STATES = 100_000
 """The most states that are expanded, unless a limit says otherwise."""
@@ -35,7 +35,7 @@ class TraceResult:
     """
 
     trace: Trace
-    verdict: Verdict
+    verdict: TraceVerdict
     matched: int
     run: tuple[TraceState, ...] = ()
     seen: tuple[int | None, ...] = ()

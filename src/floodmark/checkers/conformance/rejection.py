@@ -28,7 +28,7 @@ MAX_REASONS = 5
 
 
 @dataclass(frozen=True)
-class Reason:
+class RejectionReason:
     """Why an action is not the step that a line describes.
 
     ``unlike`` is the number of variables that it would leave different from the line; None when it is not enabled, and
@@ -44,21 +44,23 @@ class Reason:
     part: int = 0
 
 
-def reasons(subject: Model, result: TraceResult) -> list[Reason]:
+def reasons(subject: Model, result: TraceResult) -> list[RejectionReason]:
     """The nearest first: enabled actions that differ least; then, for each action, the instance that got furthest."""
     line = result.failed_line
     if line is None:
         return []
     initial = line.action is not None and line.action not in type(subject).methods("action")
     if initial and result.matched > 0:
-        return [Reason(f"{line.action}()", line.action or "", "begins a run, so only the first line can be about it")]
+        return [RejectionReason(
+            f"{line.action}()", line.action or "", "begins a run, so only the first line can be about it"
+        )]
     if initial or (line.action is None and result.matched == 0):
         starts = reference.initial_states(subject)
         found = [_differs(subject, line, step, state) for step, state in starts if line.fits(step)]
     else:
         found = _of_actions(subject, line, result.candidates[:MAX_CANDIDATES])
     enabled = sorted({it for it in found if it.unlike is not None}, key=lambda it: (it.unlike, it.step))
-    farthest: dict[str, Reason] = {}
+    farthest: dict[str, RejectionReason] = {}
     for reason in found:
         name = reason.action
         if reason.unlike is None and _came(reason) > (_came(farthest[name]) if name in farthest else (-1, -1)):
@@ -67,11 +69,11 @@ def reasons(subject: Model, result: TraceResult) -> list[Reason]:
     return [*enabled[:MAX_REASONS], *nearest[:MAX_REASONS]]
 
 
-def _came(reason: Reason) -> tuple[int, int]:
+def _came(reason: RejectionReason) -> tuple[int, int]:
     return reason.line or 0, reason.part
 
 
-def _of_actions(subject: Model, line: Line, states: Sequence[State]) -> list[Reason]:
+def _of_actions(subject: Model, line: Line, states: Sequence[State]) -> list[RejectionReason]:
     actions = type(subject).methods("action")
     names = [line.action] if line.action is not None else list(actions)
     found = []
@@ -99,7 +101,7 @@ def _instances(
     return (step for step in steps if line.fits(step))
 
 
-def _reason(subject: Model, state: State, step: Step, line: Line) -> Reason | None:
+def _reason(subject: Model, state: State, step: Step, line: Line) -> RejectionReason | None:
     subject.load(state)
     method = type(subject).methods("action")[step.action]
     with running(subject):
@@ -108,33 +110,35 @@ def _reason(subject: Model, state: State, step: Step, line: Line) -> Reason | No
         except Disabled as disabled:
             return _stopped(step, disabled.__traceback__)
         except Exception as error:
-            return Reason(show_step(step), step.action, f"leaves the model's types: {error}", len(line.state) + 1)
+            return RejectionReason(
+                show_step(step), step.action, f"leaves the model's types: {error}", len(line.state) + 1
+            )
     return _differs(subject, line, step, subject.snapshot())
 
 
-def _differs(subject: Model, line: Line, step: Step, after: State) -> Reason:
+def _differs(subject: Model, line: Line, step: Step, after: State) -> RejectionReason:
     names = list(subject.variable_types)
     said = line.given.get("state") or {}
     unlike = [
         f"{names[index]} is {show(after[index])}, the line has {_shown(said[names[index]])}"
         for index in line.unlike(after)
     ]
-    return Reason(show_step(step), step.action, "; ".join(unlike), len(unlike))
+    return RejectionReason(show_step(step), step.action, "; ".join(unlike), len(unlike))
 
 
 def _shown(given: Any) -> str:
     return show(given) if isinstance(given, str | int | bool | None) else str(plain(given)).replace("'", '"')
 
 
-def _stopped(step: Step, traceback: TracebackType | None) -> Reason:
+def _stopped(step: Step, traceback: TracebackType | None) -> RejectionReason:
     guard = false_guard(traceback)
     if guard.file is None:
-        return Reason(show_step(step), step.action, "is not enabled")
+        return RejectionReason(show_step(step), step.action, "is not enabled")
     text = f"is not enabled: {guard.text}"
-    return Reason(show_step(step), step.action, text, None, guard.file, guard.line, guard.part)
+    return RejectionReason(show_step(step), step.action, text, None, guard.file, guard.line, guard.part)
 
 
-def _nothing_offered(subject: Model, name: str, method: Callable[..., Any]) -> Reason:
+def _nothing_offered(subject: Model, name: str, method: Callable[..., Any]) -> RejectionReason:
     """No value of a parameter passes the guards at the start of an action, such as ``require(request in
     self.requests)``."""
     source = source_of(method)
@@ -143,4 +147,4 @@ def _nothing_offered(subject: Model, name: str, method: Callable[..., Any]) -> R
     drawing = next((guard for guard in guards if names_in(guard) & parameters), None)
     text = "is not enabled" if drawing is None else f"is not enabled: nothing satisfies {ast.unparse(drawing)}"
     line = source.tree.lineno if drawing is None else drawing.lineno
-    return Reason(f"{name}(...)", name, text, None, source.file, line)
+    return RejectionReason(f"{name}(...)", name, text, None, source.file, line)

@@ -41,9 +41,9 @@ def model_of(spec: str | Path, variant: str | None = None) -> Model:
 
     ``spec`` is a file, or a row of one, as in ``lease.toml@small``. Raises SourceError where it is neither.
     """
-    from floodmark.checkers.verdict.check import Settings, one_check
+    from floodmark.checkers.verdict.check import CheckSettings, one_check
 
-    check = one_check(Path(spec), variant, Settings())
+    check = one_check(Path(spec), variant, CheckSettings())
     return check.cls()(**check.constants)
 
 

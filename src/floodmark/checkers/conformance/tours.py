@@ -17,7 +17,7 @@ from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.coverage import Coverage
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Packed, Proposal
-from floodmark.checkers.conformance.walks import FURTHER, Found, Node, Walks
+from floodmark.checkers.conformance.walks import FURTHER, Found, WalkNode, Walks
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -50,7 +50,7 @@ class Tour:
         walks.search(self.explored)
         return walks
 
-    def runs(self) -> Iterator[Node]:
+    def runs(self) -> Iterator[WalkNode]:
         """The ends of the runs to be taken, in random order; then those of another exploration, if there are any."""
         while ends := longest(self.walks.kept()):
             self.chance.shuffle(ends)
@@ -68,7 +68,7 @@ class Tour:
                 return None
         return None
 
-    def _take(self, end: Node) -> None:
+    def _take(self, end: WalkNode) -> None:
         """A run, and then steps by chance: what covers one thing and what covers another may matter together."""
         path = end.path()
         run = Lockstep(self.contract, path[0].start, self.walks.proposals.layout.unpack(path[0].state))
@@ -94,10 +94,10 @@ class Tour:
         run.take(*self.walks.proposals.step(run.state, proposal))
 
 
-def longest(ends: list[Node]) -> list[Node]:
+def longest(ends: list[WalkNode]) -> list[WalkNode]:
     """The ends of those runs with which no other run begins."""
     begun: set[tuple[object, ...]] = set()
-    whole: dict[tuple[object, ...], Node] = {}
+    whole: dict[tuple[object, ...], WalkNode] = {}
     for end in ends:
         way = tuple((node.proposal and node.proposal.action, node.state) for node in end.path())
         begun.update(way[:length] for length in range(1, len(way)))

@@ -62,7 +62,7 @@ def read(path: Path, model: Model) -> Trace:
 
 def parse(text: str, model: Model, file: str) -> Trace:
     """The lines of ``text``; empty ones are skipped."""
-    reader = _Reader(model)
+    reader = _TraceReader(model)
     lines = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -75,7 +75,7 @@ def parse(text: str, model: Model, file: str) -> Trace:
     return Trace(file, tuple(lines))
 
 
-class _Reader:
+class _TraceReader:
     def __init__(self, model: Model) -> None:
         self.kinds = list(model.variable_types.items())
         self.names = [name for name, _ in self.kinds]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.conformance.behaviour import TraceResult, judge
-from floodmark.checkers.conformance.rejection import Reason, reasons
+from floodmark.checkers.conformance.rejection import RejectionReason, reasons
 from floodmark.checkers.conformance.trace_file import parse
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project import input_file, json_text
@@ -33,7 +33,7 @@ FEW = 4
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TraceOutcome:
     """The result of a trace, for reports. The verdict "error" means that a file or a model cannot be read, "lost" an
     internal error.
 
@@ -49,7 +49,7 @@ class Outcome:
     unseen: int = 0
     given: Any = None
     last_step: str = ""
-    reasons: Sequence[Reason] = ()
+    reasons: Sequence[RejectionReason] = ()
     run: Sequence[dict[str, Any]] = ()
     expanded: int = 0
     seconds: float = 0.0
@@ -68,7 +68,7 @@ class Work:
         return self.check.cls()(**self.check.constants)
 
 
-def judge_text(work: Work, recorded: Recorded) -> Outcome:
+def judge_text(work: Work, recorded: Recorded) -> TraceOutcome:
     """Judges one trace. Never raises SourceError: what is wrong with a file is its result."""
     file, text = recorded
     try:
@@ -78,15 +78,15 @@ def judge_text(work: Work, recorded: Recorded) -> Outcome:
         return _outcome(model, result)
     except SourceError as error:
         elsewhere = "" if error.file in (None, file) else f"{error.file}:{error.line}: "
-        return Outcome(file, "error", elsewhere + error.message, None if elsewhere else error.line)
+        return TraceOutcome(file, "error", elsewhere + error.message, None if elsewhere else error.line)
 
 
-def _outcome(model: Model, result: TraceResult) -> Outcome:
+def _outcome(model: Model, result: TraceResult) -> TraceOutcome:
     failed = result.failed_line
     entries = trace_entries(model, result.run)
     for entry, index in zip(entries, result.seen, strict=True):
         entry["line"] = None if index is None else result.trace.lines[index].number
-    return Outcome(
+    return TraceOutcome(
         result.trace.file,
         result.verdict,
         f"the search ended at {result.stopped}" if result.stopped else "",
@@ -138,7 +138,7 @@ def _title(result: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [result.get("name"), result["variant"] or result["model"]]))
 
 
-def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[Outcome]:
+def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[TraceOutcome]:
     """Judges traces, in processes of their own when there are many; ``workers=0`` means one per core."""
     count = min(workers or (cores() if len(texts) > FEW else 1), len(texts))
     if count <= 1:
@@ -147,14 +147,14 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
     judged = processes.run_each(functools.partial(judge_text, work), texts, count, lambda _: work.limits.seconds)
     for (file, _), outcome in zip(texts, processes.in_order(judged), strict=True):
         if isinstance(outcome, processes.Overdue):
-            yield Outcome(file, "undetermined", str(outcome))
+            yield TraceOutcome(file, "undetermined", str(outcome))
         elif isinstance(outcome, Exception):
-            yield Outcome(file, "lost", str(outcome))
+            yield TraceOutcome(file, "lost", str(outcome))
         else:
             yield outcome
 
 
-def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:
+def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[TraceOutcome]:
     """Judges traces in Spark tasks, which get the traces and, where needed, the model's sources."""
     from floodmark.checkers.spark.project_transfer import broadcast_files
     from floodmark.checkers.spark.session import session
@@ -169,7 +169,7 @@ def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None
     return list(outcomes)
 
 
-def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> Outcome:
+def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> TraceOutcome:
     from floodmark.checkers.spark.project_transfer import placed
 
     return judge_text(replace(work, check=placed(files.value, work.check)), text)

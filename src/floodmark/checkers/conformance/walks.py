@@ -28,7 +28,7 @@ from floodmark.language.model import Model, State
 from floodmark.language.plurals import counted
 from floodmark.language.reference import Step
 
-Choice = Literal["uniform", "guided"]
+WalkChoice = Literal["uniform", "guided"]
 
 LENGTH = 40
 """Steps of a walk from an initial state."""
@@ -54,19 +54,19 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class WalkNode:
     """A state of a walk, and how the walk got there. ``proposal`` is None for an initial state."""
 
     state: Packed
     start: Step
     proposal: Proposal | None
-    before: Node | None
+    before: WalkNode | None
     depth: int
 
-    def path(self) -> list[Node]:
+    def path(self) -> list[WalkNode]:
         """The nodes from the beginning to this one."""
-        found: list[Node] = []
-        node: Node | None = self
+        found: list[WalkNode] = []
+        node: WalkNode | None = self
         while node is not None:
             found.append(node)
             node = node.before
@@ -74,8 +74,8 @@ class Node:
 
 
 @dataclass(slots=True)
-class _Kept:
-    node: Node
+class _KeptRun:
+    node: WalkNode
     begun: int = 0
 
 
@@ -88,7 +88,9 @@ class Walks:
     """
 
     def __init__(
-        self, model: Model, properties: Sequence[Property], choice: Choice, seed: int, contract: Contract | None = None,
+        self, model: Model, properties: Sequence[
+            Property
+        ], choice: WalkChoice, seed: int, contract: Contract | None = None,
         allowed: Collection[str] | None = None,
     ) -> None:
         self.model = model
@@ -99,11 +101,11 @@ class Walks:
         self.coverage = Coverage(self.proposals.layout)
         self.steps = 0
         self._starts = [
-            Node(self.proposals.layout.pack(state), step, None, None, 0)
+            WalkNode(self.proposals.layout.pack(state), step, None, None, 0)
             for step, state in reference.initial_states(model)
         ]
-        self._pool: list[_Kept] = []
-        self._shortest: dict[Piece, _Kept] = {}
+        self._pool: list[_KeptRun] = []
+        self._shortest: dict[Piece, _KeptRun] = {}
         self._allowed = allowed if contract is None else contract.taken
         self._bounded = bool(type(model).methods("boundary"))
 
@@ -116,7 +118,7 @@ class Walks:
             after = reference.fire(self.model, state, step)
             if after is None:
                 raise SourceError(f"{step} is not enabled after the {counted(node.depth + 1, 'step')} before it")
-            node = Node(pack(after), node.start, Proposal(step.action, pack(after)), node, node.depth + 1)
+            node = WalkNode(pack(after), node.start, Proposal(step.action, pack(after)), node, node.depth + 1)
             state = after
         self._starts = [node]
 
@@ -132,7 +134,7 @@ class Walks:
                 return found
         return None
 
-    def kept(self) -> list[Node]:
+    def kept(self) -> list[WalkNode]:
         """The ends of the runs that guided walks keep: for each piece of coverage, the shortest one that covers it."""
         return [each.node for each in self._pool]
 
@@ -160,7 +162,7 @@ class Walks:
                 run.implementation.close()
         return None
 
-    def _start(self) -> Node:
+    def _start(self) -> WalkNode:
         if self.choice == "uniform" or not self._pool or self.chance.random() < FRESH:
             return self.chance.choice(self._starts)
         drawn = self.chance.sample(self._pool, min(DRAWN, len(self._pool)))
@@ -168,7 +170,7 @@ class Walks:
         kept.begun += 1
         return kept.node
 
-    def _driven(self, node: Node) -> tuple[Lockstep, Node]:
+    def _driven(self, node: WalkNode) -> tuple[Lockstep, WalkNode]:
         """An implementation that was driven along the run of a node."""
         assert self.contract is not None
         path = node.path()
@@ -184,15 +186,15 @@ class Walks:
             raise
         return run, now
 
-    def _settled(self, node: Node, run: Lockstep) -> Node:
+    def _settled(self, node: WalkNode, run: Lockstep) -> WalkNode:
         """The model's node after the implementation's eager actions."""
         if not run.contract.eager:
             return node
         state = self.proposals.layout.pack(run.state)
-        return Node(state, node.start, node.proposal, node.before, node.depth)
+        return WalkNode(state, node.start, node.proposal, node.before, node.depth)
 
-    def _next(self, node: Node, proposal: Proposal, run: Lockstep | None) -> Node:
-        after = Node(proposal.after, node.start, proposal, node, node.depth + 1)
+    def _next(self, node: WalkNode, proposal: Proposal, run: Lockstep | None) -> WalkNode:
+        after = WalkNode(proposal.after, node.start, proposal, node, node.depth + 1)
         if run is None:
             return after
         run.take(*self.proposals.step(run.state, proposal))
@@ -220,7 +222,7 @@ class Walks:
             self.model, self.proposals.layout.unpack(proposal.after)
         )
 
-    def _bad(self, node: Node, offer: Offer) -> tuple[Proposal, Property] | None:
+    def _bad(self, node: WalkNode, offer: Offer) -> tuple[Proposal, Property] | None:
         """A proposal that breaks a property."""
         for proposal in offer.proposals:
             false = self.proposals.false_in(proposal.after) if self.proposals.of_states else None
@@ -230,7 +232,7 @@ class Walks:
                 return proposal, false
         return None
 
-    def _keep(self, node: Node, proposal: Proposal) -> None:
+    def _keep(self, node: WalkNode, proposal: Proposal) -> None:
         """Counts what a step covers, and keeps the run for each piece for which it is the shortest so far."""
         pieces = self.coverage.add(node.state, proposal)
         if self.choice == "uniform":
@@ -239,12 +241,12 @@ class Walks:
         for piece in pieces:
             kept = self._shortest.get(piece)
             if kept is None:
-                kept = self._shortest[piece] = _Kept(Node(proposal.after, node.start, proposal, node, depth))
+                kept = self._shortest[piece] = _KeptRun(WalkNode(proposal.after, node.start, proposal, node, depth))
                 self._pool.append(kept)
             elif depth < kept.node.depth:
-                kept.node = Node(proposal.after, node.start, proposal, node, depth)
+                kept.node = WalkNode(proposal.after, node.start, proposal, node, depth)
 
-    def _steps(self, node: Node) -> tuple[Step, ...]:
+    def _steps(self, node: WalkNode) -> tuple[Step, ...]:
         """The steps of a run, taken by CPython."""
         path = node.path()
         unpack = self.proposals.layout.unpack
@@ -256,7 +258,7 @@ class Walks:
 
 
 def walk(
-    model: Model, adapter: type[Adapter], choice: Choice = "guided", seed: int = 1, most: int = 10_000,
+    model: Model, adapter: type[Adapter], choice: WalkChoice = "guided", seed: int = 1, most: int = 10_000,
     properties: Sequence[Property] = (),
 ) -> Found | None:
     """Drives an implementation in lockstep with a model for up to ``most`` steps.

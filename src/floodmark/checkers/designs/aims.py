@@ -23,7 +23,7 @@ _MAX_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class CheckSubject:
     """What a check is about besides its model: the good design's properties, what its spec adds to fairness, and the
     constants that the known-bad design sets differently, with the values that the spec gives the good one."""
 
@@ -32,7 +32,7 @@ class Subject:
     constants: Mapping[str, tuple[int, int]]
 
 
-def told_apart(beside: Beside, violation: Violation, subject: Subject) -> Divergence:
+def told_apart(beside: Beside, violation: Violation, subject: CheckSubject) -> Divergence:
     """The finding for a counterexample of which the good design takes every step."""
     found = None
     if violation.kind in ("deadlock", "liveness"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from floodmark.checkers.designs.rulings import Call, first_difference, overridden, recorded
 from floodmark.checkers.report.guard import guard_against
-from floodmark.checkers.report.trace import Change, changes
+from floodmark.checkers.report.trace import StateChange, changes
 from floodmark.checkers.value_text import show, show_step
 from floodmark.checkers.verdict.divergence import How, Ruling
 from floodmark.language import reference
@@ -168,7 +168,7 @@ class Beside:
         return tuple(_beside(it, other, mine) for it in changes(list(self.other.variable_types), theirs, ours))
 
 
-def _beside(change: Change, other: str, mine: str) -> str:
+def _beside(change: StateChange, other: str, mine: str) -> str:
     """``x: 1 in Other, 2 in Mine``."""
     if change.old is None:
         return f"{change.path}: {change.new} only in {mine}"

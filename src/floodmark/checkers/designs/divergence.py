@@ -27,7 +27,7 @@ class _Taken:
     after: State | None
 
 
-def divergence(beside: Beside, violation: Violation, subject: aims.Subject) -> Divergence:
+def divergence(beside: Beside, violation: Violation, subject: aims.CheckSubject) -> Divergence:
     """Where ``beside.other``, the good design, decides otherwise in a counterexample to ``beside.mine``."""
     hidden: Divergence | None = None
     for taken in _steps(violation):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark.checkers.designs.aims import Subject
+from floodmark.checkers.designs.aims import CheckSubject
 from floodmark.checkers.designs.beside import Beside
 from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.exploration import Violation
@@ -32,7 +32,7 @@ def where_the_good_design_differs(check: Check, model: Model, violation: Violati
         text = f"{cls.__name__} says nothing of it: with these constants it cannot be made: {error.message}"
         return Divergence(cls.__name__, type(model).__name__, "unlike", None, text, (), error.file, error.line)
     properties = check.spec.properties(cls, check.settings.invariant_files)
-    subject = Subject(properties, check.spec.fairness, changed)
+    subject = CheckSubject(properties, check.spec.fairness, changed)
     return divergence(Beside(model, good), violation, subject)
 
 

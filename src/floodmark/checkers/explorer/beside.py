@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.beside import Beside, Decision, Unlike
 from floodmark.checkers.exploration import TraceState
-from floodmark.checkers.explorer.expansion import Expanded, without_breakpoints
+from floodmark.checkers.explorer.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.explorer.walk import Walk
 from floodmark.checkers.value_text import show_step
 from floodmark.language.model import State
@@ -28,7 +28,7 @@ class Compared:
     unlike: str = ""
 
 
-def compared(beside: Beside, walk: Walk, state: State, actions: Sequence[Expanded]) -> Compared:
+def compared(beside: Beside, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> Compared:
     """``beside.other`` at a state of ``beside.mine``; ``walk`` is that of the other."""
     found = Compared(beside.names[1])
     try:

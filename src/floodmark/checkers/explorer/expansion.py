@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from floodmark.checkers.report.guard import Guard, guard_against
+from floodmark.checkers.report.guard import FalseGuard, guard_against
 from floodmark.checkers.value_text import show_step
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -26,15 +26,15 @@ MAX_CHOICES = 512
 
 
 @dataclass(slots=True)
-class Stopped:
+class StoppingGuard:
     """A guard that is false, and the choices of parameters that it stops: its values are those for the first."""
 
-    guard: Guard
+    guard: FalseGuard
     steps: list[Step] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Expanded:
+class ExpandedAction:
     """An action in a state. ``failed`` are the choices with which it leaves the declared types; ``error`` is why its
     choices are not known."""
 
@@ -43,7 +43,7 @@ class Expanded:
     file: str
     line: int
     enabled: list[tuple[Step, State]] = field(default_factory=list)
-    stopped: list[Stopped] = field(default_factory=list)
+    stopped: list[StoppingGuard] = field(default_factory=list)
     failed: list[tuple[Step, SourceError]] = field(default_factory=list)
     error: SourceError | None = None
 
@@ -59,15 +59,15 @@ def without_breakpoints() -> Iterator[None]:
         sys.breakpointhook = before
 
 
-def expand(model: Model, state: State) -> list[Expanded]:
+def expand(model: Model, state: State) -> list[ExpandedAction]:
     """The actions of a model, in their order, in ``state``. What is enabled is what the reference meaning says."""
     with without_breakpoints():
         return [_expanded(model, state, name, method) for name, method in type(model).methods("action").items()]
 
 
-def _expanded(model: Model, state: State, name: str, method: Callable[..., Any]) -> Expanded:
+def _expanded(model: Model, state: State, name: str, method: Callable[..., Any]) -> ExpandedAction:
     source = source_of(method)
-    found = Expanded(name, (method.__doc__ or "").strip(), source.file, source.tree.lineno)
+    found = ExpandedAction(name, (method.__doc__ or "").strip(), source.file, source.tree.lineno)
     try:
         for step in reference.choices(model, state, name):
             _try(model, state, step, found)
@@ -77,7 +77,7 @@ def _expanded(model: Model, state: State, name: str, method: Callable[..., Any])
     return found
 
 
-def _try(model: Model, state: State, step: Step, found: Expanded) -> None:
+def _try(model: Model, state: State, step: Step, found: ExpandedAction) -> None:
     try:
         after = reference.fire(model, state, step)
     except SourceError as error:
@@ -87,9 +87,9 @@ def _try(model: Model, state: State, step: Step, found: Expanded) -> None:
         found.enabled.append((step, after))
 
 
-def _find_guards(model: Model, state: State, name: str, method: Callable[..., Any], found: Expanded) -> None:
+def _find_guards(model: Model, state: State, name: str, method: Callable[..., Any], found: ExpandedAction) -> None:
     known = {show_step(step) for step, _ in (*found.enabled, *found.failed)}
-    groups: dict[tuple[str | None, int | None, int], Stopped] = {}
+    groups: dict[tuple[str | None, int | None, int], StoppingGuard] = {}
     drawn = _Candidates(model, state, method)
     for arguments in islice(drawn.choices({}), MAX_CHOICES):
         step = Step(name, arguments)
@@ -99,10 +99,10 @@ def _find_guards(model: Model, state: State, name: str, method: Callable[..., An
             guard = guard_against(model, state, step)
         except Exception:  # one that a leading guard rules out may fail behind it
             continue
-        groups.setdefault((guard.file, guard.line, guard.part), Stopped(guard)).steps.append(step)
+        groups.setdefault((guard.file, guard.line, guard.part), StoppingGuard(guard)).steps.append(step)
     found.stopped = list(groups.values())
     if not found.stopped and not known:
-        found.stopped.append(Stopped(drawn.why_none()))
+        found.stopped.append(StoppingGuard(drawn.why_none()))
 
 
 class _Candidates:
@@ -144,10 +144,10 @@ class _Candidates:
         self.model.load(self.state)
         return reference._evaluate(self.model, domain, reference.guard_names(self.model, self.method, chosen))
 
-    def why_none(self) -> Guard:
+    def why_none(self) -> FalseGuard:
         """What is said of an action of which there is no choice at all."""
         if self.empty is not None:
             text, guard = self.empty
-            return Guard(f"nothing satisfies {text}", self.source.file, guard.lineno)
+            return FalseGuard(f"nothing satisfies {text}", self.source.file, guard.lineno)
         line = self.guards[0].lineno if self.guards else self.source.tree.lineno
-        return Guard("its guards allow no choice of its parameters", self.source.file, line)
+        return FalseGuard("its guards allow no choice of its parameters", self.source.file, line)

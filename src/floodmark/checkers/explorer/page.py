@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from floodmark.checkers.designs.beside import Decision
 from floodmark.checkers.explorer.beside import Compared
-from floodmark.checkers.explorer.expansion import Expanded, Stopped
+from floodmark.checkers.explorer.expansion import ExpandedAction, StoppingGuard
 from floodmark.checkers.explorer.place import PropertyValue, Shown, StateView
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report.html.chart import chart
@@ -224,7 +224,7 @@ def _only_there(beside: Compared | None) -> Part:
     ]
 
 
-def _stopped_action(action: Expanded) -> Element:
+def _stopped_action(action: ExpandedAction) -> Element:
     error = action.error
     return tag(
         "li",
@@ -235,7 +235,7 @@ def _stopped_action(action: Expanded) -> Element:
     )
 
 
-def _guard(stopped: Stopped) -> Element:
+def _guard(stopped: StoppingGuard) -> Element:
     guard = stopped.guard
     steps = stopped.steps
     several = len(steps) > 1

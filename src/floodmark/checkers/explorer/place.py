@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from floodmark.checkers.designs.beside import Decision
 from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.explorer.beside import Compared
-from floodmark.checkers.explorer.expansion import Expanded, without_breakpoints
+from floodmark.checkers.explorer.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.explorer.walk import Walked
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.explanation import explain
@@ -31,7 +31,7 @@ class PropertyValue:
 class StateView:
     """One state. ``outside`` is whether it is outside of the boundary, beyond which no search continues."""
 
-    actions: list[Expanded]
+    actions: list[ExpandedAction]
     judgements: list[PropertyValue] = field(default_factory=list)
     outside: bool = False
     beside: Compared | None = None

@@ -21,7 +21,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from floodmark.checkers.explorer.session import Question, Session
+from floodmark.checkers.explorer.session import PageAddress, Session
 from floodmark.language.errors import SourceError
 
 LOOPBACK = "127.0.0.1"
@@ -116,7 +116,7 @@ class Explorer:
     def _answer(self, job: _Job) -> tuple[HTTPStatus, Any]:
         questions: dict[str, Callable[[], Any]] = {
             "/overview": self.session.overview,
-            "/walk": lambda: self.session.answer(Question.of(job.body)),
+            "/walk": lambda: self.session.answer(PageAddress.of(job.body)),
             "/search": lambda: self.session.search(_design(job.body)),
         }
         try:

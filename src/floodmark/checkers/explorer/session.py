@@ -25,7 +25,7 @@ MAX_STEPS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PageAddress:
     """Where the page is: the design, the one beside it ("" for none), a path of steps by their texts, and the place in
     it, from 0; -1 is before its first step. With ``taken`` the step at that place is run with breakpoints first."""
 
@@ -36,7 +36,7 @@ class Question:
     taken: bool = False
 
     @classmethod
-    def of(cls, given: Any) -> Question:
+    def of(cls, given: Any) -> PageAddress:
         """Reads what the page sends. Raises ValueError for anything else."""
         if not isinstance(given, dict):
             raise ValueError("a request is an object")
@@ -92,7 +92,7 @@ class Session:
             raise SourceError(f"there is no design {name!r}{did_you_mean(name, self.designs)}", str(self.spec.path))
         return self.designs[name]
 
-    def answer(self, question: Question) -> dict[str, Any]:
+    def answer(self, question: PageAddress) -> dict[str, Any]:
         """The page's parts for a question. Raises SourceError."""
         walk = self.walk(question.design)
         if question.taken:
@@ -129,7 +129,7 @@ class Session:
         found: T = self.kept[key]
         return found
 
-    def _run(self, walk: Walk, question: Question) -> None:
+    def _run(self, walk: Walk, question: PageAddress) -> None:
         """Takes the last step once more where the debugger can see it."""
         before = walk.along(question.path[: question.at])
         if before.trace and not before.stop and question.at < len(question.path):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from floodmark.checkers.exploration import TraceState
-from floodmark.checkers.explorer.expansion import Expanded, expand, without_breakpoints
+from floodmark.checkers.explorer.expansion import ExpandedAction, expand, without_breakpoints
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.value_text import show_step
 from floodmark.language import reference
@@ -32,7 +32,7 @@ class Walk:
     """Takes paths of one model. A path is the texts of its steps, the first that of an initial state."""
 
     model: Model
-    expanded: dict[State, list[Expanded]] = field(default_factory=dict)
+    expanded: dict[State, list[ExpandedAction]] = field(default_factory=dict)
     taken: dict[tuple[State | None, str], TraceState | str] = field(default_factory=dict)
 
     def beginnings(self) -> Iterator[TraceState]:
@@ -41,7 +41,7 @@ class Walk:
             for step, state in reference.initial_states(self.model):
                 yield TraceState(step, state)
 
-    def actions(self, state: State) -> list[Expanded]:
+    def actions(self, state: State) -> list[ExpandedAction]:
         """Every action in a state."""
         if state not in self.expanded:
             if len(self.expanded) >= MAX_KEPT:

@@ -20,7 +20,7 @@ def stores(body: list[ir.Stmt]) -> set[str]:
     """The state variables that statements assign, including in calls inside expressions."""
     found: set[str] = set()
     for statement in body:
-        if isinstance(statement, ir.Store):
+        if isinstance(statement, ir.SetVariable):
             found.add(statement.variable)
         for name in statement.__slots__:
             found |= _stores_in(getattr(statement, name))

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from floodmark.checkers.export.names import Names
 from floodmark.checkers.export.places import shown
-from floodmark.checkers.export.promela_effects import Effects
+from floodmark.checkers.export.promela_effects import PromelaEffects
 from floodmark.checkers.export.promela_text import Text
-from floodmark.checkers.export.promela_values import Cells, Slots, Value, cell_type, cells, literal, load, members
+from floodmark.checkers.export.promela_values import CellAddress, Slots, Value, cell_type, cells, literal, load, members
 from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
@@ -63,10 +63,10 @@ def process(program: Program, initial: Iterable[State], constants: dict[str, int
 
     Raises CannotExportError, with file and line, for what Promela cannot express.
     """
-    return _Writer(program, list(initial), constants, list(inside), deadlock).process()
+    return _PromelaWriter(program, list(initial), constants, list(inside), deadlock).process()
 
 
-class _Writer:
+class _PromelaWriter:
     def __init__(self, program: Program, initial: list[State], constants: dict[str, int], inside: list[bool],
                  deadlock: bool) -> None:
         self.program = program
@@ -93,8 +93,8 @@ class _Writer:
         steps = any(predicate.kind == "transition" for predicate in program.predicates)
         self.keeps_old = steps or bool(program.boundaries)
 
-    def _place_of(self, name: str, stored: str) -> Cells:
-        return Cells(stored, None if cells(self.program.variables[name]) == 1 else "0")
+    def _place_of(self, name: str, stored: str) -> CellAddress:
+        return CellAddress(stored, None if cells(self.program.variables[name]) == 1 else "0")
 
     def process(self) -> Process:
         with self.text.indented(), self.text.indented(), self.text.aside() as choices:
@@ -174,8 +174,8 @@ class _Writer:
         lines += [f"TEMPORARY {_declared('int', name, count)}" for name, count in used if count]
         return lines
 
-    def _writer(self, disabled: str = "disabled") -> Effects:
-        return Effects(self.text, self.state, self.program.variables, self.places, disabled)
+    def _writer(self, disabled: str = "disabled") -> PromelaEffects:
+        return PromelaEffects(self.text, self.state, self.program.variables, self.places, disabled)
 
     # What is chosen.
 
@@ -187,7 +187,7 @@ class _Writer:
                         self._constant_cells(kind, self.places[name], literal(kind, value))
             self.text.emit(f":: d_step {{ !started -> started = 1; {' '.join(line.strip() for line in lines)} skip }}")
 
-    def _constant_cells(self, kind: Type, place: Cells, value: Value) -> None:
+    def _constant_cells(self, kind: Type, place: CellAddress, value: Value) -> None:
         """Writes the cells of a constant that are not 0."""
         with self.text.aside() as lines:
             writer = self._writer()
@@ -197,10 +197,10 @@ class _Writer:
             if not line.rstrip(";").endswith("= 0"):
                 self.text.emit(line.strip())
 
-    def _parameters(self, action: ir.Action) -> list[Cells]:
+    def _parameters(self, action: ir.Action) -> list[CellAddress]:
         places, offset = [], 0
         for parameter in action.parameters:
-            places.append(Cells("argument", str(offset)))
+            places.append(CellAddress("argument", str(offset)))
             offset += cells(parameter.type)
         return places
 
@@ -235,7 +235,7 @@ class _Writer:
             self._choice(number, action, places, arguments, first)
         return first, first < len(action.guards) or _requires(action.body)
 
-    def _choice(self, number: int, action: ir.Action, places: list[Cells],
+    def _choice(self, number: int, action: ir.Action, places: list[CellAddress],
                 arguments: tuple[tuple[str, Value, bool], ...], first: int) -> None:
         with self.text.aside() as lines, self.text.statement():
             writer = self._writer()
@@ -333,7 +333,7 @@ class _Writer:
             self._reset()
         return [*units, lines]
 
-    def _copy(self, source: dict[str, Cells], target: dict[str, Cells]) -> None:
+    def _copy(self, source: dict[str, CellAddress], target: dict[str, CellAddress]) -> None:
         for name, kind in self.program.variables.items():
             self._each_cell(cells(kind), lambda index, name=name: f"{target[name].cell(index)} = "
                             f"{source[name].cell(index)};")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from floodmark.checkers.export.promela_expressions import Expressions
+from floodmark.checkers.export.promela_expressions import PromelaExpressions
 from floodmark.checkers.export.promela_values import (
     Nothing,
     Number,
@@ -25,7 +25,7 @@ from floodmark.compiler import ir
 from floodmark.language.types import MapType, SeqType, SetType
 
 
-class Comprehensions(Expressions):
+class PromelaComprehensions(PromelaExpressions):
     """Writes expressions other than calls."""
 
     @contextmanager

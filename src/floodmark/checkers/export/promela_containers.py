@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from floodmark.checkers.export.promela_memory import UNROLLED, Memory
+from floodmark.checkers.export.promela_memory import UNROLLED, PromelaMemory
 from floodmark.checkers.export.promela_values import (
     WIDEST,
-    Cells,
+    CellAddress,
     Entries,
+    FieldCells,
     Listing,
     Mask,
     Maybe,
     Number,
-    Row,
     Slots,
     Value,
     both,
@@ -33,10 +33,10 @@ from floodmark.compiler.lowering import size_bound
 from floodmark.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 
-class Containers(Memory):
+class PromelaContainers(PromelaMemory):
     """Iterates over containers, and compares values of any type."""
 
-    def insert(self, kind: SetType | BagType, place: Cells, item: Value) -> None:
+    def insert(self, kind: SetType | BagType, place: CellAddress, item: Value) -> None:
         """Puts an element into its slot, at most once for a set; fails when there is no room."""
         element, room = kind.element, kind.capacity
         assert room is not None
@@ -48,7 +48,7 @@ class Containers(Memory):
         wanted = self.held(self._code(element, load(element, value)), "c")
         at, end = self.held("0", "p"), self.text.label("found")
 
-        def slot(index: str) -> Cells:
+        def slot(index: str) -> CellAddress:
             return place.at(stride(index, step))
 
         def held(index: str) -> str:
@@ -141,7 +141,7 @@ class Containers(Memory):
                 there = self.short(a.there), self.short(b.there)
                 held = self.guarded(f"({there[0]} && {there[1]})", lambda: self.equal(inner, a.held, b.held))
                 return f"(({there[0]}) == ({there[1]}) && ({no(there[0])} || {held}))"
-            case RecordType(_, fields), Row(), Row():
+            case RecordType(_, fields), FieldCells(), FieldCells():
                 return both(self.equal(of, a.fields[name], b.fields[name]) for name, of in fields)
             case SetType(element, None), Mask(), Mask():
                 return self.all_of(element.size, lambda index: f"({a.at(index)}) == ({b.at(index)})") \

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark.checkers.export.promela_containers import Containers
+from floodmark.checkers.export.promela_containers import PromelaContainers
 from floodmark.checkers.export.promela_values import (
     Entries,
     Listing,
@@ -35,7 +35,7 @@ from floodmark.language.types import (
 )
 
 
-class Conversions(Containers):
+class PromelaConversions(PromelaContainers):
     """Tests whether a value belongs to another type, and converts it."""
 
     def fits(self, source: Type, target: Type, value: Value) -> str:

@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from floodmark.checkers.export.assignments import assigned, results
-from floodmark.checkers.export.promela_comprehensions import Comprehensions
+from floodmark.checkers.export.promela_comprehensions import PromelaComprehensions
 from floodmark.checkers.export.promela_text import Text
-from floodmark.checkers.export.promela_values import Cells, Value, cells, code, load, plus
+from floodmark.checkers.export.promela_values import CellAddress, Value, cells, code, load, plus
 from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 
 
 @dataclass(slots=True)
-class _Loop:
+class _LoopLabels:
     """The labels after a loop and at the end of its current iteration."""
 
     broken: str
     continued: str
 
 
-class Effects(Comprehensions):
+class PromelaEffects(PromelaComprehensions):
     """Writes statements. ``disabled`` is the label to go to when a guard is false."""
 
     def __init__(
@@ -30,16 +30,16 @@ class Effects(Comprehensions):
         text: Text,
         state: dict[str, dict[str, Value]],
         variables: dict[str, Type],
-        places: dict[str, Cells],
+        places: dict[str, CellAddress],
         disabled: str = "",
     ) -> None:
         super().__init__(text, state)
         self.variables = variables
         self.places = places
         self.disabled = disabled
-        self._memory: dict[int, Cells] = {}
+        self._memory: dict[int, CellAddress] = {}
         self._returns: list[str] = []
-        self._loops: list[_Loop] = []
+        self._loops: list[_LoopLabels] = []
 
     def run(self, body: list[ir.Stmt]) -> None:
         """Writes statements; a Return jumps to their end."""
@@ -57,7 +57,7 @@ class Effects(Comprehensions):
 
     def visit_inline(self, node: ir.Inline) -> Value:
         self.run(node.body)
-        return load(node.type, Cells("", None)) if node.result is None else self.locals[node.result.slot]
+        return load(node.type, CellAddress("", None)) if node.result is None else self.locals[node.result.slot]
 
     def visit_applied(self, node: ir.Applied) -> Value:
         message = f"{node.function.name} with all that it calls is too large to be written out for each call"
@@ -72,7 +72,7 @@ class Effects(Comprehensions):
         match node:
             case ir.SetLocal(target=target, value=value):
                 self._assign(target, value)
-            case ir.Store():
+            case ir.SetVariable():
                 self._store(node)
             case ir.If():
                 self._if(node)
@@ -120,7 +120,7 @@ class Effects(Comprehensions):
         self.text.emit("fi;")
 
     def _for(self, node: ir.For) -> None:
-        loop = _Loop(self.text.label("broken"), self.text.label("continued"))
+        loop = _LoopLabels(self.text.label("broken"), self.text.label("continued"))
         before = len(self.text.lines)
         with self.each(node.variable, node.domain, True):
             self._loops.append(loop)
@@ -135,14 +135,16 @@ class Effects(Comprehensions):
 
     # Assignments to the state.
 
-    def _store(self, node: ir.Store) -> None:
+    def _store(self, node: ir.SetVariable) -> None:
         found = self.evaluate(node.value)
         kind, place = self._target(self.variables[node.variable], self.places[node.variable], node.path)
         if _mentions(node.value, lambda part: isinstance(part, ir.StateVar) and part.name == node.variable):
             found = self.kept(kind, found)
         self.write(kind, place, found)
 
-    def _target(self, kind: Type, place: Cells, path: list[ir.FieldStep | ir.ItemStep]) -> tuple[Type, Cells]:
+    def _target(
+        self, kind: Type, place: CellAddress, path: list[ir.FieldStep | ir.ItemStep]
+    ) -> tuple[Type, CellAddress]:
         """The place that an assignment changes."""
         for step in path:
             match step, kind:

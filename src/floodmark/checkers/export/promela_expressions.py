@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from floodmark.checkers.export.promela_conversions import Conversions
+from floodmark.checkers.export.promela_conversions import PromelaConversions
 from floodmark.checkers.export.promela_memory import UNROLLED
 from floodmark.checkers.export.promela_values import (
     Entries,
+    FieldCells,
     Listing,
     Mask,
     Maybe,
     Nothing,
     Number,
-    Row,
     Value,
     both,
     cells,
@@ -38,7 +38,7 @@ from floodmark.compiler.visitor import Visitor
 from floodmark.language.types import BagType, IntType, MapType, SeqType, SetType
 
 
-class Expressions(Conversions, Visitor[Value]):
+class PromelaExpressions(PromelaConversions, Visitor[Value]):
     """Writes expressions other than comprehensions and calls."""
 
     def evaluate(self, node: ir.Expr) -> Value:
@@ -72,7 +72,7 @@ class Expressions(Conversions, Visitor[Value]):
 
     def visit_field(self, node: ir.Field) -> Value:
         record = self.evaluate(node.record)
-        assert isinstance(record, Row)
+        assert isinstance(record, FieldCells)
         return record.fields[node.name]
 
     def visit_map_get(self, node: ir.MapGet) -> Value:
@@ -158,7 +158,7 @@ class Expressions(Conversions, Visitor[Value]):
         return Listing(str(len(values)), item)
 
     def visit_record_of(self, node: ir.RecordOf) -> Value:
-        return Row({name: self.evaluate(value) for name, value in node.fields.items()})
+        return FieldCells({name: self.evaluate(value) for name, value in node.fields.items()})
 
     def visit_set_of(self, node: ir.SetOf) -> Value:
         kind = node.type

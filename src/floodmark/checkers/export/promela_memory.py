@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import (
-    Cells,
+    CellAddress,
     Entries,
+    FieldCells,
     Listing,
     Mask,
     Maybe,
     Nothing,
     Number,
-    Row,
     Slots,
     Value,
     cells,
@@ -34,7 +34,7 @@ LONG = 60
 """A longer expression that is needed more than once is computed once."""
 
 
-class Memory:
+class PromelaMemory:
     """Stores and writes values."""
 
     def __init__(self, text: Text, state: dict[str, dict[str, Value]]) -> None:
@@ -68,7 +68,7 @@ class Memory:
         """A copy of a value as it is now, whatever happens to what it was computed from."""
         return load(kind, self.saved(kind, value, wanted))
 
-    def saved(self, kind: Type, value: Value, wanted: str = "v") -> Cells:
+    def saved(self, kind: Type, value: Value, wanted: str = "v") -> CellAddress:
         place = self.text.temporary(wanted, cells(kind))
         self.write(kind, place, value)
         return place
@@ -82,7 +82,7 @@ class Memory:
         with self.text.loop("0", str(count)) as index_name:
             body(index_name)
 
-    def write(self, kind: Type, place: Cells, value: Value) -> None:
+    def write(self, kind: Type, place: CellAddress, value: Value) -> None:
         """Writes a value to a place; the value must not depend on what is there."""
         text = self.text
         match kind, value:
@@ -96,7 +96,7 @@ class Memory:
                 there = self.short(there)
                 text.emit(f"{place.cell('0')} = {there};")
                 self.write_if(inner, place.at("1"), there, held)
-            case RecordType(_, fields), Row(parts):
+            case RecordType(_, fields), FieldCells(parts):
                 offset = 0
                 for name, of in fields:
                     self.write(of, place.at(str(offset)), parts[name])
@@ -121,12 +121,12 @@ class Memory:
             case _:
                 raise AssertionError((kind, value))
 
-    def _write_slot(self, element: Type, place: Cells, index: str, used: str, value: Value) -> None:
+    def _write_slot(self, element: Type, place: CellAddress, index: str, used: str, value: Value) -> None:
         here = place.at(stride(index, 1 + cells(element)))
         self.text.emit(f"{here.cell('0')} = {used};")
         self.write_if(element, here.at("1"), here.cell("0"), value)
 
-    def write_if(self, kind: Type, place: Cells, condition: str, value: Value) -> None:
+    def write_if(self, kind: Type, place: CellAddress, condition: str, value: Value) -> None:
         """Writes a value to a place if the condition is true, and the value for nothing if it is not."""
         if cells(kind) == 0:
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from floodmark.checkers.export.names import Names
-from floodmark.checkers.export.promela_values import Cells
+from floodmark.checkers.export.promela_values import CellAddress
 
 
 class Text:
@@ -69,7 +69,7 @@ class Text:
         self._labels += 1
         return f"{wanted}_{self._labels}"
 
-    def temporary(self, wanted: str, cells: int) -> Cells:
+    def temporary(self, wanted: str, cells: int) -> CellAddress:
         """Cells that nothing else uses until the statement ends. They are C globals, so their names must not clash
         with C's."""
         key = (wanted, cells)
@@ -78,7 +78,7 @@ class Text:
         if slot not in self._known:
             self._known[slot] = self.names.fresh(f"t_{wanted}")
             self.temporaries[self._known[slot]] = cells
-        return Cells(self._known[slot], None if cells == 1 else "0")
+        return CellAddress(self._known[slot], None if cells == 1 else "0")
 
     @contextmanager
     def statement(self) -> Iterator[None]:

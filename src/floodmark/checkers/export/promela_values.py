@@ -56,7 +56,7 @@ class Maybe:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldCells:
     fields: dict[str, Value]
 
 
@@ -92,11 +92,11 @@ class Nothing:
     """None alone, and the elements of empty containers."""
 
 
-Value = Number | Maybe | Row | Mask | Slots | Entries | Listing | Nothing
+Value = Number | Maybe | FieldCells | Mask | Slots | Entries | Listing | Nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellAddress:
     """Where cells are: a variable and the index of the first cell, or no index if the variable is a single cell."""
 
     name: str
@@ -105,8 +105,8 @@ class Cells:
     def cell(self, index: str) -> str:
         return self.name if self.offset is None else f"{self.name}[{plus(self.offset, index)}]"
 
-    def at(self, index: str) -> Cells:
-        return self if self.offset is None else Cells(self.name, plus(self.offset, index))
+    def at(self, index: str) -> CellAddress:
+        return self if self.offset is None else CellAddress(self.name, plus(self.offset, index))
 
 
 def cells(kind: Type) -> int:
@@ -165,7 +165,7 @@ def must_fit(kind: Type, at: Position | None) -> None:
         raise refuse(f"an integer in {'no bounds' if kind == INT else kind}; Spin's have 32 bits", at)
 
 
-def load(kind: Type, place: Cells) -> Value:
+def load(kind: Type, place: CellAddress) -> Value:
     """The value in a place."""
     match kind:
         case NoneType() | NothingType():
@@ -177,7 +177,7 @@ def load(kind: Type, place: Cells) -> Value:
             for name, of in fields:
                 found[name] = load(of, place.at(str(offset)))
                 offset += cells(of)
-            return Row(found)
+            return FieldCells(found)
         case SetType(_, None):
             return Mask(place.cell)
         case SetType(element, _) | BagType(element, _):
@@ -216,7 +216,7 @@ def literal(kind: Type, value: Any) -> Value:
             return Maybe("0", empty(inner)) if value is None else Maybe("1", literal(inner, value))
         case RecordType(_, fields):
             held = kind.parts(value)
-            return Row({name: literal(of, held[name]) for name, of in fields})
+            return FieldCells({name: literal(of, held[name]) for name, of in fields})
         case SetType(element, None):
             inside = [index for index, item in enumerate(members(element)) if item in value]
             return Mask(lambda index: either(same(index, str(code)) for code in inside))
@@ -245,7 +245,7 @@ def empty(kind: Type) -> Value:
         case OptionalType(inner):
             return Maybe("0", empty(inner))
         case RecordType(_, fields):
-            return Row({name: empty(of) for name, of in fields})
+            return FieldCells({name: empty(of) for name, of in fields})
         case SetType(_, None):
             return Mask(lambda _: "0")
         case SetType(element, _) | BagType(element, _):
@@ -280,8 +280,8 @@ def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
             there = choose(BoolType(), condition, Number(a.there), Number(b.there))
             assert isinstance(there, Number)
             return Maybe(there.text, choose(kind.inner, condition, a.held, b.held))
-        case Row(fields=x_fields), Row(fields=y_fields) if isinstance(kind, RecordType):
-            return Row({name: choose(of, condition, x_fields[name], y_fields[name]) for name, of in kind.fields})
+        case FieldCells(fields=x_fields), FieldCells(fields=y_fields) if isinstance(kind, RecordType):
+            return FieldCells({name: choose(of, condition, x_fields[name], y_fields[name]) for name, of in kind.fields})
         case Mask(at=x_at), Mask(at=y_at):
             return Mask(lambda index: choice(condition, x_at(index), y_at(index)))
         case Slots(at=x_slot), Slots(at=y_slot) if isinstance(kind, SetType | BagType):
@@ -318,9 +318,9 @@ def code(kind: Type, value: Value) -> str:
             return text if low == 0 else f"({text} - {number(low)})"
         case OptionalType(inner), Maybe(there, held):
             return f"({there} -> 1 + {code(inner, held)} : 0)"
-        case UnionType(), Row(parts):
+        case UnionType(), FieldCells(parts):
             return _code_of_union(kind, parts)
-        case RecordType(_, fields), Row(parts):
+        case RecordType(_, fields), FieldCells(parts):
             result = "0"
             for name, of in fields:
                 result = plus(times(result, of.size), code(of, parts[name]))
@@ -345,7 +345,7 @@ def _code_of_union(kind: UnionType, parts: dict[str, Value]) -> str:
     assert isinstance(tag, Number)
     for member in kind.members:
         held = {name: _held(kind.field(name), of, parts[name]) for name, of in member.fields}
-        texts.append(plus(code(member, Row(held)), str(before)))
+        texts.append(plus(code(member, FieldCells(held)), str(before)))
         before += member.size
     result = texts[-1]
     for number in range(len(texts) - 2, -1, -1):
@@ -363,7 +363,7 @@ def _decoded_union(kind: UnionType, index: str) -> Value:
     rows, ends, before = [], [], 0
     for number, member in enumerate(kind.members):
         own = decoded(member, f"({index} - {before})" if before else index)
-        assert isinstance(own, Row)
+        assert isinstance(own, FieldCells)
         found: dict[str, Value] = {TAG: Number(str(number))}
         for name, of in kind.fields[1:]:
             value = own.fields.get(name)
@@ -372,7 +372,7 @@ def _decoded_union(kind: UnionType, index: str) -> Value:
             else:
                 found[name] = value if member.field(name) == of else Maybe("1", value)
         before += member.size
-        rows.append(Row(found))
+        rows.append(FieldCells(found))
         ends.append(before)
     result: Value = rows[-1]
     for row, end in zip(rows[-2::-1], ends[-2::-1], strict=True):
@@ -398,7 +398,7 @@ def decoded(kind: Type, index: str) -> Value:
             for name, of in reversed(fields):
                 found[name] = decoded(of, _digit(index, stride, of.size))
                 stride *= of.size
-            return Row(found)
+            return FieldCells(found)
         case SetType(_, None):
             return Mask(lambda position: f"(({index} >> {position}) & 1)")
         case MapType(_, of):

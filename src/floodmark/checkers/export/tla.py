@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from floodmark.checkers.export.names import Names
 from floodmark.checkers.export.places import shown
 from floodmark.checkers.export.refusal import refuse
-from floodmark.checkers.export.tla_effects import Effects
-from floodmark.checkers.export.tla_expressions import Scope, let
+from floodmark.checkers.export.tla_effects import TlaEffects
+from floodmark.checkers.export.tla_expressions import TlaScope, let
 from floodmark.checkers.export.tla_text import with_definitions
-from floodmark.checkers.export.tla_values import RESERVED, Types, conj, disj, negated, string
+from floodmark.checkers.export.tla_values import RESERVED, TlaTypes, conj, disj, negated, string
 from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.program import Program
@@ -61,7 +61,7 @@ BagOf(s) == [x \in Elements(s) |-> Cardinality({i \in DOMAIN s : s[i] = x})]
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class TlaModule:
     """The text of a module and of its configuration."""
 
     name: str
@@ -71,15 +71,15 @@ class Module:
     """For each reachability property, the invariant whose violation in TLC means that it is reached."""
 
 
-def module(program: Program, initial: Iterable[State], constants: dict[str, int], deadlock: bool = False) -> Module:
+def module(program: Program, initial: Iterable[State], constants: dict[str, int], deadlock: bool = False) -> TlaModule:
     """A program with these initial states as a TLA+ module.
 
     Raises CannotExportError, with file and line, for what TLA+ cannot express in the part that TLC can read.
     """
-    return _Writer(program, list(initial), constants, deadlock).module()
+    return _TlaWriter(program, list(initial), constants, deadlock).module()
 
 
-class _Writer:
+class _TlaWriter:
     def __init__(self, program: Program, initial: list[State], constants: dict[str, int], deadlock: bool) -> None:
         self.program = program
         self.initial = initial
@@ -91,13 +91,13 @@ class _Writer:
         parts: list[ir.Action | ir.Predicate] = [*program.actions, *program.predicates, *program.boundaries]
         self.operators = {id(part): names.fresh(part.name) for part in parts}
         self.names = names
-        self.types = Types(names)
+        self.types = TlaTypes(names)
         self.extra: list[str] = []
         """Invariants for TLC in addition to those of the model."""
         self.never: list[str] = []
         """The negations of reachability properties."""
 
-    def module(self) -> Module:
+    def module(self) -> TlaModule:
         actions = [self._action(action) for action in self.program.actions]
         boundaries = [self._predicate(boundary) for boundary in self.program.boundaries]
         properties = [self._predicate(predicate) for predicate in self.program.predicates]
@@ -135,7 +135,7 @@ class _Writer:
             "====",
             "",
         ]
-        return Module(self.name, "\n".join(lines), self._config(), tuple(self.never))
+        return TlaModule(self.name, "\n".join(lines), self._config(), tuple(self.never))
 
     def _sizes(self) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self.constants.items()) or "no constants"
@@ -154,11 +154,11 @@ class _Writer:
             chosen = "    /\\ " + "\n       ".join(f"\\/ {state.replace(chr(10), chr(10) + '   ')}" for state in states)
         return f'Init ==\n{chosen}\n    /\\ failure = ""'
 
-    def _scope(self, primed: bool = False) -> Scope:
-        return Scope(state={name: f"{text}'" if primed else text for name, text in self.variables.items()})
+    def _scope(self, primed: bool = False) -> TlaScope:
+        return TlaScope(state={name: f"{text}'" if primed else text for name, text in self.variables.items()})
 
-    def _writer(self, scope: Scope) -> Effects:
-        writer = Effects(self.types, self.names.inner(), scope, dict(self.variables))
+    def _writer(self, scope: TlaScope) -> TlaEffects:
+        writer = TlaEffects(self.types, self.names.inner(), scope, dict(self.variables))
         writer.start(self.program.variables)
         return writer
 
@@ -186,7 +186,7 @@ class _Writer:
             body = "    " + with_definitions(opening, textwrap.dedent(body), "    ")
         return f"\\* {shown(action.at)}\n{called} ==\n{body}\n"
 
-    def _effect(self, action: ir.Action, writer: Effects) -> str:
+    def _effect(self, action: ir.Action, writer: TlaEffects) -> str:
         scope = writer.scope
         changed = [name for name in self.variables if scope.state[name] != self.variables[name]]
         kept = [self.variables[name] for name in self.variables if name not in changed]

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from floodmark.checkers.export.assignments import assigned, results, stores
 from floodmark.checkers.export.refusal import refuse
-from floodmark.checkers.export.tla_expressions import Expressions, let
+from floodmark.checkers.export.tla_expressions import TlaExpressions, let
 from floodmark.checkers.export.tla_values import bracketed, chosen, conj, disj, negated
 from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
@@ -28,7 +28,7 @@ class _Exits:
     paths: list[str] = field(default_factory=list)
 
 
-class Effects(Expressions):
+class TlaEffects(TlaExpressions):
     """Writes statements."""
 
     variables: dict[str, Type]
@@ -71,7 +71,7 @@ class Effects(Expressions):
         match node:
             case ir.SetLocal(target=target, value=value):
                 self._assign(target, self.evaluate(value))
-            case ir.Store():
+            case ir.SetVariable():
                 self._store(node)
             case ir.If():
                 self._if(node)
@@ -192,7 +192,7 @@ class Effects(Expressions):
 
     # Assignments to the state.
 
-    def _store(self, node: ir.Store) -> None:
+    def _store(self, node: ir.SetVariable) -> None:
         value = self.evaluate(node.value)
         text = value
         if node.path:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from floodmark.checkers.export.names import Names
 from floodmark.checkers.export.refusal import refuse
 from floodmark.checkers.export.slices import open_end
-from floodmark.checkers.export.tla_values import Types, bracketed, chosen, conj, disj, negated, number
+from floodmark.checkers.export.tla_values import TlaTypes, bracketed, chosen, conj, disj, negated, number
 from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.joins import fits, join
@@ -27,7 +27,7 @@ _SETS = {"|": "\\cup", "&": "\\cap", "-": "\\"}
 
 
 @dataclass(slots=True)
-class Scope:
+class TlaScope:
     """The state of the writing: LET definitions so far, current names of variables, conditions reached, and failures.
 
     ``path`` is a list of conditions under which control gets here. ``failures`` and ``required`` are in the order in
@@ -42,16 +42,16 @@ class Scope:
     failures: list[str] = field(default_factory=list)
     required: list[str] = field(default_factory=list)
 
-    def inner(self) -> Scope:
+    def inner(self) -> TlaScope:
         """The scope of a bound variable: it sees what is defined here, and starts empty."""
         born = dict.fromkeys(self.born, 0)
-        return Scope([], dict(self.locals), born, dict(self.state), [], [], [])
+        return TlaScope([], dict(self.locals), born, dict(self.state), [], [], [])
 
 
-class Expressions(Visitor[str]):
+class TlaExpressions(Visitor[str]):
     """Writes expressions in one scope."""
 
-    def __init__(self, types: Types, names: Names, scope: Scope, old: dict[str, str]) -> None:
+    def __init__(self, types: TlaTypes, names: Names, scope: TlaScope, old: dict[str, str]) -> None:
         self.types = types
         self.names = names
         self.scope = scope
@@ -60,7 +60,7 @@ class Expressions(Visitor[str]):
     # Scopes.
 
     @contextmanager
-    def within(self, scope: Scope) -> Iterator[Scope]:
+    def within(self, scope: TlaScope) -> Iterator[TlaScope]:
         saved, self.scope = self.scope, scope
         yield scope
         self.scope = saved
@@ -356,7 +356,7 @@ class Expressions(Visitor[str]):
         raise AssertionError(domain)
 
     @contextmanager
-    def bound(self, generator: ir.Generator) -> Iterator[tuple[Scope, str, str]]:
+    def bound(self, generator: ir.Generator) -> Iterator[tuple[TlaScope, str, str]]:
         """Inside a generator: its scope, the name of its variable, and its conditions. Its failures stay in its
         scope."""
         scope = self.scope.inner()
@@ -423,7 +423,7 @@ class Expressions(Visitor[str]):
         found = f"\\E {i} \\in DOMAIN {seq} : {of(i, hit)}"
         return found if any_of else f"~({found})"
 
-    def _spread(self, scope: Scope, name: str, domain: str) -> None:
+    def _spread(self, scope: TlaScope, name: str, domain: str) -> None:
         """A failure inside a generator becomes one outside it, for whichever value of its variable."""
         failing = disj(scope.failures)
         if failing != "FALSE":
@@ -521,7 +521,7 @@ def _inside(node: ir.Reduce, depth: int) -> list[ir.Expr]:
     return found
 
 
-def let(scope: Scope, text: str) -> str:
+def let(scope: TlaScope, text: str) -> str:
     """A text with the definitions of its scope that it needs."""
     from floodmark.checkers.export.tla_text import with_definitions
 

@@ -62,7 +62,7 @@ def string(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-class Types:
+class TlaTypes:
     """The types of a module. Enums, identifiers and records are defined once, by name."""
 
     def __init__(self, names: Names) -> None:

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
-from floodmark.checkers.gate.modules import Files, Modules, text_of
-from floodmark.checkers.gate.values import NotKept, Values, is_ours, pure_modules
+from floodmark.checkers.gate.modules import FileHashes, Modules, text_of
+from floodmark.checkers.gate.values import NotKept, ValueHasher, is_ours, pure_modules
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
     """The files by their hashes, and the hash of the objects."""
 
-    files: Files
+    files: FileHashes
     values: str
 
     def is_still_there(self) -> bool:
@@ -36,7 +36,7 @@ class Bases:
     def __init__(self, at_first: dict[str, Any]) -> None:
         self._changed = _changed(at_first)
         self._modules = Modules()
-        self._values = Values()
+        self._values = ValueHasher()
 
     def of(self, modules: Iterable[ModuleType], roots: Iterable[Any]) -> Basis:
         """What a verdict on classes and functions that were looked for in modules depends on. Raises NotKept."""

@@ -27,10 +27,10 @@ from floodmark.checkers.gate.entries import (
     with_designs,
 )
 from floodmark.checkers.gate.job import Sources
-from floodmark.checkers.gate.lock import Entry, Lock
-from floodmark.checkers.gate.plan import Plan
+from floodmark.checkers.gate.lock import Lock, LockEntry
+from floodmark.checkers.gate.plan import GatePlan
 from floodmark.checkers.gate.renames import Renames, renamed, renames
-from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Tier
@@ -39,14 +39,14 @@ from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 
 
-class Comparison:
+class LockComparison:
     """``now`` is what the lock would say of the results; it says nothing of what ended in an error."""
 
     def __init__(
         self,
-        scope: Scope,
+        scope: GateScope,
         tier: Tier,
-        plan: Plan,
+        plan: GatePlan,
         found: Mapping[tuple[str, str | None], tuple[CheckResult, Sources]],
         proved: Mapping[str, tuple[Proved, Sources]],
     ) -> None:
@@ -71,7 +71,7 @@ class Comparison:
                 (now.claims if proved.method == "claim" else now.proofs)[name] = proof_entry(proved, sources)
         return now
 
-    def _designs(self, name: str) -> dict[str, Entry]:
+    def _designs(self, name: str) -> dict[str, LockEntry]:
         """The entries of the known-bad designs of a spec that were checked in this run."""
         return {
             variant: flawed_entry(*found)
@@ -144,7 +144,7 @@ class Comparison:
             elif entry.get("tier") == self.tier:
                 yield entry_gone(name, entry, _what(name), place, f"is no longer in the {self.tier} tier")
 
-    def _lost(self, name: str, entry: Entry) -> str:
+    def _lost(self, name: str, entry: LockEntry) -> str:
         """What is no longer checked with a spec that is gone, where other rows of its file are left."""
         rows = [spec for each, spec in self.specs.items() if spec_address.of_file(each) == spec_address.of_file(name)]
         if not rows:
@@ -183,7 +183,7 @@ class Comparison:
         """The tier of a known-bad design; None if the spec has it no more."""
         return self.plan.tiers.get((name, variant))
 
-    def _comparable(self, name: str, was: Entry, now: Entry) -> Entry:
+    def _comparable(self, name: str, was: LockEntry, now: LockEntry) -> LockEntry:
         """An entry of the lock without the known-bad designs that are not of this run: those of the other tier, and
         those that had no result."""
         silent = {variant for spec, variant in self.found if spec == name} - set(now.get(FLAWED, {}))
@@ -200,8 +200,8 @@ class Comparison:
         unread = [self.scope.name(Path(result.spec)) for result in self.plan.broken]
         unread += [f"{proved.name}." for proved in self.plan.broken_claims]
         for section, what in (("claims", "claim"), ("proofs", "proof")):
-            before: dict[str, Entry] = getattr(locked, section)
-            after: dict[str, Entry] = getattr(self.now, section)
+            before: dict[str, LockEntry] = getattr(locked, section)
+            after: dict[str, LockEntry] = getattr(self.now, section)
             for name, entry in after.items():
                 proved = self.proved[name][0]
                 at = Where((proved.spec, proved.line))
@@ -230,7 +230,7 @@ class Comparison:
             mutants={name: each for name, each in locked.mutants.items() if name in names or not self.scope.has(name)},
         )
 
-    def _merged(self, name: str, was: Entry) -> Entry:
+    def _merged(self, name: str, was: LockEntry) -> LockEntry:
         """The entry of a spec with what this run found, and of the other tier what the lock has."""
         now = self.now.specs[name]
         model = now if (name, None) in self.found or not was else was

@@ -16,13 +16,13 @@ from importlib.util import decode_source
 from pathlib import Path
 from typing import Any, Literal
 
-from floodmark.checkers.gate.lexical_scopes import Scope
+from floodmark.checkers.gate.lexical_scopes import LexicalScope
 
-Kind = Literal["plain", "local", "global", "member", "attribute", "keyword", "word", "import"]
+NameKind = Literal["plain", "local", "global", "member", "attribute", "keyword", "word", "import"]
 """A token is plain text or a name: of a function's scope; of the file; in a class body (where it may be the file's);
 after a dot or bound in a class; of an argument in a call; a word in a string, which may be any of these; or what a
 statement in a function imports."""
-Token = tuple[Kind, Any]
+Token = tuple[NameKind, Any]
 
 _SKIPPED = ("ctx", "type_comment", "kind", "type_ignores")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -106,7 +106,7 @@ def definitions_of(file: Path) -> Definitions:
 def parsed(file: Path, text: str) -> Definitions:
     """The definitions of a text that is the content of a file."""
     tree = ast.parse(text)
-    scope = Scope.of_file(text, str(file))
+    scope = LexicalScope.of_file(text, str(file))
     found = Definitions(file)
     by_name = imports_by_name(tree)
     for statement in _without_docstring(tree.body):
@@ -172,10 +172,10 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
                 yield parts[0], Import(".".join(parts[: end + 1]), None, 0)
 
 
-def _definition(statement: ast.stmt, within: Definitions, scope: Scope, by_name: bool) -> Definition:
+def _definition(statement: ast.stmt, within: Definitions, scope: LexicalScope, by_name: bool) -> Definition:
     decorators = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
-    writer = _Writer(scope, by_name)
+    writer = _TokenWriter(scope, by_name)
     writer.node(statement)
     return Definition(
         within, first, tuple(writer.tokens), tuple(writer.bound), frozenset(writer.attributes),
@@ -205,17 +205,17 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-class _Writer:
+class _TokenWriter:
     """Writes a syntax tree as tokens. It meets scopes in the same order as ``symtable``."""
 
-    def __init__(self, scope: Scope, by_name: bool) -> None:
+    def __init__(self, scope: LexicalScope, by_name: bool) -> None:
         self.tokens: list[Token] = []
         self.bound: dict[str, None] = {}
         self.attributes: set[str] = set()
         self.parameters: list[tuple[int, int, str]] = []
         self._scope = scope
         self._by_name = by_name
-        self._locals: dict[tuple[Scope, str], int] = {}
+        self._locals: dict[tuple[LexicalScope, str], int] = {}
         self._functions = 0
 
     def node(self, node: ast.AST) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.gate.lock import LockEntry
 from floodmark.checkers.gate.meanings import is_constant
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
@@ -80,7 +80,7 @@ def _failed(result: CheckResult) -> str:
     return result.case_title() if result.exit_code == ExitCode.NOT_AS_EXPECTED else ""
 
 
-def compared(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
+def compared(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
     """The differences between two entries, all in the table ``name``.
 
     If the entry has no verdict now, only keys that need no search are compared; if it has another one, its figures are
@@ -92,13 +92,13 @@ def compared(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
         yield replace(each, table=name, follows=each.follows or (at.failed if own else ""))
 
 
-def compared_designs(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
+def compared_designs(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
     """The differences between the known-bad designs of two entries, where the model itself was not checked."""
     for each in _flawed(name, was.get("flawed", {}), now.get("flawed", {}), at):
         yield replace(each, table=name)
 
 
-def _differences(name: str, was: Entry, now: Entry, at: Where) -> Iterator[tuple[Drift, str]]:
+def _differences(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[tuple[Drift, str]]:
     keys = dict.fromkeys([*_ORDER, *(key for key in (*was, *now) if key not in _ORDER)])
     compared_keys = [key for key in keys if was.get(key) != now.get(key) and (key in _STATIC or "verdict" in now)]
     if "verdict" in compared_keys:
@@ -120,7 +120,7 @@ def _differences(name: str, was: Entry, now: Entry, at: Where) -> Iterator[tuple
         yield _drift(name, f"property {prop}", before, after, note, at.properties.get(prop, at.spec)), "properties"
 
 
-def _changed(was: Entry, now: Entry) -> list[str]:
+def _changed(was: LockEntry, now: LockEntry) -> list[str]:
     """The properties whose text is another now; a lock that an earlier version wrote has only their names."""
     before, after = was.get("properties"), now.get("properties")
     if not isinstance(before, dict) or not isinstance(after, dict):
@@ -128,7 +128,7 @@ def _changed(was: Entry, now: Entry) -> list[str]:
     return [name for name in after if name in before and before[name] != after[name]]
 
 
-def _verdict(entry: Entry) -> str:
+def _verdict(entry: LockEntry) -> str:
     return f"{entry['verdict']} ({entry['property']})" if "property" in entry else str(entry.get("verdict", "-"))
 
 
@@ -179,7 +179,7 @@ def _names(name: str, key: str, was: Collection[str], now: Collection[str], at: 
             yield _drift(name, _ONE[key], None, each, new, at.properties.get(each, at.spec))
 
 
-def _actions(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
+def _actions(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
     for action in dict.fromkeys([*was, *now]):
         before, after = was.get(action), now.get(action)
         if before == after:
@@ -194,7 +194,7 @@ def _actions(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
         yield _drift(name, f"action {action}", before, after, note, at.actions.get(action, at.spec))
 
 
-def _flawed(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
+def _flawed(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
     for design in dict.fromkeys([*was, *now]):
         here = f"{name} {design}"
         if design not in now:
@@ -223,12 +223,12 @@ def renaming(name: str, was: str, place: FileLine) -> Drift:
     return _drift(name, "name", was, name, "it has another name; the rest is compared with its entry", place)
 
 
-def entry_gone(name: str, was: Entry, what: str, place: FileLine, why: str = "is gone") -> Drift:
+def entry_gone(name: str, was: LockEntry, what: str, place: FileLine, why: str = "is gone") -> Drift:
     """Drift for an entry of the lock that was not checked."""
     return _drift(name, what, was.get("verdict"), None, f"the {what} {why}", place)
 
 
-def entry_new(name: str, now: Entry, what: str, place: FileLine) -> Drift:
+def entry_new(name: str, now: LockEntry, what: str, place: FileLine) -> Drift:
     """Drift for something that was checked and is not in the lock."""
     return _drift(name, what, None, now.get("verdict"), f"the {what} is not in the lock", place)
 

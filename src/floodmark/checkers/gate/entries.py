@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.gate.job import PROPERTIES, Sources
-from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.gate.lock import LockEntry
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.verdict.proof_result import Proved
@@ -19,9 +19,9 @@ FLAWED = "flawed"
 """The table of known-bad designs in the entry of their model."""
 
 
-def spec_entry(result: CheckResult, sources: Sources) -> Entry:
+def spec_entry(result: CheckResult, sources: Sources) -> LockEntry:
     """The entry of a spec's model; those of its known-bad designs are a table in it, ``flawed``."""
-    entry: Entry = {"tier": result.tier, "model": result.model}
+    entry: LockEntry = {"tier": result.tier, "model": result.model}
     entry |= {name: said for name, said in sources.items() if name != PROPERTIES}
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
@@ -32,32 +32,32 @@ def spec_entry(result: CheckResult, sources: Sources) -> Entry:
     return entry
 
 
-def unchecked_entry(spec: Spec) -> Entry:
+def unchecked_entry(spec: Spec) -> LockEntry:
     """The entry of a spec of which only known-bad designs were ever checked."""
     return {"tier": spec.tier, "model": spec.model}
 
 
-def with_designs(entry: Entry, designs: Mapping[str, Entry]) -> Entry:
+def with_designs(entry: LockEntry, designs: Mapping[str, LockEntry]) -> LockEntry:
     """The entry of a model with those of its known-bad designs. A design's tier is said where it is not the model's."""
     rest = {key: value for key, value in entry.items() if key != FLAWED}
     table = {name: relative(design, entry["tier"]) for name, design in sorted(designs.items())}
     return {**rest, FLAWED: table} if table else rest
 
 
-def designs_of(entry: Entry) -> dict[str, Entry]:
+def designs_of(entry: LockEntry) -> dict[str, LockEntry]:
     """The entries of a model's known-bad designs, each with its tier."""
     return {name: {"tier": entry.get("tier"), **design} for name, design in entry.get(FLAWED, {}).items()}
 
 
-def relative(design: Entry, tier: str) -> Entry:
+def relative(design: LockEntry, tier: str) -> LockEntry:
     """The entry of a known-bad design, which says its tier only if that is not its model's."""
     return {key: value for key, value in design.items() if key != "tier" or value != tier}
 
 
-def flawed_entry(result: CheckResult, sources: Sources) -> Entry:
+def flawed_entry(result: CheckResult, sources: Sources) -> LockEntry:
     """The entry of a known-bad design; it lists properties when more than the one that breaks are checked."""
     names = _names(result)
-    entry: Entry = {"tier": result.tier, **sources, **({"properties": names} if len(names) > 1 else {})}
+    entry: LockEntry = {"tier": result.tier, **sources, **({"properties": names} if len(names) > 1 else {})}
     if result.verdict in ("holds", "violated"):
         entry["verdict"] = result.verdict
         entry |= _violation(result)
@@ -68,8 +68,8 @@ def _names(result: CheckResult) -> list[str]:
     return sorted(prop.name for prop in result.properties)
 
 
-def _violation(result: CheckResult) -> Entry:
-    found: Entry = {} if result.property is None else {"property": result.property}
+def _violation(result: CheckResult) -> LockEntry:
+    found: LockEntry = {} if result.property is None else {"property": result.property}
     if result.violation is not None:
         found["depth"] = len(result.violation.trace)
         if result.violation.loop is not None:
@@ -77,8 +77,8 @@ def _violation(result: CheckResult) -> Entry:
     return found
 
 
-def _figures(result: CheckResult) -> Entry:
-    entry: Entry = {"verdict": result.verdict, **_violation(result)}
+def _figures(result: CheckResult) -> LockEntry:
+    entry: LockEntry = {"verdict": result.verdict, **_violation(result)}
     found = result.exploration
     if found is None or not found.complete:
         return entry
@@ -93,9 +93,9 @@ def _figures(result: CheckResult) -> Entry:
     return entry
 
 
-def proof_entry(proved: Proved, sources: Sources) -> Entry:
+def proof_entry(proved: Proved, sources: Sources) -> LockEntry:
     """The entry of a claim or a proof."""
-    entry: Entry = {**sources, "verdict": proved.verdict}
+    entry: LockEntry = {**sources, "verdict": proved.verdict}
     if proved.verdict == "undetermined":  # a bounded search of which no more is expected
         entry["depth"] = proved.facts["depth"]
     for key in ("properties", "lemmas", "rankings", "fairness"):

@@ -17,7 +17,7 @@ from floodmark.checkers import processes
 from floodmark.checkers.exploration import Limits, Watcher
 from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
-from floodmark.checkers.gate.limits import Deadline, seconds_left
+from floodmark.checkers.gate.limits import RunDeadline, seconds_left
 from floodmark.checkers.gate.meanings import meanings
 from floodmark.checkers.project.claim import Claim, read_claims
 from floodmark.checkers.project.loading import is_users
@@ -40,11 +40,11 @@ from floodmark.language.model import Model
 Sources = Mapping[str, Any]
 """Hashes of what was checked, as they are in the lock; those of properties are a table of their own."""
 PROPERTIES = "properties"
-Found = tuple[CheckResult | Proved, Sources]
+VerdictWithSources = tuple[CheckResult | Proved, Sources]
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class VerdictSubject:
     """What a verdict is about: classes and functions, each with its name, and the modules that were searched for
     them. ``properties`` are those of a check."""
 
@@ -55,7 +55,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class CacheKey:
     """The hash of what a verdict depends on, and the part of that which may change while the verdict is being found."""
 
     text: str
@@ -77,19 +77,19 @@ class Job(Protocol):
     @property
     def seconds(self) -> float: ...
 
-    def within(self, deadline: Deadline | None) -> Job:
+    def within(self, deadline: RunDeadline | None) -> Job:
         """The same job in a run that ends then."""
 
-    def load(self) -> Subject:
+    def load(self) -> VerdictSubject:
         """Loads what the verdict is about. Raises SourceError when that cannot be read."""
 
-    def key(self, subject: Subject, bases: Bases) -> Key:
+    def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
         """What the verdict depends on, once everything is loaded. Raises NotKept when that cannot be known."""
 
-    def run(self, watch: Watcher | None = None) -> Found:
+    def run(self, watch: Watcher | None = None) -> VerdictWithSources:
         """Finds the verdict. Never raises: an error is a verdict too."""
 
-    def received(self, found: Found, subject: Subject | None) -> Found:
+    def received(self, found: VerdictWithSources, subject: VerdictSubject | None) -> VerdictWithSources:
         """The result of another process or an earlier run, completed as if it had been found here. There is no subject
         where it could not be loaded."""
 
@@ -106,9 +106,9 @@ def pickled(result: CheckResult | Proved, sources: Sources) -> bytes:
     return pickle.dumps((result, sources), pickle.HIGHEST_PROTOCOL)
 
 
-def unpickled(job: Job, subject: Subject | None, content: bytes) -> Found:
+def unpickled(job: Job, subject: VerdictSubject | None, content: bytes) -> VerdictWithSources:
     """The result that ``run_pickled`` returned."""
-    found: Found = pickle.loads(content)
+    found: VerdictWithSources = pickle.loads(content)
     return job.received(found, subject)
 
 
@@ -127,7 +127,7 @@ class CheckJob:
     check: Check
     generated: int | None = None
     total: int | None = None
-    deadline: Deadline | None = None
+    deadline: RunDeadline | None = None
 
     @property
     def seconds(self) -> float:
@@ -137,24 +137,24 @@ class CheckJob:
         guess = self.generated or expect.generated or 4 * (expect.distinct or 0) or _USUAL_GENERATED
         return _FLAWED_SECONDS + guess / _GENERATED_A_SECOND
 
-    def within(self, deadline: Deadline | None) -> CheckJob:
+    def within(self, deadline: RunDeadline | None) -> CheckJob:
         return replace(self, deadline=deadline)
 
-    def load(self) -> Subject:
+    def load(self) -> VerdictSubject:
         check, cls = self.check, self.check.cls()
         properties = check.properties()
         roots = [check.spec.model_class(), cls, *(prop.function for prop in properties)]
         names = [f"{prop.kind} {prop.name}" for prop in properties]
-        return Subject(roots, names, _consulted(check.spec, cls, check.settings.invariant_files), properties)
+        return VerdictSubject(roots, names, _consulted(check.spec, cls, check.settings.invariant_files), properties)
 
-    def key(self, subject: Subject, bases: Bases) -> Key:
+    def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
         check = self.check
         flawed = None if check.flawed is None else replace(check.flawed, line=None)
         # A verdict is the same within any limits, and what a comparison adds can be added later.
         settings = replace(check.settings, workers=0, limits=Limits(), compare=True)
         return _key("check", subject, bases, _plain(check.spec), flawed, settings)
 
-    def run(self, watch: Watcher | None = None) -> Found:
+    def run(self, watch: Watcher | None = None) -> VerdictWithSources:
         result = run_within(self.check, self.deadline, watch)
         return result, self.sources(result)
 
@@ -178,7 +178,7 @@ class CheckJob:
         outside = closure.add(functions, files)
         return {"source": source, **({"predicates": numbering.hash(outside)} if outside else {})}
 
-    def received(self, found: Found, subject: Subject | None) -> Found:
+    def received(self, found: VerdictWithSources, subject: VerdictSubject | None) -> VerdictWithSources:
         result, sources = found
         assert isinstance(result, CheckResult)
         check = self.check
@@ -195,21 +195,21 @@ class ProofJob:
     name: str
     spec: Spec
     proving: Proving
-    deadline: Deadline | None = None
+    deadline: RunDeadline | None = None
 
     @property
     def seconds(self) -> float:
         return _ANY_SIZE_SECONDS if self.proving.any_size else _PROOF_SECONDS
 
-    def within(self, deadline: Deadline | None) -> ProofJob:
+    def within(self, deadline: RunDeadline | None) -> ProofJob:
         return replace(self, deadline=deadline)
 
-    def load(self) -> Subject:
+    def load(self) -> VerdictSubject:
         roots = self._roots()
         consulted = [*_consulted(self.spec, roots[0]), *self.spec.invariant_modules(roots[0], "lemmas")]
-        return Subject(roots, [root.__qualname__ for root in roots], consulted)
+        return VerdictSubject(roots, [root.__qualname__ for root in roots], consulted)
 
-    def key(self, subject: Subject, bases: Bases) -> Key:
+    def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
         return _key("proof", subject, bases, _plain(self.spec), self.proving, recorded(self.spec, self.proving))
 
     def _roots(self) -> list[Any]:
@@ -221,7 +221,7 @@ class ProofJob:
         rankings = ranking_roots(self.spec, cls) if ranks else []
         return [cls, *(prop.function for prop in [*subjects, *lemmas]), *rankings]
 
-    def run(self, watch: Watcher | None = None) -> Found:
+    def run(self, watch: Watcher | None = None) -> VerdictWithSources:
         if self.deadline is not None and not self.deadline.left:
             return replace(self._blank(), **_undetermined(self.deadline)), {}
         from floodmark.checkers.symbolic.prove import prove_listed
@@ -242,7 +242,7 @@ class ProofJob:
         command = proof_command(self.spec, self.proving)
         return replace(unset, line=self.proving.line, model=self.spec.model, reproduce=command)
 
-    def received(self, found: Found, subject: Subject | None) -> Found:
+    def received(self, found: VerdictWithSources, subject: VerdictSubject | None) -> VerdictWithSources:
         result, sources = found
         assert isinstance(result, Proved)
         command = proof_command(self.spec, self.proving)
@@ -256,7 +256,7 @@ class ClaimJob:
     name: str
     path: Path
     function: str
-    deadline: Deadline | None = None
+    deadline: RunDeadline | None = None
 
     @property
     def seconds(self) -> float:
@@ -265,17 +265,17 @@ class ClaimJob:
     def _claim(self) -> Claim:
         return next(claim for claim in read_claims(self.path) if claim.name == self.function)
 
-    def within(self, deadline: Deadline | None) -> ClaimJob:
+    def within(self, deadline: RunDeadline | None) -> ClaimJob:
         return replace(self, deadline=deadline)
 
-    def load(self) -> Subject:
+    def load(self) -> VerdictSubject:
         claim = self._claim()
-        return Subject([claim.function], [claim.name], [sys.modules[claim.function.__module__]])
+        return VerdictSubject([claim.function], [claim.name], [sys.modules[claim.function.__module__]])
 
-    def key(self, subject: Subject, bases: Bases) -> Key:
+    def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
         return _key("claim", subject, bases, self.path.resolve(), self.function)
 
-    def run(self, watch: Watcher | None = None) -> Found:
+    def run(self, watch: Watcher | None = None) -> VerdictWithSources:
         unset = Proved(self.name, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(self.path))
         if self.deadline is not None and not self.deadline.left:
             return replace(unset, **_undetermined(self.deadline)), {}
@@ -289,13 +289,13 @@ class ClaimJob:
         except Exception as error:
             return _with(unset, error), {}
 
-    def received(self, found: Found, subject: Subject | None) -> Found:
+    def received(self, found: VerdictWithSources, subject: VerdictSubject | None) -> VerdictWithSources:
         result, sources = found
         assert isinstance(result, Proved)
         return replace(result, spec=shown(self.path), reproduce=f"floodmark prove {shown(self.path)}"), sources
 
 
-def run_within(check: Check, deadline: Deadline | None, watch: Watcher | None = None) -> CheckResult:
+def run_within(check: Check, deadline: RunDeadline | None, watch: Watcher | None = None) -> CheckResult:
     """Runs a check in the time that is left; without any, its verdict is undetermined."""
     if deadline is None:
         return run_check(check, watch)
@@ -316,7 +316,7 @@ def load_solver() -> None:
     importlib.import_module("floodmark.checkers.symbolic.prove")
 
 
-def completed(job: Job, found: Found) -> Found:
+def completed(job: Job, found: VerdictWithSources) -> VerdictWithSources:
     """The result of an earlier run with what that was not asked for; ``found`` itself if there is nothing to add."""
     result, sources = found
     if not isinstance(job, CheckJob) or not isinstance(result, CheckResult) or job.check.flawed is None:
@@ -327,7 +327,7 @@ def completed(job: Job, found: Found) -> Found:
     return found if more.divergence is None else (more, sources)
 
 
-def overdue(job: Job, deadline: Deadline) -> Found:
+def overdue(job: Job, deadline: RunDeadline) -> VerdictWithSources:
     """The result of a job that was still running long after the run should have ended."""
     if isinstance(job, CheckJob):
         undecided = replace(blank(job.check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED)
@@ -335,7 +335,7 @@ def overdue(job: Job, deadline: Deadline) -> Found:
     return Proved(job.name, "", "undetermined", ExitCode.UNDETERMINED, deadline.reason, 0.0), {}
 
 
-def _undetermined(deadline: Deadline) -> dict[str, Any]:
+def _undetermined(deadline: RunDeadline) -> dict[str, Any]:
     return {"verdict": "undetermined", "exit_code": ExitCode.UNDETERMINED, "headline": deadline.reason}
 
 
@@ -374,8 +374,8 @@ def _files(modules: Iterable[ModuleType]) -> list[Path]:
     return [Path(file) for file in files if is_users(file)]
 
 
-def _key(kind: str, subject: Subject, bases: Bases, *parts: Any) -> Key:
+def _key(kind: str, subject: VerdictSubject, bases: Bases, *parts: Any) -> CacheKey:
     basis = bases.of(subject.modules, subject.roots)
     parts = (sorted(basis.files.items()), subject.names, *parts)
     text = "\x1f".join([source_hash(), versions(), kind, basis.values, *map(repr, parts)])
-    return Key(hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest(), basis)
+    return CacheKey(hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest(), basis)

@@ -20,10 +20,10 @@ _NAMES: dict[type[ast.AST], str] = {
 }
 
 
-class Scope:
+class LexicalScope:
     """One scope: a symbol table and the scope around it."""
 
-    def __init__(self, table: symtable.SymbolTable, outer: Scope | None) -> None:
+    def __init__(self, table: symtable.SymbolTable, outer: LexicalScope | None) -> None:
         self.outer = outer
         self._table = table
         self._inner: dict[tuple[str, int], deque[symtable.SymbolTable]] = {}
@@ -31,7 +31,7 @@ class Scope:
             self._inner.setdefault((inner.get_name(), inner.get_lineno()), deque()).append(inner)
 
     @classmethod
-    def of_file(cls, text: str, file: str) -> Scope:
+    def of_file(cls, text: str, file: str) -> LexicalScope:
         """The scope of a whole file."""
         return cls(symtable.symtable(text, file, "exec"), None)
 
@@ -39,14 +39,14 @@ class Scope:
     def is_class(self) -> bool:
         return self._table.get_type() == "class"
 
-    def inner(self, node: ast.AST) -> Scope:
+    def inner(self, node: ast.AST) -> LexicalScope:
         """The scope that a function, a class, a lambda or a comprehension opens. Ask once for each, in the order of the
         source. What is in an annotation that is never evaluated opens none."""
         name = _NAMES.get(type(node)) or node.name  # type: ignore[attr-defined]
         tables = self._inner.get((name, node.lineno))  # type: ignore[attr-defined]
-        return Scope(tables.popleft(), self) if tables else self
+        return LexicalScope(tables.popleft(), self) if tables else self
 
-    def meaning(self, name: str) -> tuple[Meaning, Scope]:
+    def meaning(self, name: str) -> tuple[Meaning, LexicalScope]:
         """What a name means here, and the scope that it belongs to."""
         symbol = self._symbol(name)
         if self.outer is None or symbol is None or symbol.is_global():
@@ -71,7 +71,7 @@ class Scope:
 
     def _mangled(self, name: str) -> list[str]:
         """A name as a class mangles it, if it is private."""
-        scope: Scope | None = self
+        scope: LexicalScope | None = self
         found = []
         while scope is not None and name.startswith("__") and not name.endswith("__"):
             if scope.is_class:

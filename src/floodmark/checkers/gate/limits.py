@@ -20,14 +20,14 @@ from floodmark.language.plurals import counted_seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Deadline:
+class RunDeadline:
     """When a run of the gate ends: ``seconds`` after it began, at ``ends`` as ``time.time`` counts."""
 
     seconds: float
     ends: float
 
     @classmethod
-    def after(cls, seconds: float | None) -> Deadline | None:
+    def after(cls, seconds: float | None) -> RunDeadline | None:
         return None if seconds is None else cls(seconds, time.time() + seconds)
 
     @property
@@ -41,7 +41,7 @@ class Deadline:
         return f"the gate's limit of {counted_seconds(self.seconds)} was reached before this had a verdict"
 
 
-def seconds_left(deadline: Deadline | None, own: float | None = None) -> float | None:
+def seconds_left(deadline: RunDeadline | None, own: float | None = None) -> float | None:
     """The time limit of something that has one of its own and begins now."""
     left = [each for each in (own, None if deadline is None else deadline.left) if each is not None]
     return min(left, default=None)

@@ -25,7 +25,7 @@ from floodmark.language.errors import SourceError
 
 NAME = "floodmark.lock"
 VERSION = 1
-Entry = dict[str, Any]
+LockEntry = dict[str, Any]
 """Plain values, lists of strings, and tables of these."""
 
 _HEAD = """\
@@ -55,9 +55,9 @@ class Mutants:
 class Lock:
     """The content of a lock; ``lines`` has the line of each entry, by keys such as ``specs.alter_isr/core``."""
 
-    specs: dict[str, Entry] = field(default_factory=dict)
-    claims: dict[str, Entry] = field(default_factory=dict)
-    proofs: dict[str, Entry] = field(default_factory=dict)
+    specs: dict[str, LockEntry] = field(default_factory=dict)
+    claims: dict[str, LockEntry] = field(default_factory=dict)
+    proofs: dict[str, LockEntry] = field(default_factory=dict)
     mutants: dict[str, Mutants] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict, compare=False)
 
@@ -98,7 +98,7 @@ def read(path: Path, renew: bool = False) -> Lock | None:
     return Lock(**tables, mutants=_mutants(data.get("mutants", {}), path, lines), lines=lines)
 
 
-def _entries(data: Any, key: str, path: Path, lines: Mapping[str, int]) -> dict[str, Entry]:
+def _entries(data: Any, key: str, path: Path, lines: Mapping[str, int]) -> dict[str, LockEntry]:
     for name, entry in data.items() if isinstance(data, dict) else [("", None)]:
         if not isinstance(entry, dict):
             raise SourceError(f"{key} must be a table of tables", str(path), lines.get(f"{key}.{name}", 1))
@@ -166,7 +166,7 @@ def text(lock: Lock) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(title: str, entry: Entry) -> Iterator[str]:
+def _table(title: str, entry: LockEntry) -> Iterator[str]:
     """A table: its plain keys first, in order; a nested table that is too long for a line gets a header of its own."""
     yield f"[{title}]"
     long = {}
@@ -185,5 +185,5 @@ def _table(title: str, entry: Entry) -> Iterator[str]:
         yield from (f"{toml.key(name)} = {toml.inline(item)}" for name, item in value.items())
 
 
-def _nested(value: Entry) -> bool:
+def _nested(value: LockEntry) -> bool:
     return any(isinstance(each, dict) for each in value.values())

@@ -22,7 +22,7 @@ from floodmark.checkers.project.loading import SourceLoader, digest, is_users, n
 from floodmark.checkers.project.modules import Project
 from floodmark.language.bindings import parsed, statements_in
 
-Files = dict[str, str]
+FileHashes = dict[str, str]
 """The hash of each file's text."""
 
 
@@ -38,9 +38,9 @@ class Modules:
         self._imported: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
         self._projects: dict[Path, Project] = {}
-        self._found: dict[frozenset[str], Files] = {}
+        self._found: dict[frozenset[str], FileHashes] = {}
 
-    def of(self, files: Iterable[str]) -> Files:
+    def of(self, files: Iterable[str]) -> FileHashes:
         """What is loaded for the modules of these files. Raises NotKept when a file depends on more than its text, or
         has changed since it was loaded."""
         first = frozenset(_resolved(file) for file in files if is_users(file))
@@ -48,8 +48,8 @@ class Modules:
             self._found[first] = self._reached(first)
         return self._found[first]
 
-    def _reached(self, first: Iterable[str]) -> Files:
-        found: Files = {}
+    def _reached(self, first: Iterable[str]) -> FileHashes:
+        found: FileHashes = {}
         waiting = [*first]
         while waiting:
             file = waiting.pop()

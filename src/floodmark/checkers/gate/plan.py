@@ -8,11 +8,11 @@ from pathlib import Path
 
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
 from floodmark.checkers.gate.lock import Lock
-from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.project import input_file, spec_address
 from floodmark.checkers.project.claim import Claim, claim_files, read_claims
 from floodmark.checkers.project.spec import Spec, Tier, read_all
-from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.checkers.verdict.verdict import failed
@@ -20,7 +20,7 @@ from floodmark.language.errors import SourceError
 
 
 @dataclass(slots=True)
-class Plan:
+class GatePlan:
     """What a run does. ``every`` has all specs of the folder, in any tier; ``broken`` those that cannot be read.
     ``tiers`` has the tier of every known-bad design, by its spec and its name in the lock."""
 
@@ -32,9 +32,9 @@ class Plan:
     tiers: dict[tuple[str, str], Tier] = field(default_factory=dict)
 
 
-def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -> Plan:
+def plan_of(scope: GateScope, tier: Tier, settings: CheckSettings, locked: Lock | None) -> GatePlan:
     """The plan for a folder; the lock tells how long a search takes."""
-    plan = Plan()
+    plan = GatePlan()
     for path in input_file.below(scope.folder, spec_address.SUFFIX):
         try:
             plan.every += read_all(path)
@@ -53,7 +53,7 @@ def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -
     return plan
 
 
-def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None) -> list[CheckJob]:
+def _checks_of(scope: GateScope, spec: Spec, settings: CheckSettings, locked: Lock | None) -> list[CheckJob]:
     """The checks of a spec: its model, then its known-bad designs, each under its own name."""
     name = scope.name_of(spec)
     entry = {} if locked is None else locked.specs.get(name, {})
@@ -68,12 +68,12 @@ def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None
     return found
 
 
-def _proofs_of(scope: Scope, spec: Spec, tier: str) -> list[Job]:
+def _proofs_of(scope: GateScope, spec: Spec, tier: str) -> list[Job]:
     """The proofs of a spec that belong to a tier."""
     name = scope.name_of(spec)
     return [ProofJob(f"{name} {proving.name}", spec, proving) for proving in spec.prove if proving.tier == tier]
 
 
-def _claims_of(scope: Scope, found: Sequence[Claim]) -> list[Job]:
+def _claims_of(scope: GateScope, found: Sequence[Claim]) -> list[Job]:
     """The claims of the folder."""
     return [ClaimJob(scope.claim_name(claim), Path(claim.file), claim.name) for claim in found]

@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from floodmark.checkers.gate.lock import Entry, Lock
+from floodmark.checkers.gate.lock import Lock, LockEntry
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.spec import Spec
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
 
 Renames = Mapping[str, str]
@@ -58,12 +58,12 @@ def _lines(locked: Lock, names: Renames) -> Iterator[tuple[str, int]]:
         yield f"{section}.{_proof(name, names)}", line
 
 
-def _subject_of_entry(entry: Entry) -> tuple[Any, Any]:
+def _subject_of_entry(entry: LockEntry) -> tuple[Any, Any]:
     return entry.get("model"), entry.get("constants")
 
 
 def _subject_of_spec(spec: Spec) -> tuple[Any, Any] | None:
     """What the entry of a spec would say that it is about; None if its model cannot be made."""
     with suppress(SourceError):
-        return spec.model, Check(spec, None, Settings()).model().constant_values
+        return spec.model, Check(spec, None, CheckSettings()).model().constant_values
     return None

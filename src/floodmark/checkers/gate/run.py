@@ -11,27 +11,27 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.exploration import Progress, Watcher
 from floodmark.checkers.gate import lock as locks
-from floodmark.checkers.gate.comparison import Comparison
+from floodmark.checkers.gate.comparison import LockComparison
 from floodmark.checkers.gate.job import (
     CheckJob,
-    Found,
     Job,
     Sources,
-    Subject,
+    VerdictSubject,
+    VerdictWithSources,
     completed,
     overdue,
     pickled,
     run_within,
     unpickled,
 )
-from floodmark.checkers.gate.limits import Deadline
+from floodmark.checkers.gate.limits import RunDeadline
 from floodmark.checkers.gate.lock import Lock
-from floodmark.checkers.gate.plan import Plan, plan_of
+from floodmark.checkers.gate.plan import GatePlan, plan_of
 from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.schedule import run_all
-from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.gate.verdicts import Verdicts
-from floodmark.checkers.processes import Lost, Overdue
+from floodmark.checkers.processes import LostJob, Overdue
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.spec import Tier
 from floodmark.checkers.project.unchecked_tiers import left_out
@@ -39,8 +39,8 @@ from floodmark.checkers.resources import cores
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.run.engines import cluster_of
 from floodmark.checkers.run.unfound_properties import unfound_properties
-from floodmark.checkers.verdict.check import Check, Settings, checks
-from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks
+from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.result_transfer import received
@@ -52,13 +52,13 @@ Told = Callable[[CheckResult | Proved], None]
 
 
 @dataclass(slots=True)
-class Run:
+class GateRun:
     """A run of the gate on a folder. With ``renew`` the lock will be written, so it need not be a valid one;
     ``seconds`` is the limit of the whole run."""
 
-    scope: Scope
+    scope: GateScope
     tier: Tier
-    settings: Settings
+    settings: CheckSettings
     use_cache: bool
     reproduce: str
     renew: bool = False
@@ -67,10 +67,10 @@ class Run:
     proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
     shown: GateProgress = field(default_factory=GateProgress)
 
-    def outcome(self, told: Told) -> tuple[Outcome, Lock]:
+    def outcome(self, told: Told) -> tuple[GateOutcome, Lock]:
         """Checks everything; returns the outcome and the lock that would record it."""
         started = time.perf_counter()
-        deadline = Deadline.after(self.seconds)
+        deadline = RunDeadline.after(self.seconds)
         verdicts = Verdicts(self.use_cache)
         locked = locks.read(self.scope.lock, self.renew)
         plan = plan_of(self.scope, self.tier, self.settings, locked)
@@ -84,8 +84,8 @@ class Run:
             told(result)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
         proofs = [self.proved[job.name][0] for job in plan.others]
-        comparison = Comparison(self.scope, self.tier, plan, self.found, self.proved)
-        outcome = Outcome(
+        comparison = LockComparison(self.scope, self.tier, plan, self.found, self.proved)
+        outcome = GateOutcome(
             results=[*plan.broken, *lost, *results],
             proofs=[*plan.broken_claims, *proofs],
             drift=list(comparison.drift(locked)),
@@ -99,14 +99,14 @@ class Run:
         )
         return outcome, comparison.merged(locked or Lock())
 
-    def _unfound(self, plan: Plan) -> list[SourceError]:
+    def _unfound(self, plan: GatePlan) -> list[SourceError]:
         """The properties that no check finds: of the whole project, if the folder has all of its specs."""
         every = [check for spec in plan.every for check in checks(spec, self.settings)]
         project = Project.of(self.scope.lock)
         whole = self.scope.folder.resolve() == project.root / "specs" and not plan.broken
         return unfound_properties(every if whole else [job.check for job in plan.checks], whole)
 
-    def _run(self, plan: Plan, verdicts: Verdicts, deadline: Deadline | None, told: Told) -> int:
+    def _run(self, plan: GatePlan, verdicts: Verdicts, deadline: RunDeadline | None, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""
         jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
         with _uncollected():
@@ -139,7 +139,7 @@ class Run:
             self._take(job, found, told)
         return len(known)
 
-    def _take(self, job: Job, found: Found, told: Told) -> None:
+    def _take(self, job: Job, found: VerdictWithSources, told: Told) -> None:
         result, sources = found
         told(result)
         if isinstance(job, CheckJob):
@@ -168,7 +168,7 @@ def _on_cluster(job: Job) -> bool:
     return isinstance(job, CheckJob) and cluster_of(job.check) is not None
 
 
-def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
+def _load(jobs: Sequence[Job]) -> dict[int, VerdictSubject]:
     """Loads all models, always in the same order: what one module does to another is then the same in every run. Worker
     processes start with these classes, and their results are about them."""
     found = {}
@@ -179,7 +179,7 @@ def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
 
 
 def _run_on_cluster(
-    jobs: Sequence[Job], deadline: Deadline | None, shown: GateProgress
+    jobs: Sequence[Job], deadline: RunDeadline | None, shown: GateProgress
 ) -> Iterator[tuple[CheckJob, CheckResult]]:
     """Runs the checks of a cluster."""
     checks = [job for job in jobs if isinstance(job, CheckJob)]
@@ -193,14 +193,14 @@ def _run_on_cluster(
         yield by_check[id(check)], result
 
 
-def _one_of_a_cluster(deadline: Deadline | None, check: Check, watch: Watcher | None) -> CheckResult:
+def _one_of_a_cluster(deadline: RunDeadline | None, check: Check, watch: Watcher | None) -> CheckResult:
     return run_within(check, deadline, watch)
 
 
-def _lost(job: Job, error: Exception, deadline: Deadline | None) -> Found:
+def _lost(job: Job, error: Exception, deadline: RunDeadline | None) -> VerdictWithSources:
     if isinstance(error, Overdue) and deadline is not None and not deadline.left:
         return overdue(job, deadline)
     if isinstance(job, CheckJob):
         return received(job.check, error), {}
-    message = str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {error}"
+    message = str(error) if isinstance(error, LostJob) else f"{type(error).__name__}: {error}"
     return Proved(job.name, "", "error", ExitCode.INTERNAL_ERROR, message, 0.0), {}

@@ -13,12 +13,12 @@ from dataclasses import replace
 from floodmark.checkers import processes
 from floodmark.checkers.exploration import Progress
 from floodmark.checkers.gate.job import CheckJob, Job, asks_a_solver, load_solver, run_pickled
-from floodmark.checkers.gate.limits import Deadline, seconds_left
+from floodmark.checkers.gate.limits import RunDeadline, seconds_left
 from floodmark.checkers.gate.progress import GateProgress
 
 
 def run_all(
-    jobs: Sequence[Job], count: int, deadline: Deadline | None, shown: GateProgress
+    jobs: Sequence[Job], count: int, deadline: RunDeadline | None, shown: GateProgress
 ) -> Iterator[tuple[int, bytes | Exception]]:
     """The pickled result of each job with its position, as jobs finish; or an exception that says why there is none.
 

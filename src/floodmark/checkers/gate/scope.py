@@ -14,14 +14,14 @@ from floodmark.checkers.project.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class GateScope:
     """``folder`` has the specs; ``lock`` is the lock file, in the folder or in one above it."""
 
     folder: Path
     lock: Path
 
     @classmethod
-    def of(cls, folder: Path) -> Scope:
+    def of(cls, folder: Path) -> GateScope:
         """The scope of a folder of specs, or of a repository that has a folder ``specs``."""
         if (folder / "specs").is_dir():
             folder = folder / "specs"

@@ -14,7 +14,7 @@ from floodmark.checkers.project.paths import shown, shown_line
 from floodmark.checkers.report import text
 from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.report.verdict_summary import what_differs
-from floodmark.checkers.verdict.gate_outcome import Drift, Outcome
+from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode
 
@@ -35,7 +35,7 @@ def wrong(result: CheckResult | Proved) -> list[str]:
 
 
 @dataclass
-class _Row:
+class _TableRow:
     """A line of the table: for a spec with its known-bad designs, a file of claims, or a proof."""
 
     name: str
@@ -45,7 +45,7 @@ class _Row:
     codes: list[ExitCode] = field(default_factory=list)
 
 
-def table(outcome: Outcome) -> Iterator[str]:
+def table(outcome: GateOutcome) -> Iterator[str]:
     """One table of everything that was checked."""
     rows = [*_spec_rows(outcome.results), *_proof_rows(outcome.proofs)]
     head = ("", "", "states", "depth", "found", "seconds")
@@ -72,11 +72,11 @@ def _colour(codes: Sequence[ExitCode]) -> str:
     return _YELLOW if set(codes) <= {ExitCode.AS_EXPECTED, ExitCode.UNDETERMINED} else _RED
 
 
-def _spec_rows(results: Sequence[CheckResult]) -> Iterator[_Row]:
+def _spec_rows(results: Sequence[CheckResult]) -> Iterator[_TableRow]:
     names = dict.fromkeys(result.name for result in results)
     for name in names:
         every = [result for result in results if result.name == name]
-        row = _Row(name, "designs", codes=[result.exit_code for result in every])
+        row = _TableRow(name, "designs", codes=[result.exit_code for result in every])
         row.seconds = sum(_seconds(result) for result in every)
         for result in every:
             if result.variant is None:
@@ -97,12 +97,12 @@ def _seconds(result: CheckResult) -> float:
     return 0.0 if found is None else found.seconds + found.compile_seconds
 
 
-def _proof_rows(proofs: Sequence[Proved]) -> Iterator[_Row]:
+def _proof_rows(proofs: Sequence[Proved]) -> Iterator[_TableRow]:
     files = dict.fromkeys(proved.spec for proved in proofs if proved.method == "claim")
     for file in files:
         every = [proved for proved in proofs if proved.spec == file and proved.method == "claim"]
         good = sum(proved.expected for proved in every)
-        row = _Row(f"claims of {Path(file).name}", codes=[proved.exit_code for proved in every])
+        row = _TableRow(f"claims of {Path(file).name}", codes=[proved.exit_code for proved in every])
         row.word = "as expected" if good == len(every) else "not all"
         row.figures = ("", "", f"{good}/{len(every)}")
         row.seconds = sum(proved.seconds for proved in every)
@@ -110,10 +110,10 @@ def _proof_rows(proofs: Sequence[Proved]) -> Iterator[_Row]:
     for proved in proofs:
         if proved.method != "claim":
             word = "proved" if proved.verdict == "holds" else proved.word
-            yield _Row(proved.name, word, seconds=proved.seconds, codes=[proved.exit_code])
+            yield _TableRow(proved.name, word, seconds=proved.seconds, codes=[proved.exit_code])
 
 
-def end(outcome: Outcome, written: bool) -> Iterator[str]:
+def end(outcome: GateOutcome, written: bool) -> Iterator[str]:
     """What follows the table: what was not exercised, the drift, the verdict, and the command that runs it again."""
     for result in outcome.results:
         for line in text.notice_lines(result):
@@ -158,7 +158,7 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def _verdict(outcome: Outcome, written: bool) -> str:
+def _verdict(outcome: GateOutcome, written: bool) -> str:
     code = ExitCode.AS_EXPECTED if written else outcome.exit_code
     what = _counted(outcome)
     warned = sum(len(result.unexercised()) for result in outcome.results)
@@ -191,7 +191,7 @@ _SHORT = {
 }
 
 
-def _counted(outcome: Outcome) -> str:
+def _counted(outcome: GateOutcome) -> str:
     kinds = Counter("spec" if result.variant is None else "known-bad design" for result in outcome.results)
     kinds += Counter("claim" if proved.method == "claim" else "proof" for proved in outcome.proofs)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.lock import Lock
-from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.errors import SourceError
 
@@ -18,7 +18,7 @@ def states_expected(check: Check) -> int | None:
         return None
     if check.spec.expect.distinct is not None:
         return check.spec.expect.distinct
-    scope = Scope.of(check.spec.path.parent)
+    scope = GateScope.of(check.spec.path.parent)
     locked = _lock(scope.lock)
     if locked is None:
         return None

@@ -87,7 +87,7 @@ class _Object(typing.NamedTuple):
     file: str | None
 
 
-class Values:
+class ValueHasher:
     """Hashes of what objects reach. Each object is read once, so none may change while this is in use."""
 
     def __init__(self) -> None:

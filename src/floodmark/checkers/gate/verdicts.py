@@ -7,7 +7,7 @@ from pathlib import Path
 
 from floodmark.checkers import disk_cache
 from floodmark.checkers.gate.basis import Bases, own_definitions
-from floodmark.checkers.gate.job import Found, Job, Key, Subject, is_final, unpickled
+from floodmark.checkers.gate.job import CacheKey, Job, VerdictSubject, VerdictWithSources, is_final, unpickled
 from floodmark.checkers.gate.values import NotKept
 
 
@@ -21,10 +21,10 @@ class Verdicts:
     def __init__(self, used: bool = True) -> None:
         self.used = used
         self.unkept: dict[str, int] = {}
-        self._keys: dict[int, Key] = {}
+        self._keys: dict[int, CacheKey] = {}
         self._at_first = dict(own_definitions()) if used else {}
 
-    def known(self, jobs: Sequence[Job], subjects: Mapping[int, Subject]) -> dict[int, Found]:
+    def known(self, jobs: Sequence[Job], subjects: Mapping[int, VerdictSubject]) -> dict[int, VerdictWithSources]:
         """The cached results of those jobs whose subject could be loaded, by the jobs' positions."""
         if not self.used:
             return {}
@@ -32,7 +32,7 @@ class Verdicts:
         found = {at: self._get(at, jobs[at], subject, bases) for at, subject in subjects.items()}
         return {position: known for position, known in found.items() if known is not None}
 
-    def _get(self, position: int, job: Job, subject: Subject, bases: Bases) -> Found | None:
+    def _get(self, position: int, job: Job, subject: VerdictSubject, bases: Bases) -> VerdictWithSources | None:
         try:
             self._keys[position] = job.key(subject, bases)
         except NotKept as error:
@@ -45,7 +45,7 @@ class Verdicts:
             return None  # stored by a version that pickled something else
         return found if found is not None and is_final(found[0]) else None
 
-    def keep(self, position: int, content: bytes, found: Found) -> None:
+    def keep(self, position: int, content: bytes, found: VerdictWithSources) -> None:
         """Stores a verdict, if it would be the same again."""
         if position in self._keys and is_final(found[0]) and self._keys[position].basis.is_still_there():
             disk_cache.write(self._path(position), content)

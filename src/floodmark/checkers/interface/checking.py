@@ -15,7 +15,7 @@ from floodmark.checkers.project.input_limits import memory as amount
 from floodmark.checkers.project.spec_entries import Flawed
 from floodmark.checkers.run.checks import compared, run, run_check
 from floodmark.checkers.run.unfound_properties import unfound_properties
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -65,7 +65,7 @@ def check(
         symmetry=symmetry if isinstance(symmetry, bool) else _names(symmetry),
     )
     limits = Limits(states, seconds, None if memory is None else amount(str(memory)))
-    asked = Check(spec, None, Settings(engine=engine, limits=limits, workers=workers))
+    asked = Check(spec, None, CheckSettings(engine=engine, limits=limits, workers=workers))
     found = _run(asked)
     if found.exit_code == ExitCode.INTERNAL_ERROR:
         raise RuntimeError("\n".join(filter(None, [f"internal error: {found.message}", found.traceback])))

@@ -10,7 +10,7 @@ from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, is_given
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
-from floodmark.checkers.conformance.walks import Choice, Found, Walks
+from floodmark.checkers.conformance.walks import Found, WalkChoice, Walks
 from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.interface.subject import given
 from floodmark.checkers.project.properties import choose
@@ -38,7 +38,7 @@ class Hunted:
 
 
 def hunt(
-    model: Model, broken: str, choice: Choice = "guided", seed: int = 1, most: int = 1_000_000,
+    model: Model, broken: str, choice: WalkChoice = "guided", seed: int = 1, most: int = 1_000_000,
     after: Sequence[Step] = (),
 ) -> Hunted | None:
     """Walks through a model, for up to ``most`` steps, until a run breaks the property of this name; then shortens it.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from floodmark.checkers.interface.subject import Design, given
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language import reference
 from floodmark.language.model import Model, State
 
@@ -49,7 +49,7 @@ def states(design: Design, *, constants: Mapping[str, int] | None = None, **size
 
     Raises SourceError for a model that cannot be read, and TypeError for wrong arguments.
     """
-    return States(Check(given(design, constants, sizes, SETTINGS), None, Settings()).model())
+    return States(Check(given(design, constants, sizes, SETTINGS), None, CheckSettings()).model())
 
 
 def _reached(model: Model) -> Iterator[State]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from floodmark.checkers.interface.results import Proof
 from floodmark.checkers.interface.subject import Design, Wanted, given, names_of
 from floodmark.checkers.project.spec_entries import PROOF_METHODS, ProofMethod
-from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH, Task
+from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH, ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.check import Check, CheckSettings
 
 SETTINGS = ("properties", "method", "any_size", "unbounded", "depth", "seconds", "constants")
 
@@ -41,5 +41,5 @@ def prove(
         raise ValueError(f"method is one of {', '.join(PROOF_METHODS)}, not {method!r}")
     names, functions = names_of(properties)
     spec = given(design, constants, sizes, SETTINGS, functions=functions)
-    task = Task(method, depth, unbounded, any_size, seconds, properties=names or ())
-    return Proof(prove_check(Check(spec, None, Settings()), task))
+    task = ProofTask(method, depth, unbounded, any_size, seconds, properties=names or ())
+    return Proof(prove_check(Check(spec, None, CheckSettings()), task))

@@ -15,7 +15,7 @@ from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.cost import LARGE, size, told
 from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
-from floodmark.checkers.codegen.model_module import Interface, Part, parts, whole
+from floodmark.checkers.codegen.model_module import CodePart, Interface, parts, whole
 from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.partitioned import PARTITIONED_LOOPS
@@ -37,7 +37,7 @@ class Kernel:
     def __init__(
         self,
         name: str,
-        made_of: Sequence[Part],
+        made_of: Sequence[CodePart],
         interface: Interface,
         licence: Licence | None,
         threads: int,
@@ -96,7 +96,7 @@ class Kernel:
             images.append(object_image(key, lambda part=part: self._built(part), PLAIN))  # type: ignore[misc]
         return MachineCode(images)
 
-    def _built(self, part: Part) -> ir.Module:
+    def _built(self, part: CodePart) -> ir.Module:
         module = part.module()
         if self._tell is not None and (what := told(part, module)):
             self._tell(what)

@@ -25,7 +25,7 @@ MARGIN = 8 << 20
 """Bytes of a limit kept free for what cannot be foreseen: what Python and the system allocate meanwhile."""
 
 
-class Region:
+class ReservedMemory:
     """Bytes reserved at once, all zero, and taken when first written."""
 
     def __init__(self, size: int) -> None:
@@ -47,7 +47,7 @@ class Region:
 
 def reserve(size: int) -> NDArray[np.uint64]:
     """An array of ``size`` words, all zero, whose pages are taken when first written."""
-    return Region(max(size, 1) * 8).bytes[: max(size * 8, _LEAST) // 8 * 8].view(np.uint64)
+    return ReservedMemory(max(size, 1) * 8).bytes[: max(size * 8, _LEAST) // 8 * 8].view(np.uint64)
 
 
 def give_back_large_arrays() -> None:
@@ -61,7 +61,7 @@ def in_pages(size: int) -> int:
     return -(-size // PAGE) * PAGE
 
 
-class Budget(CommandMemory):
+class MemoryBudget(CommandMemory):
     """The memory that a search may have: a limit for the whole command, in bytes, or most of the machine's.
 
     ``elsewhere`` is the part of it, in bytes, reserved for processes that this one starts.

@@ -12,9 +12,9 @@ from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
 from floodmark.checkers.liveness.compiled_graph import GraphMaker, NativeSolver, Rows, budget
 from floodmark.checkers.liveness.goals import Goal, goals_of
 from floodmark.checkers.liveness.graph import Graph
-from floodmark.checkers.liveness.judge import Judge, Solver
+from floodmark.checkers.liveness.judge import LivenessJudge, Solver
 from floodmark.checkers.liveness.plain import PlainSolver, plain_graph
-from floodmark.checkers.liveness.witness import Witness
+from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.value_text import show_arguments
 from floodmark.compiler.layout import lay_out
@@ -144,7 +144,9 @@ def _findings(
         beyond = beyond_bounds(model)
         graph = make(conditions, assumptions, beyond)
         bounded = bool(beyond or type(model).methods("boundary"))
-        judge = Judge(model, assumptions, graph, solver, Witness(model, graph, assumptions, beyond), bounded)
+        judge = LivenessJudge(
+            model, assumptions, graph, solver, WitnessRuns(model, graph, assumptions, beyond), bounded
+        )
         for goal in open_goals:
             paused()
             premise = None if goal.starts is None else conditions.index(goal.starts)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
-from floodmark.checkers.codegen.model_module import Interface, Part, whole
+from floodmark.checkers.codegen.model_module import CodePart, Interface, whole
 from floodmark.checkers.exploration import Limit, Limits, Stop, Stopped
 from floodmark.checkers.kernel.compiled_model import code_hash
-from floodmark.checkers.kernel.memory import Budget, reserve
+from floodmark.checkers.kernel.memory import MemoryBudget, reserve
 from floodmark.checkers.liveness import components, loops
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.graph import Edges, Flags, Graph, Numbers
@@ -176,7 +176,7 @@ class GraphMaker:
         raise RuntimeError(f"a condition fails in compiled code and not in CPython, in {state}")
 
 
-def _machine_code(made_of: Sequence[Part], name: str, good: bool) -> MachineCode:
+def _machine_code(made_of: Sequence[CodePart], name: str, good: bool) -> MachineCode:
     if good:
         key = {"whole": " ".join(part.key for part in made_of), "compiler": code_hash("checkers/liveness")}
         return MachineCode([object_image(key, lambda: whole(made_of, name), GOOD)])
@@ -192,7 +192,7 @@ def _loops(words: int) -> MachineCode:
 
 def budget(started: float, limits: Limits) -> Callable[[], None]:
     """Raises Stopped when the time is over, or the command has more memory than it may."""
-    memory = Budget(limits.memory)
+    memory = MemoryBudget(limits.memory)
 
     def paused() -> None:
         stop = Limits(seconds=limits.seconds).reached(seconds=time.perf_counter() - started)

@@ -20,7 +20,7 @@ from floodmark.checkers.liveness.goals import Begins, Breach, Goal
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
 from floodmark.checkers.liveness.needs import Need, demands_of, smallest_need, unfairness
-from floodmark.checkers.liveness.witness import Witness
+from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.language.model import Model
 
 
@@ -35,14 +35,14 @@ class Solver(Protocol):
 
 
 @dataclass
-class Judge:
+class LivenessJudge:
     """Judges the goals of one model over its graph; ``bounded`` if its runs may end at a bound."""
 
     model: Model
     assumptions: Assumptions
     graph: Graph
     solver: Solver
-    witness: Witness
+    witness: WitnessRuns
     bounded: bool
 
     def finding(self, goal: Goal, truth: int, premise: int | None) -> Finding:

@@ -18,8 +18,8 @@ from dataclasses import replace
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
 from floodmark.checkers.codegen.effects import Effects
-from floodmark.checkers.codegen.guard_order import Plan, plan
-from floodmark.checkers.codegen.model_module import Interface, Part, _function, _Parts, interface_of
+from floodmark.checkers.codegen.guard_order import GuardOrder, plan
+from floodmark.checkers.codegen.model_module import CodePart, Interface, _function, _ProgramParts, interface_of
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
@@ -37,7 +37,7 @@ _BEYOND = ".beyond"
 
 def labelled_parts(
     model: Model, conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
-) -> tuple[list[Part], Interface]:
+) -> tuple[list[CodePart], Interface]:
     """The functions that the code is made of."""
     methods = type(model).methods("action")
     actions = [read_action(model, name, method) for name, method in methods.items()]
@@ -57,7 +57,7 @@ def labelled_parts(
     return made.all(plans, None), interface
 
 
-class _LabelledParts(_Parts):
+class _LabelledParts(_ProgramParts):
     """The parts of one program with labels."""
 
     def __init__(self, interface: Interface, program: Program, assumptions: Assumptions, steered: set[str]) -> None:
@@ -66,7 +66,7 @@ class _LabelledParts(_Parts):
         self.steered = steered
         self._emitting: Action | None = None
 
-    def _action(self, action: Action, symbol: str, steps: Plan, index: int) -> Part:
+    def _action(self, action: Action, symbol: str, steps: GuardOrder, index: int) -> CodePart:
         name = action.name.removesuffix(_BEYOND)
         assumption = self.assumptions.by_action.get(name)
         label = None if assumption is None else (assumption.first, [each for each, _ in assumption.each])
@@ -74,11 +74,11 @@ class _LabelledParts(_Parts):
         key = (action, index, "labelled", label, name in self.steered, action.name != name, bounded)
         return self._part(symbol, key, lambda module: self._emit_labelled(module, action, symbol, steps, index))
 
-    def _emit_labelled(self, module: ir.Module, action: Action, symbol: str, steps: Plan, index: int) -> None:
+    def _emit_labelled(self, module: ir.Module, action: Action, symbol: str, steps: GuardOrder, index: int) -> None:
         self._emitting = action
         self._emit_action(module, action, symbol, steps, index)
 
-    def _expand(self) -> Part:
+    def _expand(self) -> CodePart:
         names = self.of_actions
 
         def emit(module: ir.Module) -> None:

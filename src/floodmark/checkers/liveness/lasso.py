@@ -68,10 +68,10 @@ def fair_loop(graph: Graph, region: Region, demands: Demands, members: Flags, en
 
     Empty where it is fair to stutter there.
     """
-    return _Loop(graph, region, demands, members, entry).run()
+    return _FairWalk(graph, region, demands, members, entry).run()
 
 
-class _Loop:
+class _FairWalk:
     """A walk through a component that continues until it is a fair loop."""
 
     def __init__(self, graph: Graph, region: Region, demands: Demands, members: Flags, entry: int) -> None:

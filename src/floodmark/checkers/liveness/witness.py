@@ -28,14 +28,14 @@ from floodmark.language.reference import (
     within_boundary,
 )
 
-Verdict = Literal["violated", "undetermined"]
+RunVerdict = Literal["violated", "undetermined"]
 
 MAX_CHOICES = 8
 """An action that is fair for each of more choices is explained for those that are enabled in the loop."""
 
 
 @dataclass
-class Witness:
+class WitnessRuns:
     """Shows runs of one model."""
 
     model: Model
@@ -60,7 +60,7 @@ class Witness:
         if not certain or not self._outlives_bounds(goal, trace, None):
             bounds = tuple(sorted({it for found in self._beyond(trace[-1].state).values() for it in found}))
             bounds = bounds or self._all_bounds()
-        verdict: Verdict = "undetermined" if bounds else "violated"
+        verdict: RunVerdict = "undetermined" if bounds else "violated"
         return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, bounds=bounds)
 
     def lasso(self, goal: Goal, way: Sequence[int], loop: Sequence[int]) -> Finding:
@@ -72,7 +72,7 @@ class Witness:
         bounds = self._unfair_beyond(trace, start)
         if not bounds and not self._outlives_bounds(goal, trace, start):
             bounds = self._all_bounds()
-        verdict: Verdict = "undetermined" if bounds else "violated"
+        verdict: RunVerdict = "undetermined" if bounds else "violated"
         return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, start, fair, bounds)
 
     # The steps.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from floodmark.language.source import conjuncts
 
-Kind = Literal["guard", "comparison", "assignment", "operation", "branch", "condition", "call", "fold"]
+MutationKind = Literal["guard", "comparison", "assignment", "operation", "branch", "condition", "call", "fold"]
 """What a change does: drop or negate a ``require`` or a part of one; change a comparison; drop an assignment; change a
 set operation or a sum; force the test of a branch; drop a part of a condition; drop a call, such as ``add`` or
 ``discard``; replace ``any`` by ``all`` or ``min`` by ``max``, and vice versa."""
@@ -40,13 +40,13 @@ _FOLDS = {"any": "all", "all": "any", "min": "max", "max": "min"}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SourceChange:
     """One change of a function: ``tree`` is the changed function; ``was`` and ``now`` are the part that differs.
 
     ``line`` and ``column`` are those of the part in the original syntax tree.
     """
 
-    kind: Kind
+    kind: MutationKind
     line: int
     column: int
     was: str
@@ -54,17 +54,17 @@ class Change:
     tree: ast.FunctionDef
 
 
-def changes(tree: ast.FunctionDef) -> list[Change]:
+def changes(tree: ast.FunctionDef) -> list[SourceChange]:
     """Every small change of a function, in the order of its source. Its docstring and its parameters stay."""
-    found: list[Change] = []
+    found: list[SourceChange] = []
     for statement in tree.body:
         for kind, at, old, new, was, now in _within(statement):
             changed = ast.fix_missing_locations(_swapped(tree, old, ast.copy_location(new, old)))
-            found.append(Change(kind, at.lineno, at.col_offset, was, now, changed))
+            found.append(SourceChange(kind, at.lineno, at.col_offset, was, now, changed))
     return sorted(found, key=lambda change: (change.line, change.column))
 
 
-_Swap = tuple[Kind, Any, Any, Any, str, str]
+_Swap = tuple[MutationKind, Any, Any, Any, str, str]
 """The kind, the changed part, the node that is removed, the node that replaces it, and both as text."""
 
 
@@ -77,7 +77,7 @@ def _within(statement: ast.stmt) -> Iterator[_Swap]:
                 guards |= {id(each) for each in ast.walk(condition) if _joins(each)} if len(parts) > 1 else set()
                 yield from _guard(node, call, parts)
             case ast.Expr(value=ast.Call()) | ast.Assign() | ast.AugAssign() | ast.AnnAssign():
-                kind: Kind = "call" if isinstance(node, ast.Expr) else "assignment"
+                kind: MutationKind = "call" if isinstance(node, ast.Expr) else "assignment"
                 yield kind, node, node, ast.Pass(), ast.unparse(node), DROPPED
                 if isinstance(node, ast.AugAssign):
                     yield from _operation(node)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from floodmark.checkers.mutation.change import Kind, changes
+from floodmark.checkers.mutation.change import MutationKind, changes
 from floodmark.checkers.project.reached_functions import reached_functions
 from floodmark.language.model import Model
 from floodmark.language.source import rewritten, source_of
@@ -21,7 +21,7 @@ class Mutant:
 
     function: Callable[..., Any]
     tree: ast.FunctionDef
-    kind: Kind
+    kind: MutationKind
     file: str
     line: int
     column: int

@@ -11,7 +11,7 @@ from typing import Any
 from floodmark.checkers.gate.lock import Mutants
 from floodmark.checkers.mutation.trial import Fate, Trial
 from floodmark.checkers.project.paths import shown, shown_line
-from floodmark.checkers.project.spec import Reason, Spec
+from floodmark.checkers.project.spec import Spec, SurvivalReason
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.plurals import counted
 
@@ -25,7 +25,7 @@ _FATES: dict[Fate, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class MutationReport:
     """The trials of a spec's mutants; ``whole`` is false when only some were tried.
 
     ``sources`` are the hashes of the model and its properties, as in the gate's lock.
@@ -49,7 +49,7 @@ class Report:
         """The survivors without a reason."""
         return [trial for trial in self.of("survived") if not self.reason(trial.change)]
 
-    def stale(self) -> list[tuple[Reason, str, str]]:
+    def stale(self) -> list[tuple[SurvivalReason, str, str]]:
         """Reasons for changes that do not survive: the entry, the change, and what became of it."""
         if not self.whole:
             return []
@@ -122,7 +122,7 @@ def said(trial: Trial) -> str:
     return f"{_FATES[trial.fate]:12}  {_where(trial)}{_because(trial)}"
 
 
-def _reasons(spec: Spec) -> tuple[Reason, ...]:
+def _reasons(spec: Spec) -> tuple[SurvivalReason, ...]:
     return () if spec.mutation is None else spec.mutation.survivors
 
 

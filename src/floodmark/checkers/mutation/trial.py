@@ -11,7 +11,7 @@ from floodmark.checkers.mutation.mutant import Mutant, functions
 from floodmark.checkers.mutation.steps import steps_digest
 from floodmark.checkers.project.spec import Spec, read_all
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
 
@@ -22,7 +22,7 @@ between them (see ``floodmark.checkers.mutation.steps``). ``refused``: the mutan
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class TrialBudget:
     """What one search of a mutant may take: states as a multiple of the model's, and seconds."""
 
     factor: float = 8.0
@@ -39,7 +39,7 @@ class Stage:
     digest: str
     steps: str
 
-    def limits(self, budget: Budget) -> Limits:
+    def limits(self, budget: TrialBudget) -> Limits:
         """The limits of a search of a mutant of this spec's model."""
         return Limits(states=int(budget.factor * max(self.distinct, 1000)), seconds=budget.seconds)
 
@@ -62,7 +62,7 @@ class Trial:
     states_differ: bool = False
 
 
-_NATIVE = Settings(engine="native", workers=1, symmetry=False, compare=False)
+_NATIVE = CheckSettings(engine="native", workers=1, symmetry=False, compare=False)
 """Orbits do not distinguish all steps: one that passes a lease on leads, up to names, back to where it began."""
 
 
@@ -88,7 +88,7 @@ def _stage(spec: Spec) -> Stage:
     return Stage(spec, found.distinct, found.digest, _steps(result))
 
 
-def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: Budget) -> Trial:
+def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: TrialBudget) -> Trial:
     """Tries a mutant against the checks of the stages, the smallest first, and says what became of it."""
     every = sorted(every, key=lambda stage: stage.distinct)
     trial = Trial(mutant.change, mutant.kind, mutant.file, mutant.line, mutant.column, "equal")
@@ -113,7 +113,7 @@ def _worse(one: Trial, other: Trial) -> Trial:
     return min(one, other, key=lambda trial: _ORDER.index(trial.fate))
 
 
-def _in_stage(trial: Trial, stage: Stage, budget: Budget) -> Trial:
+def _in_stage(trial: Trial, stage: Stage, budget: TrialBudget) -> Trial:
     result = run_check(Check(stage.spec, None, _settings(stage, budget)))
     found = result.exploration
     said = replace(trial, spec=stage.spec.name)
@@ -149,11 +149,11 @@ def _noticed(result: CheckResult) -> str | None:
     return None
 
 
-def _settings(stage: Stage, budget: Budget) -> Settings:
+def _settings(stage: Stage, budget: TrialBudget) -> CheckSettings:
     return replace(_NATIVE, limits=stage.limits(budget))
 
 
-def _flawed(stage: Stage, budget: Budget) -> Iterator[Check]:
+def _flawed(stage: Stage, budget: TrialBudget) -> Iterator[Check]:
     return (check for check in checks(stage.spec, _settings(stage, budget)) if check.flawed is not None)
 
 

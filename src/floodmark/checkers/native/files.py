@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.exploration import Limit, Stop
 from floodmark.checkers.kernel import loops
-from floodmark.checkers.kernel.memory import Budget, Region, reserve
+from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory, reserve
 from floodmark.checkers.kernel.partitioned import (
     COUNTS,
     FILTER,
@@ -47,7 +47,7 @@ from floodmark.checkers.kernel.partitioned import (
     empty_filter,
 )
 from floodmark.checkers.kernel.scratch import allocate, base_folder, full_disk, is_in_memory
-from floodmark.checkers.native.memory import CELL_BYTES, FULL, MAX_BITS, Memory
+from floodmark.checkers.native.memory import CELL_BYTES, FULL, MAX_BITS, MemoryStore
 from floodmark.checkers.native.worker import unpacked
 from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
 
@@ -268,7 +268,7 @@ class _Lane:
 class Files(LocalStore):
     """All states of a search, in files."""
 
-    def __init__(self, memory: Memory, budget: Budget) -> None:
+    def __init__(self, memory: MemoryStore, budget: MemoryBudget) -> None:
         """Takes over what was found in memory and is still to be done, and releases the memory on the way.
 
         Raises OutOfRoom if there is no disk, or no room on it.
@@ -300,7 +300,7 @@ class Files(LocalStore):
 
     # Taking over.
 
-    def _take_over(self, memory: Memory) -> None:
+    def _take_over(self, memory: MemoryStore) -> None:
         done = len(memory.workers[0].levels) - 1
         for level in range(max(done, 0)):
             self._take_slices(memory, [[worker.levels[level]] for worker in memory.workers])
@@ -329,7 +329,7 @@ class Files(LocalStore):
             self._send(states)
         self._merge()
 
-    def _take_slices(self, memory: Memory, slices: Sequence[Sequence[tuple[int, int]]]) -> None:
+    def _take_slices(self, memory: MemoryStore, slices: Sequence[Sequence[tuple[int, int]]]) -> None:
         """Moves slices of what is in memory to the partitions."""
         lane = self.lanes[0]
         for store, own in zip(memory.stores, slices, strict=True):
@@ -339,7 +339,7 @@ class Files(LocalStore):
                     at = lane.code.function("spread", 4)(lane.fields.ctypes.data, lane.route.ctypes.data, at, stop)
                     lane.flush(self.partitions, 1 if at == stop else lane.room // 2 or 1, Partition.append)
 
-    def _end_level(self, memory: Memory, level: int) -> None:
+    def _end_level(self, memory: MemoryStore, level: int) -> None:
         """Ends a level of each partition, and releases the memory up to there."""
         for partition in self.partitions:
             partition.levels.append((partition.levels[-1][1] if partition.levels else 0, partition.count))
@@ -351,7 +351,7 @@ class Files(LocalStore):
         lane = self.lanes[0]
         for at in range(0, len(states), loops.BATCH * self.words):
             part = states[at : at + loops.BATCH * self.words]
-            region = Region(part.nbytes)
+            region = ReservedMemory(part.nbytes)
             for index in range(len(part) // self.words):
                 start = index * self.stride
                 row = part[index * self.words : (index + 1) * self.words].view(np.uint8)[: self.stride]
@@ -512,7 +512,7 @@ def _slices(partition: Partition, start: int, stop: int) -> Iterator[tuple[Parti
         yield partition, at, min(at + SLICE, stop)
 
 
-def _unexpanded(memory: Memory) -> list[list[tuple[int, int]]]:
+def _unexpanded(memory: MemoryStore) -> list[list[tuple[int, int]]]:
     """The slices of the frontier in each worker's store that are not expanded yet, in order."""
     rest: list[list[tuple[int, int]]] = [[] for _ in memory.workers]
     for worker in memory.workers:
@@ -538,7 +538,7 @@ def _without(whole: tuple[int, int], holes: Sequence[tuple[int, int]]) -> list[t
     return [*left, (at, end)] if at < end else left
 
 
-def _must_have_room(folder: Path, memory: Memory) -> None:
+def _must_have_room(folder: Path, memory: MemoryStore) -> None:
     """Raises OutOfRoom if the files would be in memory too, or would not fit."""
     if is_in_memory(folder):
         said = f"{folder} is in memory, too; name one on a disk in FLOODMARK_LOCAL_DIR"

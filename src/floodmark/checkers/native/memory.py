@@ -11,7 +11,7 @@ import numpy as np
 from floodmark.checkers.exploration import Limit, Stop
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel, stride_of
-from floodmark.checkers.kernel.memory import Budget, Region, in_pages, reserve
+from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory, in_pages, reserve
 from floodmark.checkers.native.worker import Worker
 from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
 
@@ -31,18 +31,18 @@ WORTHWHILE = 1.05
 """A table is refilled only if it then has room for this many times the states."""
 
 
-class Memory(LocalStore):
+class MemoryStore(LocalStore):
     """States in memory, found by threads that share a table of them and the rest of the frontier."""
 
     adapts = True
 
-    def __init__(self, kernel: Kernel, workers: int, budget: Budget, deadlock: bool) -> None:
+    def __init__(self, kernel: Kernel, workers: int, budget: MemoryBudget, deadlock: bool) -> None:
         super().__init__(kernel.interface)
         self.kernel = kernel
         self.budget = budget
         self.stride = stride_of(kernel.interface.layout)
         first = int(FULL * FIRST_CELLS) * self.stride
-        self.stores = [Region(max(budget.limit, first) + 8) for _ in range(workers)]
+        self.stores = [ReservedMemory(max(budget.limit, first) + 8) for _ in range(workers)]
         self.addresses = np.array([store.address for store in self.stores], dtype=np.uint64)
         self.cursors = reserve(workers * loops.LINE)
         self.ends = reserve(workers * loops.LINE)
@@ -50,7 +50,7 @@ class Memory(LocalStore):
         self.must_grow = False
         self.capacity = 0
         self.cells = FIRST_CELLS
-        self.table: Region | None = None
+        self.table: ReservedMemory | None = None
         self.workers = [Worker(self, number) for number in range(workers)]
         for worker in self.workers:
             worker.fields[loops.DEADLOCK] = int(deadlock)
@@ -109,7 +109,7 @@ class Memory(LocalStore):
 
     def _take_table(self, cells: int, capacity: int) -> bool:
         self.cells, self.capacity = cells, capacity
-        self.table = Region(cells * CELL_BYTES)
+        self.table = ReservedMemory(cells * CELL_BYTES)
         most = max(worker.count + worker.pending for worker in self.workers)
         # A worker may find twice its share.
         bits = min((2 * max(cells, len(self.workers) * most)).bit_length(), MAX_BITS)
@@ -204,7 +204,7 @@ class Memory(LocalStore):
         for worker in self.workers:
             worker.take_code()
 
-    def values_seen(self, budget: Budget) -> dict[str, int]:
+    def values_seen(self, budget: MemoryBudget) -> dict[str, int]:
         self.drop_table()  # to have its memory
         return super().values_seen(budget)
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.exploration import Exploration, Options, Stop, Watcher
 from floodmark.checkers.kernel.compiled_model import build_kernel
-from floodmark.checkers.kernel.memory import Budget, give_back_large_arrays
+from floodmark.checkers.kernel.memory import MemoryBudget, give_back_large_arrays
 from floodmark.checkers.kernel.scratch import base_folder
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native.files import Files
-from floodmark.checkers.native.memory import Memory
+from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search.driver import Moves, Search, is_long, search_in, telling
@@ -31,13 +31,13 @@ ADDRESSES = 1 << 46
 class IntoFiles(Moves):
     """A search goes on in files when memory is full, with all that was found, at this very point of the level."""
 
-    def budget(self, options: Options) -> Budget:
+    def budget(self, options: Options) -> MemoryBudget:
         """The memory that the states may take."""
-        return Budget(options.limits.memory)
+        return MemoryBudget(options.limits.memory)
 
     def outgrown(self, search: Search, why: Stop) -> None:
         memory = search.store
-        if not isinstance(memory, Memory):
+        if not isinstance(memory, MemoryStore):
             raise OutOfRoom(why)
         search.look_at_memory()
         at = counted(memory.count, "state")
@@ -106,7 +106,7 @@ def begin(
         kernel.prepare_for_files()  # while there is room for a compiler
         give_back_large_arrays()
     try:
-        memory = Memory(kernel, workers, budget, options.deadlock)
+        memory = MemoryStore(kernel, workers, budget, options.deadlock)
     except (OSError, OverflowError):
         if workers * budget.limit > ADDRESSES:
             message = "what each worker reserves does not fit into memory; set --workers or --max-memory lower"

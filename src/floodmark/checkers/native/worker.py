@@ -13,7 +13,7 @@ from floodmark.checkers.kernel.memory import reserve
 from floodmark.checkers.search.store import Array, Packed
 
 if TYPE_CHECKING:
-    from floodmark.checkers.native.memory import Memory
+    from floodmark.checkers.native.memory import MemoryStore
 
 
 def unpacked(stored: NDArray[np.uint8], words: int) -> Array:
@@ -26,7 +26,7 @@ def unpacked(stored: NDArray[np.uint8], words: int) -> Array:
 class Worker:
     """One thread's part of a search."""
 
-    def __init__(self, memory: Memory, number: int) -> None:
+    def __init__(self, memory: MemoryStore, number: int) -> None:
         interface = memory.kernel.interface
         self.memory = memory
         self.kernel = memory.kernel

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from floodmark.language.model import Model
     from floodmark.language.reference import Step
 
-Design = Literal["kraft", "kip236"]
+ControllerDesign = Literal["kraft", "kip236"]
 Trouble = Literal["", "no leader", "below min.insync.replicas", "undetermined"]
 
 LARGEST_SHAPE = 16
@@ -26,7 +26,7 @@ _TROUBLE_BY_PROPERTY: dict[str, Trouble] = {
     "cancellation_keeps_leader": "no leader",
     "cancellation_keeps_min_isr": "below min.insync.replicas",
 }
-_MODELS: dict[Design, str] = {"kraft": "PlannedKraftReassignment", "kip236": "PlannedKip236Reassignment"}
+_MODELS: dict[ControllerDesign, str] = {"kraft": "PlannedKraftReassignment", "kip236": "PlannedKip236Reassignment"}
 _FAILURES = frozenset({"broker_crashes", "follower_leaves_isr"})
 _BROKER_PARAMETERS = ("broker", "follower")
 
@@ -72,7 +72,7 @@ class ShapeVerdict:
 def check_shape(
     shape: Shape,
     min_insync: int,
-    design: Design,
+    design: ControllerDesign,
     most_failures: int | None,
     max_states: int = 50_000_000,
     in_cpython: bool = False,
@@ -164,7 +164,7 @@ def map_shapes_on_spark(
 def check_shapes(
     shapes: Iterable[Shape],
     min_insync: int,
-    design: Design = "kraft",
+    design: ControllerDesign = "kraft",
     most_failures: int | None = None,
     mapped: ShapeMap = map_shapes,
     in_cpython: bool = False,

@@ -105,7 +105,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-class _Finder(MetaPathFinder):
+class _UserFileFinder(MetaPathFinder):
     """Finds what ``PathFinder`` finds, and has users' files loaded by ``SourceLoader``."""
 
     @staticmethod
@@ -146,14 +146,14 @@ def observed() -> Iterator[None]:
         yield
         return
     place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
-    sys.meta_path.insert(place, _Finder)
+    sys.meta_path.insert(place, _UserFileFinder)
     _observers = 1
     try:
         with _environment_observed(), _without_bytecode():
             yield
     finally:
         _observers = 0
-        sys.meta_path.remove(_Finder)
+        sys.meta_path.remove(_UserFileFinder)
 
 
 @contextmanager

@@ -124,7 +124,7 @@ class Project:
         """The file that a file in ``folder`` means by a dotted name; None for the language and installed packages."""
         if dotted.startswith(_OFFERED):
             return self.shipped().find(f"model.{dotted.removeprefix(_OFFERED)}")
-        found = _Finder(self, folder).locate(dotted)
+        found = _ProjectFinder(self, folder).locate(dotted)
         return None if found is None else found[1]
 
     def load(self, path: Path) -> ModuleType:
@@ -178,7 +178,7 @@ class Project:
     @contextmanager
     def _imports(self, folder: Path) -> Iterator[None]:
         """Inside the block, imports mean what they mean in this project, for a file in ``folder``."""
-        finder = _Finder(self, folder)
+        finder = _ProjectFinder(self, folder)
         hidden = _hide(finder.gives(sys.modules))
         _hidden.append(hidden)
         sys.meta_path.insert(0, finder)
@@ -261,7 +261,7 @@ def _found_in(root: Path, dotted: str) -> Path | None:
     return Path(base) if os.path.isdir(base) else None
 
 
-class _Finder(MetaPathFinder):
+class _ProjectFinder(MetaPathFinder):
     """Finds a project's files under the names by which they import each other."""
 
     def __init__(self, project: Project, folder: Path) -> None:

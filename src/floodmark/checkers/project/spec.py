@@ -33,12 +33,12 @@ from floodmark.checkers.project.spec_entries import (
     ProofExpectation,
     ProofMethod,
     Proving,
-    Reason,
+    SurvivalReason,
     Tier,
 )
 from floodmark.checkers.project.spec_keys import TOOL
 from floodmark.checkers.project.spec_rows import expanded, without_rows
-from floodmark.checkers.project.spec_values import Reader, line_of
+from floodmark.checkers.project.spec_values import SpecReader, line_of
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
@@ -233,7 +233,7 @@ def read_all(address: Path) -> list[Spec]:
         return [_of_model(path)]
     text = toml.text_of(path)
     data = toml.parse(text, path)
-    reader = Reader(path, key_lines(text))
+    reader = SpecReader(path, key_lines(text))
     values = expanded(reader, data) if "row" in data else [without_rows(reader, data)]
     specs = [Spec(path=path, **each) for each in values]
     for spec in specs:
@@ -293,7 +293,7 @@ def tool_settings(root: Path) -> dict[str, Any]:
     text = toml.text_of(path)
     tool = toml.parse(text, path).get("tool", {})
     table = tool.get("floodmark", {}) if isinstance(tool, dict) else {}
-    return Reader(path, key_lines(text)).table(table, TOOL, "tool.floodmark")
+    return SpecReader(path, key_lines(text)).table(table, TOOL, "tool.floodmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,8 +382,8 @@ __all__ = [
     "ProofExpectation",
     "ProofMethod",
     "Proving",
-    "Reason",
     "Spec",
+    "SurvivalReason",
     "Tier",
     "Wanted",
     "find",

@@ -79,7 +79,7 @@ class Proving:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class SurvivalReason:
     """Why no check needs to notice some mutants of the model, each identified by its change."""
 
     reason: str
@@ -97,12 +97,12 @@ class Mutation:
 
     also: tuple[Path, ...] = ()
     own: bool = False
-    survivors: tuple[Reason, ...] = ()
+    survivors: tuple[SurvivalReason, ...] = ()
     rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SpecRow:
     """A row as the file has it: ``given`` is what it says, by key, ``place`` its table, such as ``row.0``."""
 
     name: str

@@ -15,7 +15,16 @@ from typing import Any
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.input_limits import brief
 from floodmark.checkers.project.spec_address import class_name
-from floodmark.checkers.project.spec_entries import PROOF_METHODS, TIERS, Expect, Flawed, Mutation, Proving, Reason, Row
+from floodmark.checkers.project.spec_entries import (
+    PROOF_METHODS,
+    TIERS,
+    Expect,
+    Flawed,
+    Mutation,
+    Proving,
+    SpecRow,
+    SurvivalReason,
+)
 from floodmark.checkers.project.spec_values import (
     ALL_OR_NAMES,
     CONSTANTS,
@@ -32,8 +41,8 @@ from floodmark.checkers.project.spec_values import (
     SPECS,
     TEXT,
     Key,
-    Kind,
-    Reader,
+    SpecReader,
+    ValueKind,
     fairness,
     line_of,
     one_of,
@@ -41,7 +50,7 @@ from floodmark.checkers.project.spec_values import (
 )
 
 
-def _expect(reader: Reader, value: Any, key: str) -> Expect:
+def _expect(reader: SpecReader, value: Any, key: str) -> Expect:
     expect = Expect(**reader.table(value, EXPECT, key))
     if expect.verdict == "violated" and expect.property is None:
         raise reader.error('a spec that expects "violated" names the property: property = "..."', key)
@@ -50,7 +59,7 @@ def _expect(reader: Reader, value: Any, key: str) -> Expect:
     return expect
 
 
-def _flawed(reader: Reader, value: Any, key: str) -> tuple[Flawed, ...]:
+def _flawed(reader: SpecReader, value: Any, key: str) -> tuple[Flawed, ...]:
     found: list[Flawed] = []
     for place, values in reader.entries(value, FLAWED, key):
         reference = values.pop("class")
@@ -58,7 +67,7 @@ def _flawed(reader: Reader, value: Any, key: str) -> tuple[Flawed, ...]:
     return tuple(found)
 
 
-def _prove(reader: Reader, value: Any, key: str) -> tuple[Proving, ...]:
+def _prove(reader: SpecReader, value: Any, key: str) -> tuple[Proving, ...]:
     found: list[Proving] = []
     for place, values in reader.entries(value, PROVE, key):
         proving = Proving(**values, line=reader.lines.get(place))
@@ -77,18 +86,20 @@ def _prove(reader: Reader, value: Any, key: str) -> tuple[Proving, ...]:
     return tuple(found)
 
 
-def _survivors(reader: Reader, value: Any, key: str) -> tuple[Reason, ...]:
+def _survivors(reader: SpecReader, value: Any, key: str) -> tuple[SurvivalReason, ...]:
     return tuple(
-        Reason(**values, line=reader.lines.get(place)) for place, values in reader.entries(value, SURVIVORS, key)
+        SurvivalReason(
+            **values, line=reader.lines.get(place)
+        ) for place, values in reader.entries(value, SURVIVORS, key)
     )
 
 
 _ROW_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
-def _rows(reader: Reader, value: Any, key: str) -> tuple[Row, ...]:
+def _rows(reader: SpecReader, value: Any, key: str) -> tuple[SpecRow, ...]:
     """The rows; what they say is checked here for its form, and read when it is put over what the file says."""
-    found: list[Row] = []
+    found: list[SpecRow] = []
     for place, values in reader.entries(value, ROW, key):
         name, given = values["name"], {key: it for key, it in value[len(found)].items() if key != "name"}
         if not _ROW_NAME.fullmatch(name):
@@ -102,7 +113,7 @@ def _rows(reader: Reader, value: Any, key: str) -> tuple[Row, ...]:
             if it == {}:
                 message = f"{inner} is empty, which changes nothing: a row adds to what the file says; leave it out"
                 raise reader.error(message, f"{place}.{inner}")
-        found.append(Row(name, given, place, line_of(place, reader.lines) or 1))
+        found.append(SpecRow(name, given, place, line_of(place, reader.lines) or 1))
     if not found:
         raise reader.error("there is no row: write a table [[row]] for each, or leave the key out", key)
     return tuple(found)
@@ -161,7 +172,7 @@ MUTATION: Sequence[Key] = (
     Key("also", SPECS, "Further specs that a mutant has to survive: `\"larger.toml\"`, one row of it "
         "(`\"larger.toml@small\"`), or another row of this spec (`\"@small\"`)."),
     Key("own", FLAG, "Whether to change only what the model adds to the models that it extends.", "`false`"),
-    Key("survivors", Kind("tables", _survivors, SURVIVORS, many=True),
+    Key("survivors", ValueKind("tables", _survivors, SURVIVORS, many=True),
         "Mutants that no check has to notice."),
     BELONGS,
 )
@@ -189,9 +200,9 @@ COMMON: Sequence[Key] = (
 )
 """What a spec says of its model, in the form that each key has by itself."""
 BELONGING: Sequence[Key] = (
-    Key("flawed", Kind("tables", _flawed, FLAWED, many=True),
+    Key("flawed", ValueKind("tables", _flawed, FLAWED, many=True),
         "Known-bad designs. Each is checked only for what its entry names."),
-    Key("prove", Kind("tables", _prove, PROVE, many=True), "Proofs that `floodmark gate` and `pytest` make."),
+    Key("prove", ValueKind("tables", _prove, PROVE, many=True), "Proofs that `floodmark gate` and `pytest` make."),
     Key("mutation", table(MUTATION, Mutation), "How `floodmark mutate` tests the spec."),
 )
 """What belongs to one row, where a spec has rows."""
@@ -203,9 +214,9 @@ ROW: Sequence[Key] = (
     *(replace(key, kind=replace(key.kind, keys=()), meaning="As at the top, for this row.", default="", needed="")
       for key in COMMON if key.name not in _WHOLE),
 )
-ROWS = Kind("tables", _rows, ROW, many=True)
+ROWS = ValueKind("tables", _rows, ROW, many=True)
 SPEC: Sequence[Key] = (
-    *(replace(key, kind=Kind("a table", _expect, EXPECT)) if key.name == "expect" else key for key in COMMON),
+    *(replace(key, kind=ValueKind("a table", _expect, EXPECT)) if key.name == "expect" else key for key in COMMON),
     Key("row", ROWS, "The same model at several sizes. Each row is a spec of its own. It inherits the keys outside of "
         "rows and overrides them: tables key by key, other values as a whole."),
     *BELONGING,

@@ -18,16 +18,16 @@ from typing import Any, TypeVar
 
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.project.spec_entries import Flawed, Mutation, Proving, Row
+from floodmark.checkers.project.spec_entries import Flawed, Mutation, Proving, SpecRow
 from floodmark.checkers.project.spec_keys import BELONGING, COMMON, ROWS, SPEC
-from floodmark.checkers.project.spec_values import Reader, line_of
+from floodmark.checkers.project.spec_values import SpecReader, line_of
 
 Entry = TypeVar("Entry", Flawed, Proving)
 
 
-def expanded(reader: Reader, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def expanded(reader: SpecReader, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The values of ``Spec`` for each row of a file. Raises SourceError for what is wrong in one of them."""
-    rows: Sequence[Row] = ROWS.read(reader, data["row"], "row")
+    rows: Sequence[SpecRow] = ROWS.read(reader, data["row"], "row")
     belonging = {key.name: data[key.name] for key in BELONGING if key.name in data}
     entries = reader.table(belonging, BELONGING, "")
     common = {name: value for name, value in data.items() if name != "row" and name not in belonging}
@@ -37,21 +37,21 @@ def expanded(reader: Reader, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     for row in rows:
         _require_free_name(reader, row)
         merged, lines = _merged(common, row, reader.lines)
-        values = Reader(reader.path, lines).table(merged, SPEC, "")
+        values = SpecReader(reader.path, lines).table(merged, SPEC, "")
         own = _belonging_to(row.name, reader, entries, names)
         specs.append({**values, **own, "row": row.name, "lines": lines})
     _require_differences(reader, rows, specs)
     return specs
 
 
-def without_rows(reader: Reader, data: Mapping[str, Any]) -> dict[str, Any]:
+def without_rows(reader: SpecReader, data: Mapping[str, Any]) -> dict[str, Any]:
     """The values of ``Spec`` for a file without rows."""
     values = reader.table(data, SPEC, "")
     _belonging_to(None, reader, values, [])
     return {**values, "lines": reader.lines}
 
 
-def _merged(common: Mapping[str, Any], row: Row, lines: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, int]]:
+def _merged(common: Mapping[str, Any], row: SpecRow, lines: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, int]]:
     """What a row says put over what the file says, and the line of each key: that in the row if the row has it."""
     values, at = dict(common), {**lines, "row": row.line}
     for name, value in row.given.items():
@@ -64,7 +64,7 @@ def _merged(common: Mapping[str, Any], row: Row, lines: Mapping[str, int]) -> tu
 
 
 def _belonging_to(
-    row: str | None, reader: Reader, entries: Mapping[str, Any], names: Sequence[str]
+    row: str | None, reader: SpecReader, entries: Mapping[str, Any], names: Sequence[str]
 ) -> dict[str, Any]:
     """The known-bad designs, proofs and mutants of a row."""
     mutation: Mutation | None = entries.get("mutation")
@@ -78,7 +78,7 @@ def _belonging_to(
 
 
 def _of_row(
-    row: str | None, reader: Reader, entries: Iterable[Entry], key: str, names: Sequence[str]
+    row: str | None, reader: SpecReader, entries: Iterable[Entry], key: str, names: Sequence[str]
 ) -> tuple[Entry, ...]:
     return tuple(
         replace(entry, rows=())
@@ -87,7 +87,7 @@ def _of_row(
     )
 
 
-def _belongs(row: str | None, reader: Reader, wanted: Sequence[str], place: str, names: Sequence[str]) -> bool:
+def _belongs(row: str | None, reader: SpecReader, wanted: Sequence[str], place: str, names: Sequence[str]) -> bool:
     for name in wanted:
         if not names:
             raise reader.error("rows needs a spec that has rows, each in a table [[row]]", f"{place}.rows")
@@ -96,7 +96,7 @@ def _belongs(row: str | None, reader: Reader, wanted: Sequence[str], place: str,
     return row is None or row in (wanted or names[:1])
 
 
-def _require_free_name(reader: Reader, row: Row) -> None:
+def _require_free_name(reader: SpecReader, row: SpecRow) -> None:
     """Refuses a row whose name in reports and in the lock is that of another file."""
     taken = Path(spec_address.with_row(reader.path.stem, row.name) + reader.path.suffix)
     if os.path.lexists(reader.path.with_name(taken.name)):
@@ -108,7 +108,7 @@ _SEARCHED = ("constants", "invariants", "symmetry", "deadlock", "fairness")
 """What tells two searches of a model apart."""
 
 
-def _require_differences(reader: Reader, rows: Sequence[Row], specs: Sequence[Mapping[str, Any]]) -> None:
+def _require_differences(reader: SpecReader, rows: Sequence[SpecRow], specs: Sequence[Mapping[str, Any]]) -> None:
     for index, spec in enumerate(specs):
         for earlier in range(index):
             if all(specs[earlier].get(name) == spec.get(name) for name in _SEARCHED):

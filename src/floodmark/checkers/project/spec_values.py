@@ -14,7 +14,7 @@ from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 
 
-class Reader:
+class SpecReader:
     """A spec file while it is being read: where its keys are, and errors that name their lines."""
 
     def __init__(self, path: Path, lines: Mapping[str, int]) -> None:
@@ -61,12 +61,12 @@ def line_of(key: str, lines: Mapping[str, int]) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """What a key's value is: ``words`` say it, ``read`` makes it from what TOML has. ``keys`` are those of a table, or
     of each table in a list (``many``)."""
 
     words: str
-    read: Callable[[Reader, Any, str], Any]
+    read: Callable[[SpecReader, Any, str], Any]
     keys: Sequence[Key] = ()
     many: bool = False
 
@@ -77,26 +77,26 @@ class Key:
     the key is missing."""
 
     name: str
-    kind: Kind
+    kind: ValueKind
     meaning: str
     default: str = ""
     needed: str = ""
 
 
-def _text(reader: Reader, value: Any, key: str) -> str:
+def _text(reader: SpecReader, value: Any, key: str) -> str:
     if type(value) is not str:
         raise reader.wrong("a string", value, key)
     return value
 
 
-def _flag(reader: Reader, value: Any, key: str) -> bool:
+def _flag(reader: SpecReader, value: Any, key: str) -> bool:
     if type(value) is not bool:
         raise reader.wrong("true or false", value, key)
     return value
 
 
-def _amount(of: Callable[[Any], Any]) -> Callable[[Reader, Any, str], Any]:
-    def read(reader: Reader, value: Any, key: str) -> Any:
+def _amount(of: Callable[[Any], Any]) -> Callable[[SpecReader, Any, str], Any]:
+    def read(reader: SpecReader, value: Any, key: str) -> Any:
         try:
             return of(value)
         except ValueError as error:
@@ -105,7 +105,7 @@ def _amount(of: Callable[[Any], Any]) -> Callable[[Reader, Any, str], Any]:
     return read
 
 
-def _memory(reader: Reader, value: Any, key: str) -> int:
+def _memory(reader: SpecReader, value: Any, key: str) -> int:
     if type(value) not in (int, float, str):
         raise reader.wrong("an amount of memory such as \"8G\"", value, key)
     try:
@@ -114,7 +114,7 @@ def _memory(reader: Reader, value: Any, key: str) -> int:
         raise reader.error(str(error), key) from None
 
 
-def _names(reader: Reader, value: Any, key: str) -> tuple[str, ...]:
+def _names(reader: SpecReader, value: Any, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise reader.wrong("a list of names", value, key)
     twice = next((name for name in value if value.count(name) > 1), None)
@@ -123,7 +123,7 @@ def _names(reader: Reader, value: Any, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _flag_or_names(reader: Reader, value: Any, key: str) -> bool | tuple[str, ...]:
+def _flag_or_names(reader: SpecReader, value: Any, key: str) -> bool | tuple[str, ...]:
     if isinstance(value, list) and value:
         return _names(reader, value, key)
     if type(value) is not bool:
@@ -131,14 +131,14 @@ def _flag_or_names(reader: Reader, value: Any, key: str) -> bool | tuple[str, ..
     return value
 
 
-def _some_names(reader: Reader, value: Any, key: str) -> tuple[str, ...]:
+def _some_names(reader: SpecReader, value: Any, key: str) -> tuple[str, ...]:
     names = _names(reader, value, key)
     if not names:
         raise reader.error("name the properties to be proved, or leave the key out for all", key)
     return names
 
 
-def _all_or_names(reader: Reader, value: Any, key: str) -> tuple[str, ...] | None:
+def _all_or_names(reader: SpecReader, value: Any, key: str) -> tuple[str, ...] | None:
     if value == "all":
         return None
     if isinstance(value, str):
@@ -146,17 +146,17 @@ def _all_or_names(reader: Reader, value: Any, key: str) -> tuple[str, ...] | Non
     return _names(reader, value, key)
 
 
-def _name_or_names(reader: Reader, value: Any, key: str) -> tuple[str, ...]:
+def _name_or_names(reader: SpecReader, value: Any, key: str) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else _names(reader, value, key)
 
 
-def _files(reader: Reader, value: Any, key: str) -> tuple[Path, ...]:
+def _files(reader: SpecReader, value: Any, key: str) -> tuple[Path, ...]:
     paths = tuple(reader.path.parent / name for name in _names(reader, value, key))
     _require_files(reader, paths, key)
     return paths
 
 
-def _specs(reader: Reader, value: Any, key: str) -> tuple[Path, ...]:
+def _specs(reader: SpecReader, value: Any, key: str) -> tuple[Path, ...]:
     own = reader.path.name
     names = [f"{own}{name}" if name.startswith(spec_address.SIGN) else name for name in _names(reader, value, key)]
     addresses = tuple(reader.path.parent / name for name in names)
@@ -164,7 +164,7 @@ def _specs(reader: Reader, value: Any, key: str) -> tuple[Path, ...]:
     return addresses
 
 
-def _require_files(reader: Reader, paths: Iterable[Path], key: str) -> None:
+def _require_files(reader: SpecReader, paths: Iterable[Path], key: str) -> None:
     for path in paths:
         try:
             input_file.size_of(path)
@@ -172,7 +172,7 @@ def _require_files(reader: Reader, paths: Iterable[Path], key: str) -> None:
             raise reader.error(f"{path} {error.message}", key) from None
 
 
-def _constants(reader: Reader, value: Any, key: str) -> dict[str, int]:
+def _constants(reader: SpecReader, value: Any, key: str) -> dict[str, int]:
     if not isinstance(value, dict):
         raise reader.error("constants must be a table", key)
     for name, number in value.items():
@@ -183,53 +183,53 @@ def _constants(reader: Reader, value: Any, key: str) -> dict[str, int]:
     return dict(value)
 
 
-def one_of(allowed: Sequence[str]) -> Kind:
+def one_of(allowed: Sequence[str]) -> ValueKind:
     """One of some words."""
 
-    def read(reader: Reader, value: Any, key: str) -> str:
+    def read(reader: SpecReader, value: Any, key: str) -> str:
         name = _text(reader, value, key)
         if name not in allowed:
             raise reader.wrong(f"one of {', '.join(allowed)}", value, key)
         return name
 
-    return Kind(", ".join(f'`"{word}"`' for word in allowed), read)
+    return ValueKind(", ".join(f'`"{word}"`' for word in allowed), read)
 
 
-def table(keys: Sequence[Key], make: Callable[..., Any]) -> Kind:
+def table(keys: Sequence[Key], make: Callable[..., Any]) -> ValueKind:
     """A table with these keys; ``make`` takes them by name."""
-    return Kind("a table", lambda reader, value, key: make(**reader.table(value, keys, key)), keys)
+    return ValueKind("a table", lambda reader, value, key: make(**reader.table(value, keys, key)), keys)
 
 
-TEXT = Kind("a string", _text)
-FLAG = Kind("`true` or `false`", _flag)
-COUNT = Kind("a whole number, 0 or more", _amount(input_limits.count))
-POSITIVE = Kind("a whole number, 1 or more", _amount(input_limits.positive))
-SECONDS = Kind("a number of seconds", _amount(input_limits.seconds))
-MEMORY = Kind('an amount such as `"8G"`', _memory)
-NAMES = Kind("a list of names", _names)
-FLAG_OR_NAMES = Kind("`true`, `false` or a list of names", _flag_or_names)
-SOME_NAMES = Kind("a list of names", _some_names)
-ALL_OR_NAMES = Kind('`"all"` or a list of names', _all_or_names)
-NAME_OR_NAMES = Kind("a name or a list of names", _name_or_names)
-FILES = Kind("a list of files, relative to the spec", _files)
-SPECS = Kind("a list of specs, relative to the spec", _specs)
-CONSTANTS = Kind("a table: a whole number, `true` or `false` for each constant", _constants)
+TEXT = ValueKind("a string", _text)
+FLAG = ValueKind("`true` or `false`", _flag)
+COUNT = ValueKind("a whole number, 0 or more", _amount(input_limits.count))
+POSITIVE = ValueKind("a whole number, 1 or more", _amount(input_limits.positive))
+SECONDS = ValueKind("a number of seconds", _amount(input_limits.seconds))
+MEMORY = ValueKind('an amount such as `"8G"`', _memory)
+NAMES = ValueKind("a list of names", _names)
+FLAG_OR_NAMES = ValueKind("`true`, `false` or a list of names", _flag_or_names)
+SOME_NAMES = ValueKind("a list of names", _some_names)
+ALL_OR_NAMES = ValueKind('`"all"` or a list of names', _all_or_names)
+NAME_OR_NAMES = ValueKind("a name or a list of names", _name_or_names)
+FILES = ValueKind("a list of files, relative to the spec", _files)
+SPECS = ValueKind("a list of specs, relative to the spec", _specs)
+CONSTANTS = ValueKind("a table: a whole number, `true` or `false` for each constant", _constants)
 
 
-def fairness(keys: Sequence[Key]) -> Kind:
+def fairness(keys: Sequence[Key]) -> ValueKind:
     """What is assumed of actions: ``name = "weak"``, ``"strong"`` or ``"none"``, or a table with these keys."""
     word = one_of(("weak", "strong", "none"))
 
-    def fair(reader: Reader, how: Any, key: str) -> Fairness | None:
+    def fair(reader: SpecReader, how: Any, key: str) -> Fairness | None:
         if isinstance(how, str):
             said = word.read(reader, how, key)
             return None if said == "none" else Fairness(strong=said == "strong")
         given = reader.table(how, keys, key)
         return Fairness(given.get("strong", False), given.get("each", ()))
 
-    def read(reader: Reader, value: Any, key: str) -> dict[str, Fairness | None]:
+    def read(reader: SpecReader, value: Any, key: str) -> dict[str, Fairness | None]:
         if not isinstance(value, dict):
             raise reader.error("fairness must be a table of actions", key)
         return {name: fair(reader, how, f"{key}.{name}") for name, how in value.items()}
 
-    return Kind(f"a table: for each action {word.words}, or a table", read, keys)
+    return ValueKind(f"a table: for each action {word.words}, or a table", read, keys)

@@ -24,7 +24,7 @@ _CHECKERS = str(Path(__file__).parent.parent)
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class FalseGuard:
     """A guard that is false. ``text`` says which part of it is, ``part`` counts it from 0, ``reasons`` explain it.
 
     ``file`` and ``line`` are those of the ``require``; None if the step was stopped outside of the model's own code.
@@ -37,7 +37,7 @@ class Guard:
     reasons: tuple[str, ...] = ()
 
 
-def guard_against(model: Model, state: State, step: Step) -> Guard:
+def guard_against(model: Model, state: State, step: Step) -> FalseGuard:
     """The guard that stops a step that is not enabled in ``state``; CPython takes the step to find it.
 
     Raises whatever the step raises if it is not stopped by a guard.
@@ -52,23 +52,23 @@ def guard_against(model: Model, state: State, step: Step) -> Guard:
     raise AssertionError(f"{step} is enabled")
 
 
-def false_guard(traceback: TracebackType | None) -> Guard:
+def false_guard(traceback: TracebackType | None) -> FalseGuard:
     """The guard from which a ``Disabled`` with this traceback comes; to be asked while its model is running."""
     frame, number = _guard_frame(traceback)
     if frame is None:
-        return Guard("")
+        return FalseGuard("")
     file = frame.f_code.co_filename
     whole = next((it for it in _guards(file) if it.lineno <= number <= (it.end_lineno or it.lineno)), None)
     if whole is None:
-        return Guard("its guard is false", file, number)
+        return FalseGuard("its guard is false", file, number)
     for index, part in enumerate(conjuncts(whole.args[0])):
         try:
             if not _value(part, frame):
                 text = f"{ast.unparse(part)} is false{_compared(part, frame)}"
-                return Guard(text, file, number, index, _reasons(part, frame, text))
+                return FalseGuard(text, file, number, index, _reasons(part, frame, text))
         except Exception:
             break
-    return Guard(f"{ast.unparse(whole.args[0])} is false", file, number)
+    return FalseGuard(f"{ast.unparse(whole.args[0])} is false", file, number)
 
 
 def _guard_frame(traceback: TracebackType | None) -> tuple[FrameType | None, int]:

@@ -12,7 +12,7 @@ import floodmark.language
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 
-class Code:
+class PythonCode:
     """Writes values as code and remembers which names the code mentions.
 
     ``names`` has, for each module, the names needed from it and what the code calls them: two modules may have

@@ -12,7 +12,7 @@ from floodmark.checkers.exploration import Violation
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.liveness import finding_of
-from floodmark.checkers.report.python_source import Code
+from floodmark.checkers.report.python_source import PythonCode
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -33,7 +33,7 @@ def test_module(results: Sequence[CheckResult]) -> str:
 
     Its file names are relative to the root of the repository in which it is to lie.
     """
-    code = Code()
+    code = PythonCode()
     functions = [_Function(result, code).text() for result in results if _has_trace(result)]
     return "\n\n\n".join(["\n".join(_head(code)), *functions]) + "\n" if functions else ""
 
@@ -45,7 +45,7 @@ def _has_trace(result: CheckResult) -> bool:
 class _Function:
     """The function of one counterexample."""
 
-    def __init__(self, result: CheckResult, code: Code) -> None:
+    def __init__(self, result: CheckResult, code: PythonCode) -> None:
         assert result.subject is not None
         assert result.violation is not None
         self.result = result
@@ -223,7 +223,7 @@ def _file_of(module: str) -> Path:
     return Path(file)
 
 
-def _head(code: Code) -> Iterator[str]:
+def _head(code: PythonCode) -> Iterator[str]:
     """The imports. Files of a repository are loaded as specs see them, from wherever the test is run."""
     foreign = [module for module in code.names if module.startswith(_FOREIGN) or module == _SCRIPT]
     files = _files(foreign)

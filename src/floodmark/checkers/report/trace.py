@@ -13,7 +13,7 @@ from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StateChange:
     """What a step changed at one place: ``old`` is the text of what was there, None if ``new`` was added to a set or a
     bag; ``new`` is None for what was removed. ``owner`` is the identifier, such as a broker, whose map entry it is."""
 
@@ -69,9 +69,9 @@ def change_lines(names: Sequence[str], before: State, after: State) -> list[str]
     return [str(change) for change in changes(names, before, after)]
 
 
-def changes(names: Sequence[str], before: State, after: State) -> list[Change]:
+def changes(names: Sequence[str], before: State, after: State) -> list[StateChange]:
     """The differences between two states: first those that belong to no identifier, then grouped by identifier."""
-    found: list[Change] = []
+    found: list[StateChange] = []
     for name, old, new in zip(names, before, after, strict=True):
         found += _changes(name, old, new, None)
     return sorted(found, key=lambda change: _group(change.owner))
@@ -89,7 +89,7 @@ def _group(owner: Identifier | None) -> tuple[str, int]:
     return ("", 0) if owner is None else (type(owner).__name__, owner.number)
 
 
-def _changes(path: str, old: Any, new: Any, owner: Identifier | None) -> Iterator[Change]:
+def _changes(path: str, old: Any, new: Any, owner: Identifier | None) -> Iterator[StateChange]:
     if old == new and type(old) is type(new):
         return
     match old, new:
@@ -101,16 +101,16 @@ def _changes(path: str, old: Any, new: Any, owner: Identifier | None) -> Iterato
             for name, value in new._values.items():
                 yield from _changes(f"{path}.{name}", old._values[name], value, owner)
         case (Set(), Set()) if _of_records(old) or _of_records(new):
-            yield from (Change(path, show(item), None, owner) for item in old - new)
-            yield from (Change(path, None, show(item), owner) for item in new - old)
+            yield from (StateChange(path, show(item), None, owner) for item in old - new)
+            yield from (StateChange(path, None, show(item), owner) for item in new - old)
         case Bag(), Bag():
-            yield from (Change(path, show(item), None, owner) for item in surplus(old, new))
-            yield from (Change(path, None, show(item), owner) for item in surplus(new, old))
+            yield from (StateChange(path, show(item), None, owner) for item in surplus(old, new))
+            yield from (StateChange(path, None, show(item), owner) for item in surplus(new, old))
         case (Seq(), Seq()) if len(old) == len(new) and _of_records(old):
             for index, (a, b) in enumerate(zip(old, new, strict=True)):
                 yield from _changes(f"{path}[{index}]", a, b, owner)
         case _:
-            yield Change(path, show(old), show(new), owner)
+            yield StateChange(path, show(old), show(new), owner)
 
 
 def _of_records(items: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from floodmark.checkers import processes
 from floodmark.checkers.designs.good_design import where_the_good_design_differs
-from floodmark.checkers.engine import Cluster, RunCheck
+from floodmark.checkers.engine import ClusterEngine, RunCheck
 from floodmark.checkers.exploration import Watcher
 from floodmark.checkers.project.named_classes import require_named
 from floodmark.checkers.resources import cores
@@ -32,7 +32,7 @@ def run(
     """Runs the checks and yields each with its result in order, as soon as it and all before it are done: small checks
     first, then large ones, then those that a cluster runs, where ``run_one`` may take the place of ``run_check``."""
     here: list[Check] = []
-    elsewhere: dict[Cluster, list[Check]] = {}
+    elsewhere: dict[ClusterEngine, list[Check]] = {}
     for check in every:
         cluster = cluster_of(check)
         (here if cluster is None else elsewhere.setdefault(cluster, [])).append(check)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from floodmark.checkers.engine import Cluster, Engine
+from floodmark.checkers.engine import ClusterEngine, Engine
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.reference.engine import Reference
 from floodmark.checkers.spark.engine import Spark
@@ -24,7 +24,7 @@ def engine_of(check: Check) -> Engine:
     return next(engine for engine in _AUTOMATIC if engine.asked_for(check))
 
 
-def cluster_of(check: Check) -> Cluster | None:
+def cluster_of(check: Check) -> ClusterEngine | None:
     """The cluster that runs a check; None for one that runs on this machine."""
     engine = engine_of(check)
-    return engine if isinstance(engine, Cluster) else None
+    return engine if isinstance(engine, ClusterEngine) else None

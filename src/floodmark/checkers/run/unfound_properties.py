@@ -33,11 +33,11 @@ def unfound_properties(every: Iterable[Check], all_there_are: bool = False) -> l
     return [
         error
         for project, checks in by_project.items()
-        for error in _Finder(project, checks, all_there_are).errors()
+        for error in _UnfoundProperties(project, checks, all_there_are).errors()
     ]
 
 
-class _Finder:
+class _UnfoundProperties:
     def __init__(self, project: Project, checks: Sequence[Check], all_there_are: bool) -> None:
         self.project = project
         self.checks = checks

@@ -15,8 +15,8 @@ from floodmark.checkers.project import input_file, json_text
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.used_files import current
 from floodmark.checkers.report.json import SCHEMA
-from floodmark.checkers.saved.retrace import Entry, require_shown, retraced, step_of
-from floodmark.checkers.verdict.check import Check, Settings, one_check
+from floodmark.checkers.saved.retrace import WrittenEntry, require_shown, retraced, step_of
+from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.checkers.verdict.divergence import Divergence, Ruling, Said
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
@@ -53,7 +53,7 @@ def read(path: Path) -> Saved:
         raise SourceError(message, str(path))
     try:
         _require_unchanged(whole["sources"])
-        reader = _Reader()
+        reader = _ResultsReader()
         every = [reader.result(entry) for entry in whole["results"]]
         drift = [Drift(**entry) for entry in whole.get("drift", [])]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -72,11 +72,11 @@ def _require_unchanged(sources: Mapping[str, str]) -> None:
             raise SourceError("has changed since the results were found; check it again", file)
 
 
-class _Reader:
+class _ResultsReader:
     def __init__(self) -> None:
         self._checks = functools.cache(_check)
 
-    def result(self, entry: Entry) -> CheckResult | Proved:
+    def result(self, entry: WrittenEntry) -> CheckResult | Proved:
         if "method" in entry:
             return Proved.of_json(entry)
         result = CheckResult(
@@ -87,7 +87,7 @@ class _Reader:
         )
         return self._completed(result, entry) if entry["loaded"] else result
 
-    def _completed(self, result: CheckResult, entry: Entry) -> CheckResult:
+    def _completed(self, result: CheckResult, entry: WrittenEntry) -> CheckResult:
         """The result with the model, and what was found in it."""
         check = self._checks(result.address(), result.variant, tuple(result.invariant_files))
         asked = replace(check.settings, constants=result.constants, properties=tuple(entry["checked"]))
@@ -109,7 +109,7 @@ class _Reader:
 
 
 def _check(address: str, variant: str | None, files: Sequence[str]) -> Check:
-    settings = Settings(invariant_files=tuple(map(Path, files)))
+    settings = CheckSettings(invariant_files=tuple(map(Path, files)))
     return one_check(Path(address), variant, settings)
 
 
@@ -138,7 +138,7 @@ def _divergence(given: Any) -> Divergence | None:
     return Divergence(**{**given, "reasons": tuple(given["reasons"]), "ruling": ruling})
 
 
-def _exploration(model: Model, properties: Sequence[Property], entry: Entry) -> Exploration:
+def _exploration(model: Model, properties: Sequence[Property], entry: WrittenEntry) -> Exploration:
     """What the search found, the main violation first."""
     known = {prop.name: prop for prop in properties}
     shown = [] if entry["violation"] is None else [{**entry["violation"], **_of(entry, "trace", "loop")}]
@@ -158,11 +158,11 @@ def _stop(given: Any) -> Stop | None:
     return None if given is None else Stop(Limit(given["limit"]), given["amount"], given["what"], given["detail"])
 
 
-def _of(entry: Entry, *names: str) -> dict[str, Any]:
+def _of(entry: WrittenEntry, *names: str) -> dict[str, Any]:
     return {name: entry[name] for name in names}
 
 
-def _violation(model: Model, entry: Entry, known: Mapping[str, Property]) -> Violation:
+def _violation(model: Model, entry: WrittenEntry, known: Mapping[str, Property]) -> Violation:
     failed = entry["failed_step"]
     violation = Violation(
         **_of(entry, "kind", "property", "message", "file", "line", "loop", "overfull"),
@@ -173,7 +173,7 @@ def _violation(model: Model, entry: Entry, known: Mapping[str, Property]) -> Vio
     return violation
 
 
-def _findings(model: Model, properties: Sequence[Property], entries: Sequence[Entry]) -> list[Finding]:
+def _findings(model: Model, properties: Sequence[Property], entries: Sequence[WrittenEntry]) -> list[Finding]:
     chosen = {goal.name: goal.arguments for goal in goals_of(model, properties)} if entries else {}
     return [
         Finding(

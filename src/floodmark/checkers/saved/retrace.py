@@ -16,10 +16,10 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
 from floodmark.language.values import running
 
-Entry = Mapping[str, Any]
+WrittenEntry = Mapping[str, Any]
 
 
-def retraced(model: Model, entries: Sequence[Entry]) -> tuple[TraceState, ...]:
+def retraced(model: Model, entries: Sequence[WrittenEntry]) -> tuple[TraceState, ...]:
     """The trace that was written as ``entries``. Raises SourceError when the model takes other steps."""
     trace: list[TraceState] = []
     for entry in entries:
@@ -30,7 +30,7 @@ def retraced(model: Model, entries: Sequence[Entry]) -> tuple[TraceState, ...]:
     return tuple(trace)
 
 
-def step_of(model: Model, entry: Entry) -> Step:
+def step_of(model: Model, entry: WrittenEntry) -> Step:
     """The step that was written as ``entry``. Raises SourceError if the model has none."""
     name, arguments = entry["action"], entry["arguments"]
     cls = type(model)
@@ -46,7 +46,7 @@ def step_of(model: Model, entry: Entry) -> Step:
         return Step(name, {each: value_of(kinds[each], given, each) for each, given in arguments.items()})
 
 
-def _taken(model: Model, state: State | None, entry: Entry) -> TraceState:
+def _taken(model: Model, state: State | None, entry: WrittenEntry) -> TraceState:
     step = step_of(model, entry)
     if state is None:
         for begun, first in reference.initial_states(model):

@@ -27,7 +27,7 @@ from floodmark.checkers.exploration import (
 )
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel
-from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search.store import OutOfRoom, Packed, Store
 from floodmark.checkers.search.trace import Tracer
@@ -127,7 +127,7 @@ class Search:
         options: Options,
         kernel: Kernel,
         store: Store,
-        budget: Budget,
+        budget: MemoryBudget,
         moves: Moves,
         watch: Watcher | None,
     ) -> None:

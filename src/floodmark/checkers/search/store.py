@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from floodmark.checkers.codegen.model_module import COUNTERS, Interface
 from floodmark.checkers.exploration import Stopped
 from floodmark.checkers.kernel.compiled_model import Kernel
-from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.search.container_sizes import LargestSizes
 from floodmark.checkers.search.statistics import values_seen
 from floodmark.checkers.search.symmetry import confirm_symmetry
@@ -98,7 +98,7 @@ class Store(ABC):
         """All states, rows of words, some at a time."""
 
     @abstractmethod
-    def values_seen(self, budget: Budget) -> dict[str, int]:
+    def values_seen(self, budget: MemoryBudget) -> dict[str, int]:
         """How many distinct values each variable takes."""
 
     @abstractmethod
@@ -120,7 +120,7 @@ class Store(ABC):
         """Gives back what it has taken."""
 
 
-class Part(Protocol):
+class StorePart(Protocol):
     """A part of a store whose states can be read here."""
 
     levels: list[tuple[int, int]]
@@ -141,7 +141,7 @@ class LocalStore(Store):
 
     @property
     @abstractmethod
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[StorePart]:
         """What it consists of."""
 
     @property
@@ -189,7 +189,7 @@ class LocalStore(Store):
                 seen.look(rows)
         return seen.largest
 
-    def values_seen(self, budget: Budget) -> dict[str, int]:
+    def values_seen(self, budget: MemoryBudget) -> dict[str, int]:
         room = budget.room(self.held) - self.held
         return values_seen(self.interface.layout, self.pieces, self.count, room)
 

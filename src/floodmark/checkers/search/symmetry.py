@@ -25,7 +25,7 @@ from floodmark.checkers.search.statistics import first_rows
 from floodmark.compiler.renaming import Renaming, renamed
 
 if TYPE_CHECKING:
-    from floodmark.checkers.search.store import Part
+    from floodmark.checkers.search.store import StorePart
 
 SAMPLED, SAMPLED_PART = (6, 32), 1 << 15
 """So many states of either kind are compared with Python's copies, at the least and at the most: one in so many."""
@@ -44,7 +44,7 @@ Rows = NDArray[np.uint64]
 Packed = tuple[int, ...]
 
 
-def confirm_symmetry(kernel: Kernel, parts: Sequence[Part], fired: Sequence[int]) -> None:
+def confirm_symmetry(kernel: Kernel, parts: Sequence[StorePart], fired: Sequence[int]) -> None:
     """Raises RuntimeError, which is an internal error, when a state and a renamed copy are treated differently.
 
     ``fired`` is how often each action did, which tells what comparing takes.
@@ -115,7 +115,7 @@ class _Comparison:
                 raise RuntimeError(f"compiled code renames otherwise than to {other}, in {state}")
 
     def confirm_all(
-        self, parts: Sequence[Part], expand: str, actions: Sequence[int], small: int, share: int
+        self, parts: Sequence[StorePart], expand: str, actions: Sequence[int], small: int, share: int
     ) -> None:
         """Compares what some actions do in the states of a search, all properties included."""
         steps = 2 * (sum(part.count for part in parts) + sum(self.fired[action] for action in actions))
@@ -156,7 +156,7 @@ def _renamings(kernel: Kernel) -> Iterator[Renaming]:
         yield {kind.cls: numbers for kind, numbers in zip(kinds, way, strict=True)}
 
 
-def sample(parts: Sequence[Part], words: int) -> Rows:
+def sample(parts: Sequence[StorePart], words: int) -> Rows:
     """A sample of reachable states, the same for any number of workers: the earliest, and some of a few levels."""
     least, most = SAMPLED
     wanted = min(most, max(least, sum(part.count for part in parts) // SAMPLED_PART))

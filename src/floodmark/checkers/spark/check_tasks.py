@@ -18,9 +18,9 @@ from floodmark.checkers.exploration import Limit, Stop
 from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.resources import cores, physical_memory
-from floodmark.checkers.spark.jobs import Broken, wait_for_workers, watched
+from floodmark.checkers.spark.jobs import JobFailed, wait_for_workers, watched
 from floodmark.checkers.spark.memory import share
-from floodmark.checkers.spark.project_transfer import Files, broadcast_files, placed
+from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_files, placed
 from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
@@ -49,7 +49,7 @@ def run_as_tasks(
     context = spark.sparkContext
     limit, began = min((check.options.limits.seconds or inf for check in every), default=inf), time.monotonic()
     if not wait_for_workers(context, lambda: time.monotonic() - began > limit, tell):
-        raise Broken(f"{context.master} had no worker within the limit of {limit:g} s")
+        raise JobFailed(f"{context.master} had no worker within the limit of {limit:g} s")
     files = broadcast_files(context, every)
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files, run_check))
@@ -109,7 +109,7 @@ def _is_too_large(check: Check, result: CheckResult) -> bool:
     return False
 
 
-def _run(files: Broadcast[Files], run_check: RunCheck, check: Check) -> bytes:
+def _run(files: Broadcast[PackedFiles], run_check: RunCheck, check: Check) -> bytes:
     return pickled(run_check(_with_its_share(placed(files.value, check)), None))
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.folders import Folder
-from floodmark.checkers.spark.jobs import Broken
+from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
 from floodmark.language.errors import SourceError
 from floodmark.language.widths import FIRST_WIDTHS, Widths
@@ -147,7 +147,7 @@ class Checkpoints:
         pieces = [cluster.level_pieces(number) for number in numbers]
         try:
             cluster.save(self.spark.union(pieces) if len(pieces) > 1 else pieces[0], self.folder.at(name))
-        except Broken as error:
+        except JobFailed as error:
             raise SourceError(f"the checkpoint {self.folder.at(name)} cannot be written: {error.message}") from None
         ledger = cluster.ledger
         rows = np.stack([_row(ledger, number) for number in numbers])
@@ -246,7 +246,7 @@ class Checkpoints:
         for attempt in range(ATTEMPTS):
             try:
                 known = cluster.restore(ledger, parts())
-            except Broken:
+            except JobFailed:
                 if attempt == ATTEMPTS - 1:
                     raise
             else:

@@ -21,19 +21,19 @@ import numpy as np
 from floodmark.checkers.codegen.model_module import COUNTERS, Interface
 from floodmark.checkers.kernel import loops as native_loops
 from floodmark.checkers.kernel.compiled_model import Kernel
-from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.kernel.scratch import tells_of_full_disk
 from floodmark.checkers.search.store import Packed, Store
 from floodmark.checkers.search.symmetry import confirm_states
 from floodmark.checkers.spark import tasks
-from floodmark.checkers.spark.code_transfer import Code
+from floodmark.checkers.spark.code_transfer import KernelCode
 from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
-from floodmark.checkers.spark.jobs import Broken, Cancelled, NoWorker, java_has_ended, reason, watched
+from floodmark.checkers.spark.jobs import Cancelled, JobFailed, NoWorker, java_has_ended, reason, watched
 from floodmark.checkers.spark.ledger import Accepted, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
 from floodmark.checkers.spark.shard import Array, divided
-from floodmark.checkers.spark.tasks import Absent, Expanded, Level, Merged, Run, Seeded
+from floodmark.checkers.spark.tasks import Absent, ExpandedPart, LevelInput, Merged, SearchContext, Seeded
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -53,7 +53,7 @@ class Cluster(Store):
     """All partitions of a search, which begins with states that were found elsewhere."""
 
     def __init__(
-        self, context: SparkContext, code: Code, interface: Interface, partitions: int, initial: Array,
+        self, context: SparkContext, code: KernelCode, interface: Interface, partitions: int, initial: Array,
         buffers: int = MAX_BUFFERS,
     ) -> None:
         super().__init__(interface)
@@ -63,7 +63,7 @@ class Cluster(Store):
         self.code = context.broadcast(code)
         folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"
         scratch = context.getConf().get("spark.local.dir")
-        self.run = Run(folder, scratch, self.partitions, self.code, buffers, MAX_BYTES)
+        self.run = SearchContext(folder, scratch, self.partitions, self.code, buffers, MAX_BYTES)
         self.seed_bytes = min(SEED_BYTES, buffers)
         self.home = self._home()
         self._digest = np.zeros(2, dtype=np.uint64)
@@ -77,7 +77,7 @@ class Cluster(Store):
         self.tell: Callable[[str], None] = lambda what: None
         self._noted: dict[int, Packed] = {}
         self.reports: list[Merged] = []
-        self.expansions: list[Expanded] = []
+        self.expansions: list[ExpandedPart] = []
         self.frontier: Frontier | None = None
 
     def _home(self) -> RDD[Any]:
@@ -127,7 +127,7 @@ class Cluster(Store):
         self._digest[:] = self.ledger.digest()
         self.frontier = frontier(tasks.code_of(self.run), self.reports)
         self.shuffled += sum(report.received for report in self.reports)
-        parts: list[Merged | Expanded] = [*self.reports, *self.expansions]
+        parts: list[Merged | ExpandedPart] = [*self.reports, *self.expansions]
         for part in parts:
             self._counters += np.frombuffer(part.context, dtype=np.uint64)
             self._note(part.noted)
@@ -156,7 +156,7 @@ class Cluster(Store):
         why = ""
         for attempt in range(RETRIES):
             accepted = self.ledger.upto(patience=2**attempt)
-            level = Level(len(self._levels), accepted, *self.wanted, self.deadlock)
+            level = LevelInput(len(self._levels), accepted, *self.wanted, self.deadlock)
             reports = sorted(self._next_level(level, paused), key=lambda report: report.partition)
             whys = [report.lost for report in reports if report.lost]
             if not whys and [report.partition for report in reports] == list(range(self.partitions)):
@@ -177,7 +177,7 @@ class Cluster(Store):
             self._recover()
         raise too_often(why)
 
-    def _next_level(self, level: Level, paused: Callable[[], bool]) -> list[Merged]:
+    def _next_level(self, level: LevelInput, paused: Callable[[], bool]) -> list[Merged]:
         """The reports of a level, whose first stage the driver does if it has the states."""
         sent = None if self.frontier is None else self.frontier.sent(self.run, level)
         if sent is None:
@@ -189,7 +189,7 @@ class Cluster(Store):
         task = partial(tasks.merge, self.run, replace(level, senders=1))
         return self._collect(self._carried(payloads, task), paused)
 
-    def _level(self, level: Level, paused: Callable[[], bool] | None = None) -> list[Merged]:
+    def _level(self, level: LevelInput, paused: Callable[[], bool] | None = None) -> list[Merged]:
         successors = self._everywhere(partial(tasks.expand, self.run, level))
         return self._collect(self._arriving(successors, partial(tasks.merge, self.run, level)), paused)
 
@@ -255,14 +255,14 @@ class Cluster(Store):
         raise too_often("a repair does not end")
 
     def _again(self, number: int, partitions: frozenset[int]) -> bool:
-        """Recomputes an accepted level for some partitions; False when one was lost. Raises Broken."""
-        level = Level(number, self.ledger.upto(number, patience=1), 0, 0, False, partitions)
+        """Recomputes an accepted level for some partitions; False when one was lost. Raises JobFailed."""
+        level = LevelInput(number, self.ledger.upto(number, patience=1), 0, 0, False, partitions)
         reports = self._level(level)
         if any(report.lost for report in reports) or {report.partition for report in reports} != partitions:
             return False
         for report in reports:
             if not self.ledger.agrees(report.partition, number, report.found, report.digest):
-                raise Broken(
+                raise JobFailed(
                     f"level {number} of partition {report.partition} was computed again and had other states than "
                     "before: files were changed or a machine is faulty, and neither result can be relied on; run again"
                 )
@@ -305,7 +305,7 @@ class Cluster(Store):
     def restore(self, ledger: Ledger, parts: Iterable[tuple[Callable[[], RDD[Any]], range]]) -> int:
         """Gives all partitions states from elsewhere: for some levels at a time, what yields records of (partition,
         (position, bytes)). Returns how many levels they have then: those before the first that differs from what the
-        ledger says, or cannot be read. Raises Broken when a partition is lost meanwhile."""
+        ledger says, or cannot be read. Raises JobFailed when a partition is lost meanwhile."""
         token = _token()
         levels = 0
         for records, wanted in parts:
@@ -316,7 +316,7 @@ class Cluster(Store):
             self.ledger = ledger.first(levels)
             if not self._adopt(token, frozenset(range(self.partitions)), levels):
                 self._settle()
-                raise Broken("a partition was lost while it was given its states")
+                raise JobFailed("a partition was lost while it was given its states")
             self._digest[:] = self.ledger.digest()
         return levels
 
@@ -332,14 +332,14 @@ class Cluster(Store):
         return False
 
     def take_over(self, other: Cluster) -> None:
-        """Takes the levels that another cluster has accepted, which has another number of partitions. Raises Broken."""
+        """Takes over the accepted levels of a cluster with another number of partitions. Raises JobFailed."""
         self.seed([[self.initial]])
         reports: list[Merged] = []
         for number in range(1, other.ledger.levels):
             reports = self._handed_over(other, number)
             self.ledger.accept([report.found for report in reports], [report.digest for report in reports])
         if self.ledger.widths() != other.ledger.widths() or (self.ledger.digest() != other.ledger.digest()).any():
-            raise Broken("states changed on the way from one number of partitions to another; run again")
+            raise JobFailed("states changed on the way from one number of partitions to another; run again")
         self._digest[:], self._counters[:] = other.digest, other.context
         self._levels, self.shuffled = other.levels, other.shuffled + sum(report.received for report in reports)
         self.memory, self.repaired = sum(report.size for report in reports), self.repaired + other.repaired
@@ -349,7 +349,7 @@ class Cluster(Store):
         why = ""
         for attempt in range(RETRIES):
             theirs, mine = (each.ledger.upto(patience=2**attempt) for each in (other, self))
-            level = Level(number, mine, 0, 0, False, senders=other.partitions)
+            level = LevelInput(number, mine, 0, 0, False, senders=other.partitions)
             sent = other._everywhere(partial(tasks.hand_over, other.run, theirs, number, self.partitions))
             found = self._collect(self._arriving(sent, partial(tasks.merge, self.run, level)))
             reports = sorted(found, key=lambda report: report.partition)
@@ -388,10 +388,10 @@ class Cluster(Store):
             self._collect(self._everywhere(partial(tasks.remove, self.run, sorted(set(left)))))
 
     def verify(self) -> None:
-        """Reads everything that the partitions have and compares it with what was accepted. Raises Broken."""
+        """Reads everything that the partitions have and compares it with what was accepted. Raises JobFailed."""
         found = self._of_all(lambda accepted: partial(tasks.verify, self.run, accepted))
         if sum(found) != self.ledger.count or (self._digest != self.ledger.digest()).any():
-            raise Broken("the partitions do not add up to what was found; run again")
+            raise JobFailed("the partitions do not add up to what was found; run again")
 
     def codes(self) -> dict[str, Array]:
         """The codes that each variable takes, in ascending order; rows of words if it is wider than one."""
@@ -402,7 +402,7 @@ class Cluster(Store):
             for name, slot in slots.items()
         }
 
-    def values_seen(self, budget: Budget) -> dict[str, int]:
+    def values_seen(self, budget: MemoryBudget) -> dict[str, int]:
         codes = self.codes()
         return {name: len(codes[name]) for name in self.interface.layout.variables}
 
@@ -424,7 +424,7 @@ class Cluster(Store):
         return self._everywhere(partial(tasks.all_pieces, self.run, self.ledger.upto()))
 
     def pieces(self) -> Iterator[Array]:
-        """All states, rows of words, fetched to this machine a level at a time. Raises Broken."""
+        """All states, rows of words, fetched to this machine a level at a time. Raises JobFailed."""
         for level in range(self.ledger.upto().levels):
             fetched: list[Any] = []
 
@@ -449,13 +449,13 @@ class Cluster(Store):
         self.whole(write)
 
     def whole(self, write: Callable[[], None]) -> None:
-        """Writes states, again if a partition was lost meanwhile. Raises Broken."""
+        """Writes states, again if a partition was lost meanwhile. Raises JobFailed."""
         for _ in range(RETRIES):
             try:
                 write()
             except Exception as error:
                 if _LOST not in str(error):
-                    raise Broken(reason(error)) from None
+                    raise JobFailed(reason(error)) from None
                 self._recover()
             else:
                 return
@@ -489,5 +489,5 @@ def _token() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def too_often(why: str) -> Broken:
-    return Broken(f"partitions are lost as fast as they are recomputed; the last loss: {why}")
+def too_often(why: str) -> JobFailed:
+    return JobFailed(f"partitions are lost as fast as they are recomputed; the last loss: {why}")

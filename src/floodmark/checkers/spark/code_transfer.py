@@ -22,7 +22,7 @@ from floodmark.language.model import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class KernelCode:
     """What a worker needs to expand, check and store packed states of one model."""
 
     words: int
@@ -48,7 +48,7 @@ class Code:
 class Loaded:
     """The functions of a kernel in this process."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: KernelCode) -> None:
         self.code = code
         if code.processor == processor():
             images = (code.model_image, code.loops_image)
@@ -89,7 +89,7 @@ class Loaded:
         return self.loops.function("find_parent", 3)
 
 
-def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry) -> Code:
+def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry) -> KernelCode:
     """The code of ``model`` with its constants and ``properties``."""
     program = read_program(model, properties)
     licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
@@ -98,7 +98,7 @@ def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symm
     constants = {"NW": words, "STRIDE": words * 8, "LAST": EVERYTHING, "SYMMETRY": int(bool(symmetry)), "THREADS": 1}
     model_text = str(whole(made_of, program.name))
     loops_text = str(compile_loops(SPARK_LOOPS, constants))
-    return Code(
+    return KernelCode(
         words,
         interface.most_successors,
         COUNTERS + len(interface.actions) + len(interface.premises),

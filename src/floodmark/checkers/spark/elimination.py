@@ -33,14 +33,14 @@ from functools import partial
 
 from floodmark.checkers.spark import elimination_loops as loops
 from floodmark.checkers.spark import elimination_tasks as tasks
-from floodmark.checkers.spark.elimination_tasks import Question, Report, Selection
+from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelection, TaskReport
 from floodmark.checkers.spark.rounds import Rounds
 
 
 class Elimination:
     """One question, asked of all partitions. Its methods raise Vanished when a partition was lost."""
 
-    def __init__(self, rounds: Rounds, question: Question, roots: Selection | None) -> None:
+    def __init__(self, rounds: Rounds, question: FairRunQuery, roots: StateSelection | None) -> None:
         self.rounds = rounds
         self.question = question
         self.roots = roots
@@ -76,7 +76,7 @@ class Elimination:
             self._change(self.question, ("begin", 0), ("count", 0))
             return
         none = tuple(0 for _ in self.question.weak)
-        entering = Question(self.question.inside, self.roots, none, none)
+        entering = FairRunQuery(self.question.inside, self.roots, none, none)
         self._change(entering, ("begin", 0))
         self._reach(entering, 0)
         self._change(entering, ("reap", 0), ("told", 0))
@@ -87,7 +87,7 @@ class Elimination:
         asked = enumerate(zip(self.question.weak, self.question.strong, strict=True))
         return [word for word, (weak, strong) in asked if weak | strong or (word == 0 and self.question.chosen.care)]
 
-    def _reach(self, question: Question, word: int) -> None:
+    def _reach(self, question: FairRunQuery, word: int) -> None:
         """Has each state know which labels of a word are met there."""
         self._change(question, ("sow", word))
         while self.telling:
@@ -98,15 +98,15 @@ class Elimination:
         while self.telling:
             self._exchange(self.question, loops.LEAVING, 0)
 
-    def _change(self, question: Question, *steps: tuple[str, int]) -> None:
+    def _change(self, question: FairRunQuery, *steps: tuple[str, int]) -> None:
         self._took(self.rounds.change(lambda sieve: partial(tasks.change, sieve, question, steps)))
 
-    def _exchange(self, question: Question, mode: int, word: int) -> None:
+    def _exchange(self, question: FairRunQuery, mode: int, word: int) -> None:
         reports = self.rounds.exchange(
             lambda sieve: partial(tasks.tell, sieve, question, mode, word),
             lambda sieve: partial(tasks.hear, sieve, question, mode, word),
         )
         self._took(reports)
 
-    def _took(self, reports: list[Report]) -> None:
+    def _took(self, reports: list[TaskReport]) -> None:
         self.left, self.telling, self.alone = (sum(it.counts[place] for it in reports) for place in range(3))

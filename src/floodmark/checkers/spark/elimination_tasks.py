@@ -22,9 +22,9 @@ from floodmark.checkers.spark.ledger import Accepted, Array
 from floodmark.checkers.spark.marks import opened, written
 from floodmark.checkers.spark.outboxes import Arrivals, Outboxes, lost_ends
 from floodmark.checkers.spark.reader import Packed
-from floodmark.checkers.spark.shard import Lost, Shard
+from floodmark.checkers.spark.shard import PartitionLost, Shard
 from floodmark.checkers.spark.step_code import StepCode, Steps
-from floodmark.checkers.spark.tasks import Record, Run
+from floodmark.checkers.spark.tasks import Record, SearchContext
 from floodmark.language.plurals import counted
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MAX_GROUPS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class StateSelection:
     """The states in whose first fact the bits of ``care`` are those of ``want``."""
 
     care: int = 0
@@ -48,12 +48,12 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FairRunQuery:
     """Whether a fair run stays ``inside`` and visits ``chosen`` states again and again. ``weak`` and ``strong`` have
     a word for each 64 labels."""
 
-    inside: Selection
-    chosen: Selection
+    inside: StateSelection
+    chosen: StateSelection
     weak: tuple[int, ...]
     strong: tuple[int, ...]
 
@@ -66,7 +66,7 @@ class Sieve:
     of which that of the marks has a ``number``.
     """
 
-    run: Run
+    run: SearchContext
     code: Broadcast[StepCode]
     accepted: Accepted
     name: str
@@ -77,7 +77,7 @@ class Sieve:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TaskReport:
     """What a task did to a partition. ``lost`` says why it could not."""
 
     partition: int
@@ -149,7 +149,7 @@ class Opened:
         self.fields[place] = array.ctypes.data
         return array
 
-    def ask(self, question: Question, mode: int = 0, word: int = 0) -> None:
+    def ask(self, question: FairRunQuery, mode: int = 0, word: int = 0) -> None:
         """Passes the query to the loops."""
         self.give(loops.WEAK, np.array(question.weak, dtype=np.uint64))
         self.give(loops.STRONG, np.array(question.strong, dtype=np.uint64))
@@ -180,7 +180,7 @@ class Opened:
         return self.count * (1 + self.label_words)
 
     def read(self, mark_words: int) -> Array:
-        """Opens the accepted facts and marks; returns the marks, all zero where there are none. Raises Lost."""
+        """Opens the accepted facts and marks; returns the marks, zero where there are none. Raises PartitionLost."""
         self.facts = self.give(loops.FACTS, self._sealed("facts", 0, self.facts_words(), self.sieve.facts))
         if not self.sieve.marks:
             return np.zeros(mark_words, dtype=np.uint64)
@@ -189,7 +189,7 @@ class Opened:
     def _sealed(self, kind: str, number: int, words: int, seals: tuple[int, ...]) -> Array:
         array = opened(self.path(kind, number), words)
         if self.seal(array) != seals[self.partition]:
-            raise Lost(f"the {kind} in {self.shard.folder} are not those that were accepted")
+            raise PartitionLost(f"the {kind} in {self.shard.folder} are not those that were accepted")
         return array
 
     @contextlib.contextmanager
@@ -206,32 +206,32 @@ class Opened:
 
 @contextlib.contextmanager
 def _opened(sieve: Sieve, partition: int) -> Iterator[Opened]:
-    """A partition, open for a task. Raises Lost unless its states are in the accepted order."""
+    """A partition, open for a task. Raises PartitionLost unless its states are in the accepted order."""
     shard = tasks.shard_of(sieve.run, partition)
     accepted = sieve.accepted
     with tasks.held(accepted, shard.looking_up(accepted.levels, accepted.seal(partition))):
         if sieve.orders and shard.header.order != sieve.orders[partition]:
-            raise Lost(f"the states in {shard.folder} were written again, perhaps in another order")
+            raise PartitionLost(f"the states in {shard.folder} were written again, perhaps in another order")
         yield Opened(sieve, shard, partition)
 
 
-def _reported(sieve: Sieve, partition: int, do: Callable[[Opened], Report]) -> Iterator[Report]:
+def _reported(sieve: Sieve, partition: int, do: Callable[[Opened], TaskReport]) -> Iterator[TaskReport]:
     """What a task that sends nothing reports."""
     try:
         with _opened(sieve, partition) as files:
             report = do(files)
-    except Lost as lost:
-        report = Report(partition, str(lost))
+    except PartitionLost as lost:
+        report = TaskReport(partition, str(lost))
     yield report
 
 
 # The facts.
 
 
-def survey(sieve: Sieve, partition: int) -> Iterator[Report]:
+def survey(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
     """Writes the facts of all states; ``counts`` are those of each level."""
 
-    def do(files: Opened) -> Report:
+    def do(files: Opened) -> TaskReport:
         shard, ever = files.shard, 0
         for path in [*shard.folder.glob("facts-*"), *shard.folder.glob("marks-*")]:
             if path.name.split("-")[1] != sieve.name:
@@ -244,10 +244,10 @@ def survey(sieve: Sieve, partition: int) -> Iterator[Report]:
                 failed = files.of_states("survey", at, stop)
                 if failed:
                     state = tuple(int(word) for word in shard.states(failed - 1, failed))
-                    return Report(partition, order=shard.header.order, failed=state)
+                    return TaskReport(partition, order=shard.header.order, failed=state)
                 ever |= int(np.bitwise_or.reduce(table[at:stop, 0]))
             seal = files.seal(facts)
-        return Report(partition, seal=seal, order=shard.header.order, ever=ever)
+        return TaskReport(partition, seal=seal, order=shard.header.order, ever=ever)
 
     yield from _reported(sieve, partition, do)
 
@@ -255,10 +255,12 @@ def survey(sieve: Sieve, partition: int) -> Iterator[Report]:
 # Marks of states that are left.
 
 
-def change(sieve: Sieve, question: Question, steps: tuple[tuple[str, int], ...], partition: int) -> Iterator[Report]:
+def change(
+    sieve: Sieve, question: FairRunQuery, steps: tuple[tuple[str, int], ...], partition: int
+) -> Iterator[TaskReport]:
     """Changes a partition's marks, without the others, by some loops, each for a word of labels."""
 
-    def do(files: Opened) -> Report:
+    def do(files: Opened) -> TaskReport:
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             for name, word in steps:
                 files.ask(question, loops.LEAVING, word)
@@ -268,13 +270,13 @@ def change(sieve: Sieve, question: Question, steps: tuple[tuple[str, int], ...],
     yield from _reported(sieve, partition, do)
 
 
-def _counted(files: Opened, marks: Array) -> Report:
+def _counted(files: Opened, marks: Array) -> TaskReport:
     files.of_partition("tally")
     counts = tuple(int(files.fields[place]) for place in (loops.LEFT_STATES, loops.TELLING_STATES, loops.ALONE))
-    return Report(files.partition, seal=files.seal(marks), counts=counts)
+    return TaskReport(files.partition, seal=files.seal(marks), counts=counts)
 
 
-def tell(sieve: Sieve, question: Question, mode: int, word: int, partition: int) -> Iterator[Record]:
+def tell(sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int) -> Iterator[Record]:
     """Tells successors what the states that have to tell have to say."""
     try:
         with _opened(sieve, partition) as files:
@@ -285,7 +287,7 @@ def tell(sieve: Sieve, question: Question, mode: int, word: int, partition: int)
             if files.fields[loops.TELLING_STATES]:
                 yield from _told(files, boxes)
             yield from boxes.ends(partition, False)
-    except Lost:
+    except PartitionLost:
         yield from lost_ends(sieve.run, partition)
 
 
@@ -307,12 +309,12 @@ def _told(files: Opened, boxes: Outboxes) -> Iterator[Record]:
 
 
 def hear(
-    sieve: Sieve, question: Question, mode: int, word: int, partition: int, records: Iterable[Record]
-) -> Iterator[Report]:
+    sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int, records: Iterable[Record]
+) -> Iterator[TaskReport]:
     """Marks the states that were told something, and says who has to tell next."""
     arriving = iter(records)
 
-    def do(files: Opened) -> Report:
+    def do(files: Opened) -> TaskReport:
         arrivals = Arrivals(sieve.run)
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             files.ask(question, mode, word)
@@ -339,11 +341,11 @@ def _require_known(files: Opened, strange: int) -> None:
         raise RuntimeError(f"the search did not find where {counted(strange, 'step')} within the bounds would lead")
 
 
-def enabled_sets(sieve: Sieve, question: Question, partition: int) -> Iterator[Report]:
+def enabled_sets(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
     """Which sets of labels are enabled in the chosen states that are left."""
     care, want = np.uint64(question.chosen.care), np.uint64(question.chosen.want)
 
-    def do(files: Opened) -> Report:
+    def do(files: Opened) -> TaskReport:
         marks = files.read(files.count * loops.MARK_WORDS).reshape(-1, loops.MARK_WORDS)
         facts = files.facts.reshape(-1, 1 + files.label_words)
         found: set[tuple[int, ...]] = set()
@@ -354,7 +356,7 @@ def enabled_sets(sieve: Sieve, question: Question, partition: int) -> Iterator[R
             found.update(tuple(int(word) for word in row) for row in rows)
             if len(found) > MAX_GROUPS:
                 break
-        return Report(partition, enabled=frozenset(found))
+        return TaskReport(partition, enabled=frozenset(found))
 
     yield from _reported(sieve, partition, do)
 
@@ -362,12 +364,12 @@ def enabled_sets(sieve: Sieve, question: Question, partition: int) -> Iterator[R
 # Marks of states from which a goal was found to be reached.
 
 
-def reach_goals(sieve: Sieve, inside: Selection, partition: int) -> Iterator[Report]:
+def reach_goals(sieve: Sieve, inside: StateSelection, partition: int) -> Iterator[TaskReport]:
     """Marks the goal states; ``inside`` are the others. ``counts``: how many of each level are not marked."""
 
-    def do(files: Opened) -> Report:
+    def do(files: Opened) -> TaskReport:
         with files.changed(files.read(_bit_words(files))) as marks:
-            files.ask(Question(inside, Selection(), (), ()))
+            files.ask(FairRunQuery(inside, StateSelection(), (), ()))
             files.of_partition("reach_goals")
             return _unsettled(files, marks)
 
@@ -378,10 +380,10 @@ def _bit_words(files: Opened) -> int:
     return -(-files.count // 64)
 
 
-def _unsettled(files: Opened, marks: Array) -> Report:
+def _unsettled(files: Opened, marks: Array) -> TaskReport:
     levels = [files.shard.slice(level) for level in range(files.shard.header.levels)]
     counts = tuple(files.of_partition("unsettled", *level) for level in levels)
-    return Report(files.partition, seal=files.seal(marks), counts=counts)
+    return TaskReport(files.partition, seal=files.seal(marks), counts=counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,7 +412,7 @@ def ask(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[Recor
                 yield from boxes.drained(boxes.room // 2)
             yield from boxes.drained(1)
             yield from boxes.ends(partition, False)
-    except Lost:
+    except PartitionLost:
         yield from lost_ends(sieve.run, partition)
 
 
@@ -436,7 +438,7 @@ def answer(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[
             arrivals.require_all()
             _require_known(files, strange)
             yield from boxes.ends(partition, False)
-    except Lost:
+    except PartitionLost:
         for _ in arriving:
             pass
         yield from lost_ends(sieve.run, partition)
@@ -453,11 +455,11 @@ def _answered(files: Opened, boxes: Outboxes, rows: Array) -> Generator[Record, 
     return strange
 
 
-def settle(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[Report]:
+def settle(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[TaskReport]:
     """Marks those who were answered. ``counts``: how many of each level are not marked."""
     arriving = iter(records)
 
-    def do(files: Opened) -> Report:
+    def do(files: Opened) -> TaskReport:
         arrivals = Arrivals(sieve.run)
         with files.changed(files.read(_bit_words(files))) as marks:
             for _, payload in arriving:

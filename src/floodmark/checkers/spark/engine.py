@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote
 
-from floodmark.checkers.engine import Cluster, RunCheck
+from floodmark.checkers.engine import ClusterEngine, RunCheck
 from floodmark.checkers.exploration import Exploration, Watcher
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.spark.session import available
-from floodmark.checkers.verdict.check import Check, Settings, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
 
 # The search imports what it needs: most runs need nothing from Spark.
 
 
-class Spark(Cluster):
+class Spark(ClusterEngine):
     """Searches on a cluster, level by level once levels are wide."""
 
     def asked_for(self, check: Check) -> bool:
@@ -59,7 +59,7 @@ def _explore(
         return search_states(model, properties, check.options, watch, distribution)
 
 
-def _where_to_resume(settings: Settings) -> str:
+def _where_to_resume(settings: CheckSettings) -> str:
     folder = settings.resume or settings.checkpoint
     if folder is None:
         return "nothing of it was kept: with --spark checkpoint=DIR it could be continued"

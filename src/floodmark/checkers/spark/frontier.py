@@ -12,8 +12,8 @@ import numpy as np
 
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import Loaded
-from floodmark.checkers.spark.reader import Reader
-from floodmark.checkers.spark.tasks import End, Expanded, Level, Merged, Run, Sum
+from floodmark.checkers.spark.reader import StateReader
+from floodmark.checkers.spark.tasks import End, ExpandedPart, LevelInput, Merged, SearchContext, Sum
 
 MAX_BYTES = 64 << 10
 """A partition sends the driver the states of a level up to this size."""
@@ -24,12 +24,12 @@ MAX_SUCCESSORS = 512 << 10
 class Frontier:
     """The states of the level that was accepted last, and the code that expands them."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StateReader) -> None:
         self.reader = reader
 
-    def sent(self, run: Run, level: Level) -> tuple[dict[int, list[bytes | End]], Expanded] | None:
+    def sent(self, run: SearchContext, level: LevelInput) -> tuple[dict[int, list[bytes | End]], ExpandedPart] | None:
         """What each merge gets, and the report of the expansion; None if it is too much to go with a task."""
-        report = Expanded(run.partitions)
+        report = ExpandedPart(run.partitions)
         sums = [Sum() for _ in range(run.partitions)]
         payloads: dict[int, list[bytes | End]] = {p: [] for p in range(run.partitions)}
         for owner, piece in tasks.routed(run, level, self.reader, [0], self.reader.count, report, sums):
@@ -45,7 +45,7 @@ class Frontier:
 
 def frontier(code: Loaded, reports: list[Merged]) -> Frontier | None:
     """The states that accepted reports came with, None if one of them came without, or with others."""
-    reader = Reader(code)
+    reader = StateReader(code)
     found = []
     for report in reports:
         if report.states is None or len(report.states) != report.found * reader.words * 8:

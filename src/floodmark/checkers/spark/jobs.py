@@ -35,11 +35,11 @@ class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined and is
     """A budget ran out while Spark was working on a level."""
 
 
-class Broken(SourceError):  # noqa: N818 - as above
+class JobFailed(SourceError):  # noqa: N818 - as above
     """Spark gave up on a job, or its result cannot be relied on."""
 
 
-class NoWorker(Broken):
+class NoWorker(JobFailed):
     """There was no worker for too long."""
 
 
@@ -65,7 +65,7 @@ class Wait:
             self.tell = None
         return now - self.since > WAIT_SECONDS
 
-    def error(self) -> Broken:
+    def error(self) -> JobFailed:
         return NoWorker(
             f"{self.master} has had no worker for {WAIT_SECONDS:.0f} s: none is registered, or none is free; start "
             "one, or search with --engine native"
@@ -83,7 +83,7 @@ def workers(context: SparkContext) -> int:
 def wait_for_workers(
     context: SparkContext, paused: Callable[[], bool], tell: Callable[[str], None] | None = None
 ) -> bool:
-    """Waits until there is a worker; False when ``paused`` said to stop. Raises Broken when it takes too long."""
+    """Waits until there is a worker; False when ``paused`` said to stop. Raises JobFailed when it takes too long."""
     wait = Wait(context, tell)
     while not workers(context):
         if wait.is_over():
@@ -127,14 +127,14 @@ class Watch:
             return error
         if self.is_cancelled:
             return Cancelled()
-        return self.wait.error() if self.is_given_up else Broken(reason(error))
+        return self.wait.error() if self.is_given_up else JobFailed(reason(error))
 
 
 @contextlib.contextmanager
 def watched(
     context: SparkContext, paused: Callable[[], bool] | None = None, tell: Callable[[str], None] | None = None
 ) -> Iterator[Watch]:
-    """Looks after the jobs of the group that is yielded. Raises Broken or, when ``paused`` said so, Cancelled."""
+    """Looks after the jobs of the group that is yielded. Raises JobFailed or, when ``paused`` said so, Cancelled."""
     watch = Watch(context, paused, tell)
     thread = threading.Thread(target=watch.look, daemon=True)
     thread.start()

@@ -20,7 +20,7 @@ from floodmark.checkers.liveness.needs import Need, demands_of, provided, smalle
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.elimination import Elimination
 from floodmark.checkers.spark.elimination_loops import INITIAL
-from floodmark.checkers.spark.elimination_tasks import Question, Selection
+from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelection
 from floodmark.checkers.spark.recoverability import all_lead_to_goals
 from floodmark.checkers.spark.rounds import Failing, Rounds
 from floodmark.checkers.spark.step_code import WORD, build_steps
@@ -46,7 +46,7 @@ class LivenessCheck:
         """The finding on a goal that holds; None for one that does not."""
         try:
             if goal.breach is None:
-                missed = Selection(self._bit(goal.goal), 0)
+                missed = StateSelection(self._bit(goal.goal), 0)
                 holds = self.rounds.answered(partial(all_lead_to_goals, self.rounds, missed))
                 return _held(goal, ()) if holds else None
             whole = self._elimination(goal, self.assumptions)
@@ -64,7 +64,7 @@ class LivenessCheck:
         return bool(self.rounds.ever & self._bit(condition))
 
     def confirm(self) -> None:
-        """Reads all states and tables again, as at the end of the search. Raises Broken."""
+        """Reads all states and tables again, as at the end of the search. Raises JobFailed."""
         self.rounds.cluster.verify()
 
     def close(self) -> None:
@@ -75,23 +75,23 @@ class LivenessCheck:
 
     def _elimination(self, goal: Goal, assumptions: Sequence[Assumption]) -> Elimination:
         demands = demands_of(assumptions)
-        missed = Selection(self._bit(goal.goal), 0)
-        everywhere = Selection()
+        missed = StateSelection(self._bit(goal.goal), 0)
+        everywhere = StateSelection()
         assert goal.breach is not None
         inside, chosen = (everywhere, missed) if goal.breach.again_and_again else (missed, everywhere)
         match goal.breach.begins:
             case Begins.ANYWHERE:
                 roots = None
             case Begins.INITIALLY:
-                roots = Selection(INITIAL, INITIAL)
+                roots = StateSelection(INITIAL, INITIAL)
             case Begins.AT_PREMISE:
                 assert goal.starts is not None
                 begun = self._bit(goal.starts)
-                roots = Selection(begun, begun)
+                roots = StateSelection(begun, begun)
         return Elimination(self.rounds, self._question(inside, chosen, demands), roots)
 
-    def _question(self, inside: Selection, chosen: Selection, demands: Demands) -> Question:
-        return Question(inside, chosen, self._label_words(demands.weak), self._label_words(demands.strong))
+    def _question(self, inside: StateSelection, chosen: StateSelection, demands: Demands) -> FairRunQuery:
+        return FairRunQuery(inside, chosen, self._label_words(demands.weak), self._label_words(demands.strong))
 
     def _label_words(self, labels: frozenset[int]) -> tuple[int, ...]:
         bits = sum(1 << label for label in labels)

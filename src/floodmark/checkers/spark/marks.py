@@ -19,26 +19,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.kernel.scratch import allocate
-from floodmark.checkers.spark.shard import Lost
+from floodmark.checkers.spark.shard import PartitionLost
 
 Array = NDArray[np.uint64]
 
 
 def opened(path: Path, words: int) -> Array:
-    """The words of a file. Raises Lost if it is missing or has another length."""
+    """The words of a file. Raises PartitionLost if it is missing or has another length."""
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size != _bytes(words):
-                raise Lost(f"{path} is not as long as it was")
+                raise PartitionLost(f"{path} is not as long as it was")
             mapped = mmap.mmap(file.fileno(), _bytes(words), access=mmap.ACCESS_READ)
     except FileNotFoundError:
-        raise Lost(f"{path} was removed") from None
+        raise PartitionLost(f"{path} was removed") from None
     return np.frombuffer(mapped, dtype=np.uint64)[:words]
 
 
 @contextlib.contextmanager
 def written(path: Path, words: int) -> Iterator[Array]:
-    """New words, all zero, which become a file when the block ends without an error. Raises Lost."""
+    """New words, all zero, which become a file when the block ends without an error. Raises PartitionLost."""
     new = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}")
     try:
         with open(new, "w+b") as file:
@@ -47,7 +47,7 @@ def written(path: Path, words: int) -> Iterator[Array]:
         yield np.frombuffer(mapped, dtype=np.uint64)[:words]
         os.replace(new, path)
     except FileNotFoundError:
-        raise Lost(f"{path.parent} was removed") from None
+        raise PartitionLost(f"{path.parent} was removed") from None
     finally:
         new.unlink(missing_ok=True)
 

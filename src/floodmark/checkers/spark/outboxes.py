@@ -8,14 +8,14 @@ import numpy as np
 
 from floodmark.checkers.kernel.partitioned import COUNTS, FULLEST, OUTBOXES, OWNERS, ROOM, ROUTE_FIELDS
 from floodmark.checkers.spark.ledger import Array
-from floodmark.checkers.spark.shard import Lost
-from floodmark.checkers.spark.tasks import OUTBOX_BYTES, End, Record, Run, Sum
+from floodmark.checkers.spark.shard import PartitionLost
+from floodmark.checkers.spark.tasks import OUTBOX_BYTES, End, Record, SearchContext, Sum
 
 
 class Outboxes:
     """Rows of ``words`` words each; one call of a loop adds at most ``most`` rows after an outbox is full."""
 
-    def __init__(self, run: Run, words: int, most: int) -> None:
+    def __init__(self, run: SearchContext, words: int, most: int) -> None:
         self.words = words
         self.owners = run.partitions
         self.room = max(min(OUTBOX_BYTES, run.buffers // 2 // self.owners) // (words * 8), 1)
@@ -50,7 +50,7 @@ class Outboxes:
             yield owner, End(partition, lost, self.sent[owner])
 
 
-def lost_ends(run: Run, partition: int) -> Iterator[Record]:
+def lost_ends(run: SearchContext, partition: int) -> Iterator[Record]:
     """Tells every partition that one was lost."""
     for owner in range(run.partitions):
         yield owner, End(partition, True, Sum())
@@ -59,25 +59,25 @@ def lost_ends(run: Run, partition: int) -> Iterator[Record]:
 class Arrivals:
     """What arrives at a task: rows, until all of it is there."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SearchContext) -> None:
         self.senders = run.partitions
         self._here, self._told = Sum(), Sum()
         self._ended: set[int] = set()
 
     def rows(self, payload: object) -> Array | None:
-        """The rows of a piece, None if it is none. Raises Lost if its sender was lost."""
+        """The rows of a piece, None if it is none. Raises PartitionLost if its sender was lost."""
         if isinstance(payload, bytes):
             states = np.frombuffer(payload, dtype=np.uint64)
             self._here.add(states)
             return states
         if isinstance(payload, End):
             if payload.lost:
-                raise Lost(f"partition {payload.partition} has nothing to tell")
+                raise PartitionLost(f"partition {payload.partition} has nothing to tell")
             self._ended.add(payload.partition)
             self._told.add_sum(payload.sent)
         return None
 
     def require_all(self) -> None:
-        """Raises Lost unless everything arrived that every partition sent."""
+        """Raises PartitionLost unless everything arrived that every partition sent."""
         if len(self._ended) < self.senders or self._here != self._told:
-            raise Lost("what arrived is not what was sent")
+            raise PartitionLost("what arrived is not what was sent")

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
 
 _SUFFIXES = (".py", ".toml", ".lock")
-Files = dict[str, tuple[str, bytes]]
+PackedFiles = dict[str, tuple[str, bytes]]
 """For each project's root on the driver: the prefix of its modules' names and a zip file of its sources, which is empty
 if workers see the folder itself."""
 
 
-def broadcast_files(context: SparkContext, every: Sequence[Check]) -> Broadcast[Files]:
+def broadcast_files(context: SparkContext, every: Sequence[Check]) -> Broadcast[PackedFiles]:
     """The projects of checks, for a cluster's workers; with sources only if those are on other machines."""
     return context.broadcast(files_of(every, with_sources=not str(context.master).startswith("local")))
 
 
-def files_of(every: Sequence[Check], with_sources: bool = True) -> Files:
+def files_of(every: Sequence[Check], with_sources: bool = True) -> PackedFiles:
     """Every project that a check belongs to."""
     for check in every:
         with contextlib.suppress(SourceError):
@@ -58,7 +58,7 @@ def _sources(project: Project, every: Sequence[Check]) -> bytes:
     return buffer.getvalue()
 
 
-def placed(files: Files, check: Check) -> Check:
+def placed(files: PackedFiles, check: Check) -> Check:
     """The check with the paths that its files have on this machine."""
     places: dict[str, Path] = {}
     for root, (prefix, content) in files.items():

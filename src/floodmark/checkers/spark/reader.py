@@ -18,7 +18,7 @@ from floodmark.checkers.spark.ledger import Array
 Packed = tuple[int, ...]
 
 
-class Reader:
+class StateReader:
     """Holds copies of states, a piece at a time. ``code`` are the model's functions in this process."""
 
     def __init__(self, code: Loaded) -> None:

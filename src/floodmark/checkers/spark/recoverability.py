@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from floodmark.checkers.spark import elimination_tasks as tasks
-from floodmark.checkers.spark.elimination_tasks import Report, Selection
+from floodmark.checkers.spark.elimination_tasks import StateSelection, TaskReport
 from floodmark.checkers.spark.rounds import Rounds
 
 TOGETHER = 50_000
 """Neighbouring levels ask in one job until so many of their states do."""
 
 
-def all_lead_to_goals(rounds: Rounds, missed: Selection) -> bool:
+def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
     """Whether every state leads to one that is not ``missed``. Raises Vanished when a partition was lost."""
     rounds.begin()
     left = _of_levels(rounds.change(lambda sieve: partial(tasks.reach_goals, sieve, missed)))
@@ -34,7 +34,7 @@ def all_lead_to_goals(rounds: Rounds, missed: Selection) -> bool:
     return True
 
 
-def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[Report]:
+def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[TaskReport]:
     """What partitions report after the states of some levels asked."""
     return rounds.exchange(
         lambda sieve: partial(tasks.ask, sieve, levels),
@@ -43,7 +43,7 @@ def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[Report]:
     )
 
 
-def _of_levels(reports: Sequence[Report]) -> list[int]:
+def _of_levels(reports: Sequence[TaskReport]) -> list[int]:
     """How many states of each level are not marked."""
     return [sum(counts) for counts in zip(*(report.counts for report in reports), strict=True)]
 

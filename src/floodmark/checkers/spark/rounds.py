@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from floodmark.checkers.spark import elimination_tasks as tasks
 from floodmark.checkers.spark.cluster import RETRIES, Cluster, too_often
-from floodmark.checkers.spark.elimination_tasks import Report, Sieve
-from floodmark.checkers.spark.jobs import Broken, Cancelled
+from floodmark.checkers.spark.elimination_tasks import Sieve, TaskReport
+from floodmark.checkers.spark.jobs import Cancelled, JobFailed
 from floodmark.checkers.spark.reader import Packed
 from floodmark.checkers.spark.step_code import StepCode
 from floodmark.checkers.spark.tasks import Record
@@ -56,7 +56,7 @@ class Rounds:
         self._patience = 0.0
 
     def answered(self, ask: Callable[[], T]) -> T:
-        """What is found by asking, from the beginning whenever a partition was lost meanwhile. Raises Broken."""
+        """What is found by asking, from the beginning whenever a partition was lost meanwhile. Raises JobFailed."""
         why = ""
         for attempt in range(RETRIES):
             self._patience = 2.0**attempt
@@ -88,15 +88,15 @@ class Rounds:
         assert self._sieve is not None, "nothing was begun"
         return self._sieve
 
-    def report(self, task: Callable[[Sieve], Alone]) -> list[Report]:
+    def report(self, task: Callable[[Sieve], Alone]) -> list[TaskReport]:
         """What each partition reports, changing nothing. Raises Vanished."""
         return self._reports(self._everywhere(task(self.sieve)))
 
-    def change(self, task: Callable[[Sieve], Alone]) -> list[Report]:
+    def change(self, task: Callable[[Sieve], Alone]) -> list[TaskReport]:
         """What each partition reports of its new marks, made without the others. Raises Vanished."""
         return self._accepted(self._everywhere(task(self.sieve)))
 
-    def exchange(self, tell: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[Report]:
+    def exchange(self, tell: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[TaskReport]:
         """The same, with marks made of what partitions tell each other: once, and after that in answer to it."""
         jobs = self._everywhere(tell(self.sieve))
         for task in then:
@@ -113,21 +113,21 @@ class Rounds:
     def _everywhere(self, task: Alone) -> Any:
         return self.cluster._everywhere(task)
 
-    def _accepted(self, jobs: Any) -> list[Report]:
+    def _accepted(self, jobs: Any) -> list[TaskReport]:
         reports = self._reports(jobs)
         seals = tuple(report.seal for report in reports)
         self._sieve = replace(self.sieve, number=self.sieve.number + 1, marks=seals)
         return reports
 
-    def _reports(self, jobs: Any) -> list[Report]:
+    def _reports(self, jobs: Any) -> list[TaskReport]:
         """A report of each partition, in order. Raises Vanished, or what ``paused`` does."""
         self.paused()
         self.taken += 1
         try:
-            found: Sequence[Report] = self.cluster._collect(jobs, self._is_over)
+            found: Sequence[TaskReport] = self.cluster._collect(jobs, self._is_over)
         except Cancelled:
             self.paused()
-            raise Broken("Spark ended a job that nobody cancelled; run again") from None
+            raise JobFailed("Spark ended a job that nobody cancelled; run again") from None
         reports = sorted(found, key=lambda report: report.partition)
         for report in reports:
             if report.lost:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodmark.checkers.exploration import Exploration, Options, Stop, Watcher
-from floodmark.checkers.kernel.memory import Budget
+from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.liveness import check
 from floodmark.checkers.liveness.assumptions import Assumptions
-from floodmark.checkers.native.memory import Memory
+from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.native.search import IntoFiles, begin
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
@@ -23,7 +23,7 @@ from floodmark.checkers.search.driver import Search, UndoneError, search_in
 from floodmark.checkers.search.store import LocalStore
 from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, newest_widths, refuse_another
 from floodmark.checkers.spark.cluster import Cluster
-from floodmark.checkers.spark.code_transfer import Code, build_code
+from floodmark.checkers.spark.code_transfer import KernelCode, build_code
 from floodmark.checkers.spark.jobs import reason, wait_for_workers
 from floodmark.checkers.spark.liveness import LivenessCheck
 from floodmark.checkers.spark.memory import share
@@ -108,15 +108,15 @@ class IntoCluster(IntoFiles):
         self.distribution = distribution
         self.memory = memory
         self.checkpoints: Checkpoints | None = None
-        self.code: Code | None = None
+        self.code: KernelCode | None = None
         self.earlier = 0.0
 
-    def budget(self, options: Options) -> Budget:
+    def budget(self, options: Options) -> MemoryBudget:
         """Reserves the memory of Spark's processes, if they are on this machine."""
         limit = options.limits.memory
         if limit is None or not is_local(self.distribution.master):
-            return Budget(limit)
-        return Budget(limit, share(limit, cores()).elsewhere)
+            return MemoryBudget(limit)
+        return MemoryBudget(limit, share(limit, cores()).elsewhere)
 
     def session(self) -> SparkSession:
         from floodmark.checkers.spark.session import session
@@ -139,7 +139,7 @@ class IntoCluster(IntoFiles):
 
     def before_level(self, search: Search) -> None:
         store = search.store
-        if isinstance(store, Memory):
+        if isinstance(store, MemoryStore):
             known = store.levels[-1][1] if store.levels else 0
             if store.count - known < self.distribution.wide:
                 store.remember()
@@ -149,7 +149,7 @@ class IntoCluster(IntoFiles):
 
     def outgrown(self, search: Search, why: Stop) -> None:
         memory = search.store
-        if not search.level or not isinstance(memory, Memory):  # there is no level to undo
+        if not search.level or not isinstance(memory, MemoryStore):  # there is no level to undo
             super().outgrown(search, why)
             return
         search.say(f"at {counted(memory.count, 'state')} it outgrew {why}, and continued on Spark")
@@ -209,7 +209,7 @@ class IntoCluster(IntoFiles):
 
     # From this process to the cluster.
 
-    def _code(self, search: Search) -> Code:
+    def _code(self, search: Search) -> KernelCode:
         """The kernel in the form sent to workers, which a search that stays here does not need."""
         if self.code is None:
             functions = {prop.name: prop.function for prop in search.by_name.values()}
@@ -236,7 +236,7 @@ class IntoCluster(IntoFiles):
         store = search.store
         assert isinstance(store, LocalStore)
         cluster = self._new_cluster(search, store.initial())
-        if isinstance(store, Memory):
+        if isinstance(store, MemoryStore):
             store.drop_table()
         ends = [stop for _, stop in store.levels[: search.level]]
         cluster.seed(store.handed_over())

@@ -41,7 +41,7 @@ from floodmark.checkers.kernel.scratch import FullDiskError, allocate, full_disk
 from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark import ledger
 from floodmark.checkers.spark.code_transfer import Loaded
-from floodmark.checkers.spark.reader import Reader
+from floodmark.checkers.spark.reader import StateReader
 
 Array = NDArray[np.uint64]
 READ_BYTES = 256 << 10
@@ -111,7 +111,7 @@ def unpacked(content: bytes) -> Header:
     return Header(table, known["bits"], (known["file"][0], known["file"][1]), known["boot"], known["order"])
 
 
-class Lost(Exception):  # noqa: N818 - the driver has it recomputed
+class PartitionLost(Exception):  # noqa: N818 - the driver has it recomputed
     """The partition's files are missing, or do not hold the levels that the driver accepted."""
 
 
@@ -148,27 +148,29 @@ class Shard:
 
     @contextlib.contextmanager
     def reading(self, levels: int, seal: bytes) -> Iterator[None]:
-        """Opens the accepted levels, which no other process changes meanwhile. Raises Lost."""
+        """Opens the accepted levels, which no other process changes meanwhile. Raises PartitionLost."""
         with self._locked(fcntl.LOCK_SH):
             self._believe(levels, seal)
             yield
 
     @contextlib.contextmanager
     def looking_up(self, levels: int, seal: bytes) -> Iterator[None]:
-        """Opens the accepted levels, the last ones, with the table in which their states are found. Raises Lost, or
-        FilesChangedError: here states are read where they are stored, so they are compared first."""
+        """Opens the accepted levels, the last ones, with the table in which their states are found.
+
+        Raises PartitionLost, or FilesChangedError: states are read where they are stored, so they are compared first.
+        """
         with self.reading(levels, seal):
             self._require_states()
             self.fields[native_loops.COUNT] = self.header.count
             if self.header.levels != levels or not self.header.bits or not self._take_table(self.header.bits):
-                raise Lost(f"{self.folder} has no table of the accepted levels")
+                raise PartitionLost(f"{self.folder} has no table of the accepted levels")
             yield
 
     @contextlib.contextmanager
     def extending(self, levels: int, seal: bytes) -> Iterator[None]:
         """Opens the level after the accepted ones for writing; it is complete when the block ends without an error.
 
-        Raises Lost. A level that already follows them is dropped.
+        Raises PartitionLost. A level that already follows them is dropped.
         """
         with self._locked(fcntl.LOCK_EX):
             self._believe(levels, seal)
@@ -199,7 +201,7 @@ class Shard:
             try:
                 self._read_header()
                 self._compare()
-            except Lost:
+            except PartitionLost:
                 return b""
             return bytes(self.header.rows[:, ledger.SEAL_1 :].tobytes())
 
@@ -208,7 +210,7 @@ class Shard:
         return self.header.end(level - 1), self.header.end(level)
 
     def verify(self, levels: int, seal: bytes) -> None:
-        """Reads all states and the table. Raises Lost, or FilesChangedError if they are not what was written."""
+        """Reads all states and the table. Raises PartitionLost, or FilesChangedError for other content."""
         with self._locked(fcntl.LOCK_EX):
             self._compared = (0, 0)
             self._believe(levels, seal)
@@ -233,10 +235,10 @@ class Shard:
                 file.write(states)
 
     def adopt(self, token: str, rows: Array) -> None:
-        """Turns the states that were put into the levels that ``rows`` describe. Raises Lost if they do not match."""
+        """Divides the stored states into the levels of ``rows``. Raises PartitionLost if they do not match."""
         with self._locked(fcntl.LOCK_EX):
             path = self.folder / f"seed-{token}"
-            with contextlib.suppress(Lost):
+            with contextlib.suppress(PartitionLost):
                 self._believe(len(rows), bytes(rows[-1, ledger.SEAL_1 :].tobytes()))
                 path.unlink(missing_ok=True)
                 return
@@ -246,14 +248,14 @@ class Shard:
                     old.unlink(missing_ok=True)
             if not path.exists():
                 if rows[-1, ledger.END]:
-                    raise Lost("nothing was put there")
+                    raise PartitionLost("nothing was put there")
                 path.touch()
             os.truncate(path, min(path.stat().st_size, int(rows[-1, ledger.END]) * self.words * 8))
             os.replace(path, self.folder / "states")
             self.header = Header(rows, 0, _file_of(self.folder / "states"), this_boot(), uuid.uuid4().hex)
             self._open()
             if not self._is_as_named():
-                raise Lost("what was put there is not what is known")
+                raise PartitionLost("what was put there is not what is known")
             self._compared = self.header.file
             self._make_room(self.header.count + native_loops.BATCH)
             self.fields[native_loops.COUNT] = self.header.count
@@ -286,14 +288,16 @@ class Shard:
             raise full_disk(error, self.folder) from None
 
     def _believe(self, levels: int, seal: bytes) -> None:
-        """Opens files that hold the accepted levels, for a starting task. Raises Lost, or FilesChangedError."""
+        """Opens files with the accepted levels, for a starting task. Raises PartitionLost, or FilesChangedError."""
         self._read_header()
         if self.header.levels < levels or self.header.rows[levels - 1, ledger.SEAL_1 :].tobytes() != seal:
-            raise Lost(f"{self.folder} has {self.header.levels} levels, which are not the {levels} accepted ones")
+            raise PartitionLost(
+                f"{self.folder} has {self.header.levels} levels, which are not the {levels} accepted ones"
+            )
         self._compare()
 
     def _read_header(self) -> None:
-        """Reads the header. Raises Lost if there is none, or if it describes another file."""
+        """Reads the header. Raises PartitionLost if there is none, or if it describes another file."""
         path = self.folder / "states"
         try:
             self.header = unpacked((self.folder / "header").read_bytes())
@@ -302,7 +306,7 @@ class Shard:
         if self.header.file != _file_of(path):
             self.header = Header()
         if not self.header.levels:
-            raise Lost(f"{self.folder} has no levels")
+            raise PartitionLost(f"{self.folder} has no levels")
 
     def _compare(self) -> None:
         """Opens the file of the states; a file not opened by this process before is compared with its header."""
@@ -312,7 +316,7 @@ class Shard:
             return
         if not self._is_as_named():
             if self.header.boot != this_boot():
-                raise Lost(f"{self.folder} is not what was written before this machine was started")
+                raise PartitionLost(f"{self.folder} is not what was written before this machine was started")
             raise FilesChangedError(self.folder / "states")
         self._compared = self.header.file
 
@@ -327,7 +331,7 @@ class Shard:
         return True
 
     def _name(self, rows: Array, bits: int, order: str | None = None) -> None:
-        """Writes a header. Raises Lost if its file is no longer the one that this process has open."""
+        """Writes a header. Raises PartitionLost if its file is no longer the one that this process has open."""
         assert self._file is not None
         known = self.header.order if order is None else order
         self.header = Header(rows, bits, _stat_of(self._file), this_boot(), known)
@@ -335,10 +339,10 @@ class Shard:
         try:
             new.write_bytes(self.header.packed())
             if _file_of(self.folder / "states") != self.header.file:
-                raise Lost(f"{self.folder} was removed")
+                raise PartitionLost(f"{self.folder} was removed")
             os.replace(new, self.folder / "header")
         except FileNotFoundError:
-            raise Lost(f"{self.folder} was removed") from None
+            raise PartitionLost(f"{self.folder} was removed") from None
 
     def _open(self) -> None:
         """Maps the current file of the states."""
@@ -347,7 +351,7 @@ class Shard:
             try:
                 file = open(path, "r+b")  # noqa: SIM115 - stays open
             except FileNotFoundError:
-                raise Lost(f"{path} was removed") from None
+                raise PartitionLost(f"{path} was removed") from None
             if self._file is not None:
                 self._file.close()
             self._file = file
@@ -355,7 +359,7 @@ class Shard:
             self._knows_table = False
             self.store = np.zeros(0, dtype=np.uint64)
         if _stat_of(self._file) != self.header.file:
-            raise Lost(f"{path} was removed")
+            raise PartitionLost(f"{path} was removed")
         size = os.fstat(self._file.fileno()).st_size // (self.words * 8) * self.words
         if size != len(self.store):
             self._map(size)
@@ -428,9 +432,9 @@ class Shard:
             with open(path, "w+b") as file:
                 allocate(file, table_bytes(bits), self.folder)
         except FileNotFoundError:
-            raise Lost(f"{self.folder} was removed") from None
+            raise PartitionLost(f"{self.folder} was removed") from None
         if not self._map_table(bits):
-            raise Lost(f"{self.folder} was removed")
+            raise PartitionLost(f"{self.folder} was removed")
         for first, last in slices(1 << bits):
             self.code.fill_slice(self.fields.ctypes.data, first, last)
         for old in self.folder.glob("table-*"):
@@ -480,20 +484,20 @@ class Shard:
     def states(self, start: int, stop: int) -> Array:
         return self.store[start * self.words : stop * self.words]
 
-    def read(self, reader: Reader, level: int, most: int | None = None) -> Iterator[int]:
+    def read(self, reader: StateReader, level: int, most: int | None = None) -> Iterator[int]:
         """Has the reader copy a level, a piece of ``most`` bytes at a time; yields the position of each piece.
         Raises FilesChangedError at the end unless the copies are the states that the header names."""
         row = self.header.rows[level]
         digest = int(row[ledger.DIGEST_1]), int(row[ledger.DIGEST_2])
         return self._copied(reader, self.slice(level), digest, most or READ_BYTES)
 
-    def check(self, reader: Reader, first: int, false_wanted: int, true_wanted: int) -> None:
+    def check(self, reader: StateReader, first: int, false_wanted: int, true_wanted: int) -> None:
         """Evaluates the state predicates on the states inserted from a position on. Raises FilesChangedError unless
         those are the states whose digest was added up when they were inserted."""
         for _ in self._copied(reader, (first, self.count), self.digest, READ_BYTES):
             reader.check(false_wanted, true_wanted)
 
-    def _copied(self, reader: Reader, where: tuple[int, int], digest: tuple[int, int], most: int) -> Iterator[int]:
+    def _copied(self, reader: StateReader, where: tuple[int, int], digest: tuple[int, int], most: int) -> Iterator[int]:
         start, stop = where
         step = max(1, most // (self.words * 8))
         reader.begin()

@@ -45,10 +45,10 @@ from floodmark.checkers.kernel.partitioned import (
     empty_filter,
 )
 from floodmark.checkers.search.statistics import Distinct, column, first_rows
-from floodmark.checkers.spark.code_transfer import Code, Loaded
+from floodmark.checkers.spark.code_transfer import KernelCode, Loaded
 from floodmark.checkers.spark.ledger import Accepted, Array
-from floodmark.checkers.spark.reader import Packed, Reader
-from floodmark.checkers.spark.shard import Lost, Shard, divided
+from floodmark.checkers.spark.reader import Packed, StateReader
+from floodmark.checkers.spark.shard import PartitionLost, Shard, divided
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -63,7 +63,7 @@ Record = tuple[int, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SearchContext:
     """One search, as its tasks see it. ``folder`` is in the scratch folders of whatever machine they run on, where
     none are set in ``scratch``; ``buffers`` are the bytes that a task may use for outboxes and its filter; a merge
     sends the driver the states of a level that take at most ``narrow`` bytes."""
@@ -71,13 +71,13 @@ class Run:
     folder: str
     scratch: str | None
     partitions: int
-    code: Broadcast[Code]
+    code: Broadcast[KernelCode]
     buffers: int
     narrow: int
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class LevelInput:
     """What a level's tasks need to know. ``accepted`` are the levels before it; ``only`` are the partitions to compute,
     None for all. ``senders`` says how many send what the partitions get, and no reports: the driver, which has expanded
     the level before for all of them, or the partitions of another cluster; None means the expansions."""
@@ -92,7 +92,7 @@ class Level:
 
 
 @dataclass(slots=True)
-class Expanded:
+class ExpandedPart:
     """The result of expanding a partition's part of the frontier."""
 
     partition: int
@@ -110,15 +110,15 @@ class Sealed:
     content: bytes
     sum: int
 
-    def opened(self) -> Expanded:
-        """Raises Lost if it is not what was sent."""
+    def opened(self) -> ExpandedPart:
+        """Raises PartitionLost if it is not what was sent."""
         if zlib.crc32(self.content) != self.sum:
-            raise Lost("a report was damaged on its way")
-        report: Expanded = pickle.loads(self.content)
+            raise PartitionLost("a report was damaged on its way")
+        report: ExpandedPart = pickle.loads(self.content)
         return report
 
 
-def sealed(report: Expanded) -> Sealed:
+def sealed(report: ExpandedPart) -> Sealed:
     content = pickle.dumps(report, pickle.HIGHEST_PROTOCOL)
     return Sealed(content, zlib.crc32(content))
 
@@ -171,7 +171,7 @@ class Merged:
     received: int = 0
     seconds: float = 0.0
     place: str = ""
-    expanded: Expanded | None = None
+    expanded: ExpandedPart | None = None
     states: bytes | None = None
 
 
@@ -196,7 +196,7 @@ class Absent:
 class _Process:
     """What one search keeps in this Python worker for its next task."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SearchContext) -> None:
         self.code: Loaded = run.code.value.load()
         self.shards: dict[int, Shard] = {}
         self.filter_words = np.zeros(0, dtype=np.uint64)
@@ -206,7 +206,7 @@ class _Process:
 _PROCESSES: OrderedDict[str, _Process] = OrderedDict()
 
 
-def scratch_folders(run: Run) -> list[Path]:
+def scratch_folders(run: SearchContext) -> list[Path]:
     """Where this machine keeps what searches of this user need: a folder on each disk that is given.
 
     Spark tells its Python workers the folders of their executor, whichever setting they are from. Those vanish with it;
@@ -227,13 +227,13 @@ def _of_all_executors(folder: Path) -> Path:
     return folder
 
 
-def scratch_folder(run: Run, partition: int = 0) -> Path:
+def scratch_folder(run: SearchContext, partition: int = 0) -> Path:
     """Where this machine keeps a partition of a search: they are spread over its folders."""
     folders = scratch_folders(run)
     return folders[partition % len(folders)] / run.folder
 
 
-def shard_of(run: Run, partition: int) -> Shard:
+def shard_of(run: SearchContext, partition: int) -> Shard:
     """A partition's files, open in this process."""
     process = _process(run)
     if partition not in process.shards:
@@ -241,13 +241,13 @@ def shard_of(run: Run, partition: int) -> Shard:
     return process.shards[partition]
 
 
-def code_of(run: Run) -> Loaded:
+def code_of(run: SearchContext) -> Loaded:
     """A search's functions in this process."""
     code: Loaded = _process(run).code
     return code
 
 
-def _process(run: Run) -> _Process:
+def _process(run: SearchContext) -> _Process:
     if run.folder not in _PROCESSES:
         _PROCESSES[run.folder] = _Process(run)
         while len(_PROCESSES) > KEPT_RUNS:
@@ -284,11 +284,11 @@ def carrying(
 
 @contextlib.contextmanager
 def held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
-    """A partition's files, while a task needs them. Raises Lost, in a second attempt only after a wait."""
+    """A partition's files, while a task needs them. Raises PartitionLost, in a second attempt only after a wait."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(files)
-        except Lost:
+        except PartitionLost:
             _be_patient(accepted)
             raise
         yield
@@ -310,10 +310,10 @@ def _be_patient(accepted: Accepted) -> None:
 # Seeding.
 
 
-def seed(run: Run, token: str, partition: int, records: Iterable[Record]) -> Iterator[Seeded]:
+def seed(run: SearchContext, token: str, partition: int, records: Iterable[Record]) -> Iterator[Seeded]:
     """Writes states that are already known, each record (position, bytes); says what it was given."""
     shard = shard_of(run, partition)
-    reader = Reader(shard.code)
+    reader = StateReader(shard.code)
     for _, payload in records:
         if isinstance(payload, tuple):
             position, states = payload
@@ -323,14 +323,14 @@ def seed(run: Run, token: str, partition: int, records: Iterable[Record]) -> Ite
             yield Seeded(partition, position, len(states) // (8 * shard.words), reader.digest)
 
 
-def adopt(run: Run, token: str, rows: dict[int, Array], partition: int) -> Iterator[int | Absent]:
+def adopt(run: SearchContext, token: str, rows: dict[int, Array], partition: int) -> Iterator[int | Absent]:
     """Turns the seeded states into the partition's levels, unless it has them; returns the bytes they take."""
     if partition not in rows:
         return
     shard = shard_of(run, partition)
     try:
         shard.adopt(token, rows[partition])
-    except Lost as lost:
+    except PartitionLost as lost:
         yield Absent(partition, str(lost))
     else:
         yield shard.size
@@ -339,20 +339,20 @@ def adopt(run: Run, token: str, rows: dict[int, Array], partition: int) -> Itera
 # A level.
 
 
-def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
+def expand(run: SearchContext, level: LevelInput, partition: int) -> Iterator[Record]:
     """Sends successors of the partition's part of a level to their owners, and a report to its own merge last."""
     started = time.perf_counter()
     shard = shard_of(run, partition)
-    report = Expanded(partition)
+    report = ExpandedPart(partition)
     sent = [Sum() for _ in range(run.partitions)]
     is_lost = False
     try:
         with _reading(shard, level.accepted, partition):
-            reader, (start, stop) = Reader(shard.code), shard.slice(level.number - 1)
+            reader, (start, stop) = StateReader(shard.code), shard.slice(level.number - 1)
             yield from routed(run, level, reader, shard.read(reader, level.number - 1), stop - start, report, sent)
             report.noted = reader.take_noted()
             report.context = reader.take_counters()
-    except Lost:
+    except PartitionLost:
         is_lost = True
     report.seconds = time.perf_counter() - started
     for owner in range(run.partitions) if level.only is None else level.only:
@@ -362,7 +362,9 @@ def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
 
 
 def routed(
-    run: Run, level: Level, reader: Reader, pieces: Iterable[int], count: int, report: Expanded, sent: list[Sum]
+    run: SearchContext, level: LevelInput, reader: StateReader, pieces: Iterable[
+        int
+    ], count: int, report: ExpandedPart, sent: list[Sum]
 ) -> Iterator[tuple[int, bytes]]:
     """The successors of so many states that a reader holds piece by piece, each array with the partition that owns it;
     ``sent`` are the sums for each. What was yielded counts only when the last piece was read, which may raise."""
@@ -413,7 +415,7 @@ def _empty_filter(process: _Process, bits: int, words: int) -> Any:
     return cells
 
 
-def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> Iterator[Merged]:
+def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterable[Record]) -> Iterator[Merged]:
     """Adds what arrives to the partition, checks what is new, and reports."""
     if level.only is not None and partition not in level.only:
         for _ in records:
@@ -424,7 +426,7 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
     report = Merged(partition, place=f"{socket.gethostname()}:{os.getpid()}")
     try:
         with held(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
-            first, reader = shard.count, Reader(shard.code)
+            first, reader = shard.count, StateReader(shard.code)
             _take(run, level, shard, records, report)
             shard.check(reader, first, level.invariants, level.reachable)
             report.found = shard.count - first
@@ -433,7 +435,7 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
             report.context = reader.take_counters()
             if report.found * shard.words * 8 <= run.narrow:
                 report.states = shard.states(first, shard.count).tobytes()
-    except Lost as lost:
+    except PartitionLost as lost:
         report.lost = str(lost)
         for _ in records:
             pass
@@ -442,8 +444,8 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
     yield report
 
 
-def _take(run: Run, level: Level, shard: Shard, records: Iterable[Record], report: Merged) -> None:
-    """Adds what arrives. Raises Lost unless it is everything that every expansion sent."""
+def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable[Record], report: Merged) -> None:
+    """Adds what arrives. Raises PartitionLost unless it is everything that every expansion sent."""
     here, told = Sum(), Sum()
     ended = set()
     for _, payload in records:
@@ -456,16 +458,16 @@ def _take(run: Run, level: Level, shard: Shard, records: Iterable[Record], repor
             report.expanded = payload.opened()
         elif isinstance(payload, End):
             if payload.lost:
-                raise Lost(f"partition {payload.partition} could not be expanded")
+                raise PartitionLost(f"partition {payload.partition} could not be expanded")
             ended.add(payload.partition)
             told.add_sum(payload.sent)
     senders = run.partitions if level.senders is None else level.senders
     has_report = level.only is None and level.senders is None
     if len(ended) < senders or here != told or has_report != (report.expanded is not None):
-        raise Lost("what arrived is not what was sent")
+        raise PartitionLost("what arrived is not what was sent")
 
 
-def hand_over(run: Run, accepted: Accepted, level: int, owners: int, partition: int) -> Iterator[Record]:
+def hand_over(run: SearchContext, accepted: Accepted, level: int, owners: int, partition: int) -> Iterator[Record]:
     """Sends the states of the partition's part of a level to the partitions of another cluster, which has ``owners``
     of them."""
     shard = shard_of(run, partition)
@@ -473,13 +475,13 @@ def hand_over(run: Run, accepted: Accepted, level: int, owners: int, partition: 
     is_lost = False
     try:
         with _reading(shard, accepted, partition):
-            reader = Reader(shard.code)
+            reader = StateReader(shard.code)
             for _ in shard.read(reader, level, OUTBOX_BYTES):
                 for owner, (mine, _) in enumerate(divided(reader.states, shard.words, owners)):
                     if len(mine):
                         sent[owner].add(mine.reshape(-1))
                         yield owner, mine.tobytes()
-    except Lost:
+    except PartitionLost:
         is_lost = True
     for owner in range(owners):
         yield owner, End(partition, is_lost, sent[owner])
@@ -488,52 +490,56 @@ def hand_over(run: Run, accepted: Accepted, level: int, owners: int, partition: 
 # Looking back, and the end.
 
 
-def have(run: Run, partition: int) -> Iterator[tuple[int, bytes]]:
+def have(run: SearchContext, partition: int) -> Iterator[tuple[int, bytes]]:
     """The seals of the levels that the partition's files hold."""
     yield partition, shard_of(run, partition).seals()
 
 
-def parent(run: Run, accepted: Accepted, level: int, target: Packed, partition: int) -> Iterator[Packed | Absent]:
+def parent(
+    run: SearchContext, accepted: Accepted, level: int, target: Packed, partition: int
+) -> Iterator[Packed | Absent]:
     """The smallest state of the partition's part of a level that leads to ``target``."""
     shard = shard_of(run, partition)
     try:
         with _reading(shard, accepted, partition):
-            reader = Reader(shard.code)
+            reader = StateReader(shard.code)
             for _ in shard.read(reader, level):
                 reader.find_parents(target)
             found = reader.take_noted().get(native_loops.BEST_PARENT)
             if found is not None:
                 yield found
-    except Lost as lost:
+    except PartitionLost as lost:
         yield Absent(partition, str(lost))
 
 
-def pieces(run: Run, accepted: Accepted, level: int, partition: int) -> Iterator[tuple[int, int, bytes]]:
-    """The states of the partition's part of a level: (partition, position, bytes). Raises Lost."""
+def pieces(run: SearchContext, accepted: Accepted, level: int, partition: int) -> Iterator[tuple[int, int, bytes]]:
+    """The states of the partition's part of a level: (partition, position, bytes). Raises PartitionLost."""
     shard = shard_of(run, partition)
-    reader = Reader(shard.code)
+    reader = StateReader(shard.code)
     with _reading(shard, accepted, partition):
         for at in shard.read(reader, level, OUTBOX_BYTES):
             yield partition, at, reader.states.tobytes()
 
 
-def verify(run: Run, accepted: Accepted, partition: int) -> Iterator[int | Absent]:
+def verify(run: SearchContext, accepted: Accepted, partition: int) -> Iterator[int | Absent]:
     """Reads everything that the partition has; returns the number of states."""
     shard = shard_of(run, partition)
     try:
         shard.verify(accepted.levels, accepted.seal(partition))
         yield shard.count
-    except Lost as lost:
+    except PartitionLost as lost:
         _be_patient(accepted)
         yield Absent(partition, str(lost))
 
 
-def values(run: Run, accepted: Accepted, slots: dict[str, Any], partition: int) -> Iterator[dict[str, Any] | Absent]:
+def values(
+    run: SearchContext, accepted: Accepted, slots: dict[str, Any], partition: int
+) -> Iterator[dict[str, Any] | Absent]:
     """The values that each variable has in the partition, as an array of its distinct codes."""
     shard = shard_of(run, partition)
     try:
         with _reading(shard, accepted, partition):
-            reader, found = Reader(shard.code), {name: Distinct() for name in slots}
+            reader, found = StateReader(shard.code), {name: Distinct() for name in slots}
 
             def add() -> None:
                 rows = reader.states.reshape(-1, shard.words)
@@ -545,34 +551,34 @@ def values(run: Run, accepted: Accepted, slots: dict[str, Any], partition: int) 
                 for _ in shard.read(reader, level, OUTBOX_BYTES):
                     add()
             yield {name: each.codes() for name, each in found.items()}
-    except Lost as lost:
+    except PartitionLost as lost:
         yield Absent(partition, str(lost))
 
 
-def sampled(run: Run, accepted: Accepted, parts: int, most: int, partition: int) -> Iterator[bytes | Absent]:
+def sampled(run: SearchContext, accepted: Accepted, parts: int, most: int, partition: int) -> Iterator[bytes | Absent]:
     """Up to ``most`` states of the partition, chosen by what they are, if it is one of the first ``parts``."""
     if partition >= parts:
         return
     shard = shard_of(run, partition)
     try:
         with _reading(shard, accepted, partition):
-            reader, chosen = Reader(shard.code), np.zeros((0, shard.words), dtype=np.uint64)
+            reader, chosen = StateReader(shard.code), np.zeros((0, shard.words), dtype=np.uint64)
             for level in range(accepted.levels):
                 for _ in shard.read(reader, level, OUTBOX_BYTES):
                     chosen = first_rows(np.concatenate([chosen, reader.states.reshape(-1, shard.words)]), most)
             yield chosen.tobytes()
-    except Lost as lost:
+    except PartitionLost as lost:
         yield Absent(partition, str(lost))
 
 
-def all_pieces(run: Run, accepted: Accepted, partition: int) -> Iterator[tuple[int, bytes]]:
-    """All states of the partition: (level, counted from 1, and bytes). Raises Lost."""
+def all_pieces(run: SearchContext, accepted: Accepted, partition: int) -> Iterator[tuple[int, bytes]]:
+    """All states of the partition: (level, counted from 1, and bytes). Raises PartitionLost."""
     for level in range(accepted.levels):
         for _, _, states in pieces(run, accepted, level, partition):
             yield level + 1, states
 
 
-def clean(run: Run, partition: int) -> Iterator[int]:
+def clean(run: SearchContext, partition: int) -> Iterator[int]:
     """Removes the files of a search from this machine."""
     _PROCESSES.pop(run.folder, None)
     for folder in scratch_folders(run):
@@ -586,7 +592,7 @@ OLD_SECONDS = 7 * 24 * 3600
 """What was not changed for so long belongs to no search that still runs. A level takes less."""
 
 
-def others(run: Run, partition: int) -> Iterator[tuple[str, float]]:
+def others(run: SearchContext, partition: int) -> Iterator[tuple[str, float]]:
     """The folders of other searches on this machine, and how long ago each was changed, in seconds."""
     now = time.time()
     for folder in scratch_folders(run):
@@ -611,7 +617,7 @@ def is_left(name: str, seconds: float) -> bool:
     return seconds > OLD_SECONDS
 
 
-def remove(run: Run, names: Sequence[str], partition: int) -> Iterator[int]:
+def remove(run: SearchContext, names: Sequence[str], partition: int) -> Iterator[int]:
     """Removes the folders of searches from this machine."""
     for folder in scratch_folders(run):
         for name in names:

@@ -20,13 +20,13 @@ from floodmark.checkers.symbolic.attempts.lifted import attempt_lifted
 from floodmark.checkers.symbolic.attempts.ranked import attempt_ranked
 from floodmark.checkers.symbolic.methods import claims
 from floodmark.checkers.symbolic.methods.capacities import require_capacities
-from floodmark.checkers.symbolic.methods.induction import Watch
+from floodmark.checkers.symbolic.methods.induction import WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import Scripts
-from floodmark.checkers.symbolic.methods.task import Task, subjects, task_of
+from floodmark.checkers.symbolic.methods.task import ProofTask, subjects, task_of
 from floodmark.checkers.symbolic.records.answer_file import Recorded, keep, recorded
-from floodmark.checkers.symbolic.tactics.answers import Answers, Book, Key, solver_version
+from floodmark.checkers.symbolic.tactics.answers import Answers, Book, ObligationKey, solver_version
 from floodmark.checkers.value_text import plain, show
-from floodmark.checkers.verdict.check import Check, Settings, variant_name
+from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
 from floodmark.checkers.verdict.proof_command import proof_command
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode, Verdict
@@ -34,7 +34,8 @@ from floodmark.language.errors import SourceError
 
 
 def prove_check(
-    check: Check, task: Task, scripts: Scripts | None = None, book: Book | None = None, watch: Watch | None = None
+    check: Check, task: ProofTask, scripts: Scripts | None = None, book: Book | None = None,
+    watch: WatchInduction | None = None,
 ) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs.
 
@@ -81,7 +82,7 @@ def prove_check(
     return result
 
 
-def subject_of(name: str, task: Task, variant: str | None = None) -> str:
+def subject_of(name: str, task: ProofTask, variant: str | None = None) -> str:
     """What a proof is called where its obligations are written."""
     words = [name, *filter(None, [variant]), task.method, *(["unbounded"] if task.unbounded else [])]
     words += ["any size"] if task.any_size else []
@@ -95,21 +96,21 @@ def prove_listed(
     scripts: Scripts | None = None,
     seconds: float | None = None,
     find: bool = False,
-    watch: Watch | None = None,
+    watch: WatchInduction | None = None,
     workers: int = 1,
 ) -> Proved:
     """Makes a proof that a spec lists. An unknown property is an error at its line.
 
     What is of any size is asked as the answers beside the spec say; with ``find`` they are looked for and written.
     """
-    check = Check(spec, None, Settings(constants=dict(proving.constants)))
+    check = Check(spec, None, CheckSettings(constants=dict(proving.constants)))
     task = replace(task_of(proving), seconds=seconds, workers=workers)
     subjects(check, task, proving.line)
     book = None
     if proving.any_size and proving.method == "induction":
         known = recorded(spec, proving)
 
-        def kept(answers: Mapping[Key, Answers]) -> None:
+        def kept(answers: Mapping[ObligationKey, Answers]) -> None:
             keep(spec, proving, Recorded(solver_version(), answers))
 
         book = Book(known.answers, find, proof_command(spec, proving, "--find"), known.z3, kept if find else None)

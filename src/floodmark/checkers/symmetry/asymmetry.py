@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from floodmark.checkers.value_text import show, show_step
 from floodmark.compiler.commuting_loops import nodes
-from floodmark.compiler.ir import Action, Predicate, StateVar, Store
+from floodmark.compiler.ir import Action, Predicate, SetVariable, StateVar
 from floodmark.compiler.renaming import Renaming, renamed
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -75,7 +75,7 @@ def _shown(model: Model, part: Action | Predicate, states: Sequence[State]) -> s
     mentioned = set()
     for node in nodes(inside):
         match node:
-            case StateVar(name=name) | Store(variable=name):
+            case StateVar(name=name) | SetVariable(variable=name):
                 mentioned.add(name)
     names = [(index, name) for index, name in enumerate(model.variable_types) if name in mentioned]
     if len(states) == 1:

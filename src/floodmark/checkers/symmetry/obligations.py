@@ -15,7 +15,7 @@ import z3
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, implied, negation, same_truth
-from floodmark.checkers.symbolic.translate.effects import Effects, Fired, fire
+from floodmark.checkers.symbolic.translate.effects import Fired, StatementEvaluator, fire
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values.value import Values
@@ -135,7 +135,7 @@ class Swap:
             yield implied(conj((here, there)), conj((same_truth(a.truth, b.truth), same_truth(a.failed, b.failed))))
 
 
-class _Judged(Effects):
+class _Judged(StatementEvaluator):
     """A predicate in a symbolic state, with the premises that are met there."""
 
     def __init__(self, system: System, predicate: Predicate, now: Components, old: Components | None) -> None:
@@ -161,7 +161,7 @@ class Doubt:
     shown: bool
 
 
-class Judge:
+class SymmetryProver:
     """z3's answers about the parts of a model: its actions, its properties and its boundaries, in this order."""
 
     def __init__(

@@ -44,7 +44,7 @@ from floodmark.language.model import Model
 from floodmark.language.types import IdentifierType
 
 if TYPE_CHECKING:
-    from floodmark.checkers.symmetry.obligations import Judge
+    from floodmark.checkers.symmetry.obligations import SymmetryProver
 
 MAX_EFFORT = 800_000_000
 """What z3 may do about one model, in its own units: some two minutes."""
@@ -75,15 +75,15 @@ def license_symmetry(
     every = symmetric_types(program.variables.values())
     kinds = tuple(kind for kind in every if symmetry is True or kind.cls.__name__ in (symmetry or ()))
     suspects = list(_suspects(program, kinds))
-    judge: Judge | None = None
+    judge: SymmetryProver | None = None
     for suspect in suspects:
         path = _path(program, suspect.part, kinds)
         if disk_cache.read(path) is not None:
             continue
         if judge is None:
-            from floodmark.checkers.symmetry.obligations import Judge
+            from floodmark.checkers.symmetry.obligations import SymmetryProver
 
-            judge = Judge(model, properties, kinds, MAX_EFFORT)
+            judge = SymmetryProver(model, properties, kinds, MAX_EFFORT)
         _require_proof(judge, program, suspect, kinds)
         disk_cache.write(path, b"proved")
     return Licence(kinds, tuple(suspect.place for suspect in suspects))
@@ -101,7 +101,9 @@ def _suspects(program: Program, kinds: tuple[IdentifierType, ...]) -> Iterator[_
             yield _Suspect(place, part, found)
 
 
-def _require_proof(judge: Judge, program: Program, suspect: _Suspect, kinds: tuple[IdentifierType, ...]) -> None:
+def _require_proof(
+    judge: SymmetryProver, program: Program, suspect: _Suspect, kinds: tuple[IdentifierType, ...]
+) -> None:
     """Raises ModelError unless z3 shows that a part that seems to favour an identifier does not."""
     place, part, found = suspect.place, suspect.part, suspect.favour
     if isinstance(part, Predicate) and favour(part, kinds, never_fails=True) is None and judge.never_fails(place):

@@ -27,7 +27,7 @@ MANY = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CheckSettings:
     """What the command line adds to the specs; None leaves the choice to the spec.
 
     ``properties`` are the only ones to check; empty for all that the spec names. ``compare`` is whether a known-bad
@@ -70,7 +70,7 @@ class Check:
 
     spec: Spec
     flawed: Flawed | None
-    settings: Settings
+    settings: CheckSettings
 
     @property
     def constants(self) -> dict[str, int]:
@@ -243,7 +243,7 @@ class Check:
         return shlex.join([*words, *settings.engine_words()])
 
 
-def checks(spec: Spec, settings: Settings) -> list[Check]:
+def checks(spec: Spec, settings: CheckSettings) -> list[Check]:
     """The checks of a spec: its model, then its known-bad designs; or only the one that the settings name.
 
     Where the settings name properties, a known-bad design is checked if it is there to violate one of them.
@@ -254,7 +254,7 @@ def checks(spec: Spec, settings: Settings) -> list[Check]:
     return [check for check in every if variant_name(check) == settings.only_variant]
 
 
-def one_check(address: Path, variant: str | None, settings: Settings) -> Check:
+def one_check(address: Path, variant: str | None, settings: CheckSettings) -> Check:
     """The check that an address and the name of a class mean; without a name, that of the spec's model. Raises
     SourceError if there is none, or if it is one of several rows."""
     specs = read_all(address)

@@ -32,7 +32,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateOutcome:
     """Everything that a run of the gate found.
 
     ``proofs`` are claims and proofs. ``cached`` is how many results came from the verdict cache; ``seconds`` is the

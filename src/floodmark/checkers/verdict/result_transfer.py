@@ -6,7 +6,7 @@ import pickle
 import traceback
 from dataclasses import replace
 
-from floodmark.checkers.processes import Lost, Overdue
+from floodmark.checkers.processes import LostJob, Overdue
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.verdict import blank, internal_error
@@ -34,6 +34,6 @@ def received(check: Check, content: bytes | Exception) -> CheckResult:
             blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED,
             message=f"the search was still in a single step long after its limit of {counted_seconds(check.seconds)}",
         )
-    if isinstance(content, Lost):
+    if isinstance(content, LostJob):
         return internal_error(check, str(content))
     return internal_error(check, f"{type(content).__name__}: {content}", "".join(traceback.format_exception(content)))

@@ -96,7 +96,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Shard:
+class LogShard:
     """The partitions that one of several readers returns; each reader goes through everything."""
 
     number: int = 0
@@ -113,7 +113,7 @@ class Shard:
         return number % self.count == self.number
 
 
-def entries(paths: Sequence[Path], shard: Shard, tally: Tally) -> Iterator[Entry]:
+def entries(paths: Sequence[Path], shard: LogShard, tally: Tally) -> Iterator[Entry]:
     """The entries of all dumps, in the order of the log. Raises SourceError for a file that cannot be read."""
     readers = [_SectionReader(section, shard, tally) for section in sections(paths)]
     if len(readers) == 1:
@@ -141,7 +141,7 @@ def sections(paths: Sequence[Path]) -> list[Section]:
 
 
 class _SectionReader:
-    def __init__(self, section: Section, shard: Shard, tally: Tally) -> None:
+    def __init__(self, section: Section, shard: LogShard, tally: Tally) -> None:
         self.section = section
         self.shard = shard
         self.tally = tally

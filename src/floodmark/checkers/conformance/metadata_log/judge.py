@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from floodmark.checkers.conformance.metadata_log import dump
-from floodmark.checkers.conformance.metadata_log.dump import Entry, Malformed, Shard, Tally
+from floodmark.checkers.conformance.metadata_log.dump import Entry, LogShard, Malformed, Tally
 from floodmark.checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
-from floodmark.checkers.conformance.metadata_log.rules import Broken, broken
+from floodmark.checkers.conformance.metadata_log.rules import BrokenRule, broken
 
-Key = tuple[str, int]
+PartitionKey = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleViolation:
     """A record that breaks a rule; ``before`` and ``after`` are the partition around it, as far as it is known."""
 
     rule: str
@@ -31,7 +31,7 @@ class Finding:
 
 
 @dataclass
-class Report:
+class LogReport:
     """What was read, and what was found.
 
     Every record is counted once: ``records`` is the sum of those that were judged, those ``skipped`` by type, those
@@ -51,9 +51,9 @@ class Report:
     partitions: int = 0
     gaps: int = 0
     malformed: list[Malformed] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[RuleViolation] = field(default_factory=list)
 
-    def add(self, other: Report) -> None:
+    def add(self, other: LogReport) -> None:
         """Adds what another shard counted and found."""
         for name in ("lines", "headers", "control", "records", "judged", "repeated", "aborted", "unknown",
                      "partitions", "gaps"):
@@ -63,20 +63,20 @@ class Report:
         self.findings = sorted([*self.findings, *other.findings], key=lambda it: (it.offset, it.file, it.line))
 
 
-def judge(paths: Sequence[Path], strict: bool = False, shard: Shard | None = None) -> Report:
+def judge(paths: Sequence[Path], strict: bool = False, shard: LogShard | None = None) -> LogReport:
     """Judges all partitions, or those of a shard. Raises SourceError for a file that cannot be read."""
-    return _Judge(paths, shard or Shard(), strict).run()
+    return _Judge(paths, shard or LogShard(), strict).run()
 
 
 class _Judge:
-    def __init__(self, paths: Sequence[Path], shard: Shard, strict: bool) -> None:
+    def __init__(self, paths: Sequence[Path], shard: LogShard, strict: bool) -> None:
         self.paths = paths
         self.shard = shard
         self.strict = strict
-        self.report = Report()
+        self.report = LogReport()
         self.tally = Tally()
-        self.partitions: dict[Key, Registration] = {}
-        self.seen: set[Key] = set()
+        self.partitions: dict[PartitionKey, Registration] = {}
+        self.seen: set[PartitionKey] = set()
         self.names: dict[str, str] = {}
         self.removed: set[str] = set()
         self.last: Entry | None = None
@@ -84,7 +84,7 @@ class _Judge:
         self.covered: int | None = None
         self.known = False
 
-    def run(self) -> Report:
+    def run(self) -> LogReport:
         for entry in self._committed(dump.entries(self.paths, self.shard, self.tally)):
             self._take(entry)
         report, tally = self.report, self.tally
@@ -166,7 +166,7 @@ class _Judge:
                 del self.partitions[key]
 
     def _take_partition(self, entry: Entry) -> None:
-        key: Key = (entry.data.get("topicId", ""), entry.data.get("partitionId", -1))
+        key: PartitionKey = (entry.data.get("topicId", ""), entry.data.get("partitionId", -1))
         if type(key[0]) is not str or type(key[1]) is not int:
             self._malformed(entry, f"a {entry.kind} without topicId and partitionId", True)
             return
@@ -192,43 +192,45 @@ class _Judge:
         for each in self._broken(entry, key, old, new):
             self._find(entry, key, each, old, new)
 
-    def _take_again(self, entry: Entry, key: Key, last: Entry) -> None:
+    def _take_again(self, entry: Entry, key: PartitionKey, last: Entry) -> None:
         """Another dump may have the same record; a different record with the same offset is from another log."""
         if last.data == entry.data:
             self.report.repeated += 1
         else:
             self.report.judged += 1
             message = f"it is not the one in line {last.line} of {self.paths[last.file]}"
-            self._find(entry, key, Broken("one_record_has_an_offset", message), None, None)
+            self._find(entry, key, BrokenRule("one_record_has_an_offset", message), None, None)
 
-    def _broken(self, entry: Entry, key: Key, old: Registration | None, new: Registration) -> list[Broken]:
+    def _broken(self, entry: Entry, key: PartitionKey, old: Registration | None, new: Registration) -> list[BrokenRule]:
         if key[0] in self.removed:
-            return [Broken("removed_topics_stay_removed", "the topic was removed before")]
+            return [BrokenRule("removed_topics_stay_removed", "the topic was removed before")]
         if entry.snapshot and old is not None:
             if old[:8] == new[:8]:
                 return []
             message = f"the log made it {_shown(old)}, the snapshot has {_shown(new)}"
-            return [Broken("snapshot_agrees_with_log", message)]
+            return [BrokenRule("snapshot_agrees_with_log", message)]
         return broken(old, new, self.strict)
 
-    def _unknown(self, entry: Entry, key: Key) -> None:
+    def _unknown(self, entry: Entry, key: PartitionKey) -> None:
         """A change of a partition that does not exist: an error if the log is known from its beginning."""
         if key[0] in self.removed:
             self.report.judged += 1
-            self._find(entry, key, Broken("removed_topics_stay_removed", "the topic was removed before"), None, None)
+            self._find(
+                entry, key, BrokenRule("removed_topics_stay_removed", "the topic was removed before"), None, None
+            )
         elif self.known:
             self.report.judged += 1
-            self._find(entry, key, Broken("changes_are_of_partitions", "there is no such partition"), None, None)
+            self._find(entry, key, BrokenRule("changes_are_of_partitions", "there is no such partition"), None, None)
         else:
             self.report.unknown += 1
 
     def _find(
-        self, entry: Entry, key: Key, each: Broken, before: Registration | None, after: Registration | None
+        self, entry: Entry, key: PartitionKey, each: BrokenRule, before: Registration | None, after: Registration | None
     ) -> None:
         topic = self.names.get(key[0], key[0])
         place = str(self.paths[entry.file]), entry.line
         self.report.findings.append(
-            Finding(each.rule, each.message, topic, key[1], entry.offset, *place, before, after)
+            RuleViolation(each.rule, each.message, topic, key[1], entry.offset, *place, before, after)
         )
 
     def _malformed(self, entry: Entry, message: str, owned: bool) -> None:

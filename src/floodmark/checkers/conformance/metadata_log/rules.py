@@ -20,7 +20,7 @@ from floodmark.checkers.project.modules import Project
 replica_sets = Project.shipped().required("model.replica_sets")
 
 
-class Kind(Enum):
+class ReplicaChange(Enum):
     """What a record does to a partition's replicas."""
 
     OTHER = "an election takes place, or the ISR or the order of replicas changes"
@@ -44,16 +44,16 @@ def _sets(*groups: Iterable[int]) -> Any:
     return tuple(frozenset(group) for group in groups)
 
 
-def kind_of(old: Registration, new: Registration) -> Kind:
+def kind_of(old: Registration, new: Registration) -> ReplicaChange:
     """What a change is. A request for replicas that are all in sync completes at once, whatever was in progress."""
     if old.replicas == new.replicas and old.adding == new.adding and old.removing == new.removing:
-        return Kind.OTHER
+        return ReplicaChange.OTHER
     if new.is_reassigning:
-        return Kind.REQUEST
+        return ReplicaChange.REQUEST
     now = frozenset(new.replicas)
     if old.is_reassigning:
-        return Kind.CANCELLATION if now == origin(old) and now != target(old) else Kind.COMPLETION
-    return Kind.OTHER if now == frozenset(old.replicas) else Kind.COMPLETION
+        return ReplicaChange.CANCELLATION if now == origin(old) and now != target(old) else ReplicaChange.COMPLETION
+    return ReplicaChange.OTHER if now == frozenset(old.replicas) else ReplicaChange.COMPLETION
 
 
 # Rules for every state.
@@ -145,7 +145,7 @@ def new_leader_is_in_sync(old: Registration, new: Registration) -> str:
     if leader in (old.leader, NO_LEADER) or leader in old.isr or leader in old.elr or new.recovering:
         return ""
     joined = leader in new.isr and old.leader != NO_LEADER
-    if joined and (old.leader in new.isr or kind_of(old, new) is Kind.COMPLETION):
+    if joined and (old.leader in new.isr or kind_of(old, new) is ReplicaChange.COMPLETION):
         return ""
     return f"the new leader {leader} was not in the ISR {_list(old.isr)}"
 
@@ -158,7 +158,7 @@ def isr_grows_by_its_leader(old: Registration, new: Registration) -> str:
     if not joined or (new.recovering and new.isr == (new.leader,)):
         return ""
     kind = kind_of(old, new)
-    if kind in (Kind.REQUEST, Kind.CANCELLATION):
+    if kind in (ReplicaChange.REQUEST, ReplicaChange.CANCELLATION):
         return f"{_list(joined)} join the ISR, in a record by which {kind.value}"
     if old.leader == NO_LEADER:
         return f"{_list(joined)} join the ISR, but there was no leader to add them"
@@ -175,7 +175,7 @@ def who_comes_is_adding(old: Registration, new: Registration) -> str:
 
 def origin_stays(old: Registration, new: Registration) -> str:
     """Until a reassignment is completed, every replica from before it remains one (KIP-455)."""
-    if kind_of(old, new) is not Kind.REQUEST:
+    if kind_of(old, new) is not ReplicaChange.REQUEST:
         return ""
     lost = sorted(origin(old) - origin(new))
     return f"{_list(lost)} were replicas before the reassignment, and would not be after a cancellation" if lost else ""
@@ -187,7 +187,7 @@ def override_keeps_origin(old: Registration, new: Registration) -> str:
     Apache Kafka's KRaft controller treats a replica that is still being added as an old one, so a cancellation does not
     restore the replicas; hence this rule is one of ``DEVIATIONS``.
     """
-    if not old.is_reassigning or kind_of(old, new) is not Kind.REQUEST or origin(old) == origin(new):
+    if not old.is_reassigning or kind_of(old, new) is not ReplicaChange.REQUEST or origin(old) == origin(new):
         return ""
     before, after = sorted(origin(old)), sorted(origin(new))
     return f"a cancellation led to {_list(before)} before, and would lead to {_list(after)} now"
@@ -199,7 +199,7 @@ def target_comes_first(old: Registration, new: Registration) -> str:
     From reading ReplicationControlManager.changePartitionReassignment, not reproduced: a request that replaces another
     and removes no replica leaves ``removingReplicas`` as it was, so those replicas still leave. This rule shows it.
     """
-    if not new.removing or kind_of(old, new) is not Kind.REQUEST:
+    if not new.removing or kind_of(old, new) is not ReplicaChange.REQUEST:
         return ""
     tail = new.replicas[len(new.replicas) - len(new.removing) :]
     if frozenset(tail) == frozenset(new.removing):
@@ -209,7 +209,7 @@ def target_comes_first(old: Registration, new: Registration) -> str:
 
 def completion_waits_for_target(old: Registration, new: Registration) -> str:
     """A reassignment is completed only when its whole target is in sync (KIP-455; KAFKA-15665)."""
-    if kind_of(old, new) is not Kind.COMPLETION:
+    if kind_of(old, new) is not ReplicaChange.COMPLETION:
         return ""
     missing = [broker for broker in new.replicas if broker not in new.isr]
     return f"the reassignment is completed, but {_list(missing)} are not in sync" if missing else ""
@@ -217,7 +217,7 @@ def completion_waits_for_target(old: Registration, new: Registration) -> str:
 
 def cancellation_keeps_leader(old: Registration, new: Registration) -> str:
     """A cancellation takes no partition offline (KAFKA-14424)."""
-    if old.leader == NO_LEADER or new.leader != NO_LEADER or kind_of(old, new) is not Kind.CANCELLATION:
+    if old.leader == NO_LEADER or new.leader != NO_LEADER or kind_of(old, new) is not ReplicaChange.CANCELLATION:
         return ""
     return f"the reassignment is cancelled, and there is no leader; it was {old.leader}"
 
@@ -250,19 +250,19 @@ DEVIATIONS: tuple[ChangeRule, ...] = (override_keeps_origin,)
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenRule:
     """A rule that is broken."""
 
     rule: str
     message: str
 
 
-def broken(old: Registration | None, new: Registration, strict: bool = False) -> list[Broken]:
+def broken(old: Registration | None, new: Registration, strict: bool = False) -> list[BrokenRule]:
     """The rules that a partition breaks, and those that its change from ``old`` breaks, if there is an old one."""
-    found = [Broken(rule.__name__, text) for rule in STATE_RULES if (text := rule(new))]
+    found = [BrokenRule(rule.__name__, text) for rule in STATE_RULES if (text := rule(new))]
     if old is not None:
         rules = (*CHANGE_RULES, *DEVIATIONS) if strict else CHANGE_RULES
-        found += [Broken(rule.__name__, text) for rule in rules if (text := rule(old, new))]
+        found += [BrokenRule(rule.__name__, text) for rule in rules if (text := rule(old, new))]
     return found
 
 

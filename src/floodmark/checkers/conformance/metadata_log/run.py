@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from floodmark.checkers import processes
-from floodmark.checkers.conformance.metadata_log.dump import Shard
-from floodmark.checkers.conformance.metadata_log.judge import Report, judge
+from floodmark.checkers.conformance.metadata_log.dump import LogShard
+from floodmark.checkers.conformance.metadata_log.judge import LogReport, judge
 from floodmark.checkers.project import input_file
 from floodmark.checkers.resources import cores
 
@@ -19,7 +19,7 @@ SMALL = 16 << 20
 def judge_log(
     paths: Sequence[Path], strict: bool = False, on_spark: bool = False, workers: int = 0,
     master: str | None = None,
-) -> Report:
+) -> LogReport:
     """Judges a log. Every worker reads all of it and parses only its own partitions, so no data is moved.
 
     Spark tasks open the files themselves, so the files must be where the workers see them. Raises SourceError for a
@@ -38,15 +38,15 @@ def judge_log(
         if count == 1:
             return judge(paths, strict)
         reports = processes.results(partial(_judge_shard, list(paths), strict), _shards(count), count)
-    whole = Report()
+    whole = LogReport()
     for report in reports:
         whole.add(report)
     return whole
 
 
-def _shards(count: int) -> list[Shard]:
-    return [Shard(number, count) for number in range(count)]
+def _shards(count: int) -> list[LogShard]:
+    return [LogShard(number, count) for number in range(count)]
 
 
-def _judge_shard(paths: Sequence[Path], strict: bool, shard: Shard) -> Report:
+def _judge_shard(paths: Sequence[Path], strict: bool, shard: LogShard) -> LogReport:
     return judge(paths, strict, shard)

@@ -34,7 +34,7 @@ _SHRINKS = 0.84
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _StepPlace:
     """Where a step is drawn: the middle of its label, that of the first arrow below it, and its first standing."""
 
     y: float
@@ -61,14 +61,14 @@ class _Drawing:
             len(end) * _CHARACTER + 2 * _GUTTER,
             *map(self._reach, sequence.events),
         )
-        self.rows: dict[int, _Row] = {}
+        self.rows: dict[int, _StepPlace] = {}
         y = float(_HEAD)
         for event in sequence.events:
             tall = _LINE * (len(_label(event.action)) - 1)
             noted = _NOTE if event.note else 0
             below = y + 15 + tall + 12 + noted
             standings = below + _ARROW * self._arrows(event) + 4
-            self.rows[event.number] = _Row(y + 15, below + _ARROW / 2, standings + 4)
+            self.rows[event.number] = _StepPlace(y + 15, below + _ARROW / 2, standings + 4)
             y += _ROW + tall + noted + _ARROW * self._arrows(event) + _STANDING * len(self._standing_rows(event))
         self.height = y + (44 if end else 12)
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from floodmark.checkers.report import trace
 from floodmark.checkers.report.html.markup import Part, code, tag
-from floodmark.checkers.report.trace import Change
+from floodmark.checkers.report.trace import StateChange
 from floodmark.checkers.value_text import show
 from floodmark.language.model import State
 from floodmark.language.values import Identifier, Map, Record
@@ -25,7 +25,7 @@ def changes(names: Sequence[str], before: State, after: State) -> Element:
     return tag("ul", [tag("li", _change(it)) for it in found], class_="changes")
 
 
-def _change(it: Change) -> list[Part]:
+def _change(it: StateChange) -> list[Part]:
     path = tag("b", it.path)
     if it.old is None:
         return [path, " ", tag("mark", code(f"+ {it.new}"))]

@@ -10,7 +10,7 @@ from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
 from floodmark.checkers.symbolic.attempts.small_sizes import cross_check
 from floodmark.checkers.symbolic.crosscheck.countermodels import countermodels
-from floodmark.checkers.symbolic.methods.induction import Proof, induction
+from floodmark.checkers.symbolic.methods.induction import InductionProof, induction
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.tactics.alternation_cycles import cycle_lines
 from floodmark.checkers.symbolic.translate.obligations import INITIAL
@@ -71,7 +71,7 @@ def domain_of(system: System) -> list[str]:
 
 
 def _show_what_is_missing(
-    attempt: Attempt, properties: list[Property], counting: list[str], proof: Proof, said: str, system: System
+    attempt: Attempt, properties: list[Property], counting: list[str], proof: InductionProof, said: str, system: System
 ) -> None:
     result = attempt.result
     failing = proof.failing()

@@ -12,9 +12,9 @@ from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.json import trace_entries
 from floodmark.checkers.report.trace import trace_lines
 from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enumerate_states
-from floodmark.checkers.symbolic.methods.induction import Watch
-from floodmark.checkers.symbolic.methods.smtlib import Record
-from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.methods.induction import WatchInduction
+from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
+from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.tactics.answers import Book
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import Check
@@ -33,13 +33,13 @@ class Attempt:
     of its answers, if it has one, and who is told how far it is."""
 
     check: Check
-    task: Task
+    task: ProofTask
     model: Model
     properties: list[Property]
     result: Proved
-    record: Record | None
+    record: ObligationRecorder | None
     book: Book | None = None
-    watch: Watch | None = None
+    watch: WatchInduction | None = None
 
     @property
     def left(self) -> float | None:

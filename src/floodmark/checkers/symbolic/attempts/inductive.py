@@ -10,7 +10,7 @@ from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
 from floodmark.checkers.symbolic.crosscheck.enumeration import Reachable
 from floodmark.checkers.symbolic.crosscheck.spot_checks import spot_check
-from floodmark.checkers.symbolic.methods.induction import Proof, confirm, induction, with_reachability
+from floodmark.checkers.symbolic.methods.induction import InductionProof, confirm, induction, with_reachability
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.verdict.result import ExitCode, Verdict
@@ -57,7 +57,7 @@ def attempt_inductive(attempt: Attempt) -> None:
     _show_what_fails(attempt, system, proof, f"{with_lemmas}{for_every}")
 
 
-def induction_failed(attempt: Attempt, system: System, properties: list[Property], proof: Proof) -> None:
+def induction_failed(attempt: Attempt, system: System, properties: list[Property], proof: InductionProof) -> None:
     """Reports that what another proof rests on is not inductive."""
     if not system.values.unbounded:
         for obligation in proof.failing():
@@ -68,7 +68,7 @@ def induction_failed(attempt: Attempt, system: System, properties: list[Property
     _show_what_fails(attempt, system, proof, f"{about}, {counted(len(proof.obligations), 'obligation')}")
 
 
-def _show_what_fails(attempt: Attempt, system: System, proof: Proof, about: str) -> None:
+def _show_what_fails(attempt: Attempt, system: System, proof: InductionProof, about: str) -> None:
     failing = proof.failing()
     counts = Counter(obligation.outcome for obligation in failing)
     parts = [f"{counts['fails']} fail"] if counts["fails"] else []
@@ -92,7 +92,7 @@ def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -
     attempt.says_no_limit()
 
 
-def _judged(proof: Proof) -> tuple[Verdict, ExitCode]:
+def _judged(proof: InductionProof) -> tuple[Verdict, ExitCode]:
     if proof.outcome == "proved":
         return "holds", ExitCode.AS_EXPECTED
     shown = [obligation.counterexample for obligation in proof.failing() if obligation.counterexample is not None]

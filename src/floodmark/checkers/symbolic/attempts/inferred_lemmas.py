@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from floodmark.checkers.symbolic.attempts.any_size import domain_of
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.small_sizes import cross_check
-from floodmark.checkers.symbolic.methods.induction import Proof, induction
+from floodmark.checkers.symbolic.methods.induction import InductionProof, induction
 from floodmark.checkers.symbolic.methods.lifting import Lifted
 from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.checkers.verdict.result import ExitCode
@@ -20,7 +20,7 @@ class Tried:
     """Inferred lemmas, and the induction of the properties with them in a system that knows them."""
 
     lemmas: Sequence[Lifted]
-    proof: Proof
+    proof: InductionProof
     system: System
 
 

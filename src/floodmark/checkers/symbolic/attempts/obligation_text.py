@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.trace import change_lines
-from floodmark.checkers.symbolic.methods.induction import Counterexample, Obligation
+from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, INITIAL, TYPES
 from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.checkers.value_text import show, show_step
@@ -37,7 +37,7 @@ def obligation_lines(system: System, obligation: Obligation, known: Sequence[Pro
     return [said, *(f"    {line}" for line in _counterexample_lines(system, shown, known)), ""]
 
 
-def _counterexample_lines(system: System, shown: Counterexample, known: Sequence[Property]) -> list[str]:
+def _counterexample_lines(system: System, shown: CounterexampleToInduction, known: Sequence[Property]) -> list[str]:
     """Two states: how the first differs from an initial one, and how the second differs from the first."""
     names = list(system.variables)
     lines = state_lines(system, shown, known)
@@ -49,7 +49,7 @@ def _counterexample_lines(system: System, shown: Counterexample, known: Sequence
     return lines
 
 
-def state_lines(system: System, shown: Counterexample, known: Sequence[Property] = ()) -> list[str]:
+def state_lines(system: System, shown: CounterexampleToInduction, known: Sequence[Property] = ()) -> list[str]:
     """The first state of a counterexample: how it differs from an initial one."""
     names = list(system.variables)
     first = _first_state(system.model)
@@ -74,7 +74,7 @@ def _first_state(model: Model) -> State | None:
         return None
 
 
-def _excluding(model: Model, shown: Counterexample, known: Sequence[Property]) -> list[str]:
+def _excluding(model: Model, shown: CounterexampleToInduction, known: Sequence[Property]) -> list[str]:
     """Which properties CPython finds false in the first state of a counterexample."""
     sized = type(model)(**{**model.constant_values, **shown.constants})
     return [prop.name for prop in known if not _is_true(sized, prop, shown.before)]

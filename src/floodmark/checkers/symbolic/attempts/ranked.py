@@ -16,10 +16,10 @@ from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.inductive import induction_failed, spot_checked
 from floodmark.checkers.symbolic.attempts.obligation_text import state_lines
 from floodmark.checkers.symbolic.crosscheck.enumeration import MOST, Reachable
-from floodmark.checkers.symbolic.methods.induction import Obligation, Proof, induction, with_reachability
+from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction, with_reachability
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.methods.progress import EXPLAINED, HELPED, KEPT, NATURAL, Ranked, confirmed
-from floodmark.checkers.symbolic.methods.rankings import Explanations, Level, levels_of, rankings_of
+from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, levels_of, rankings_of
 from floodmark.checkers.symbolic.methods.smtlib import Kept
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.value_text import show_step
@@ -88,7 +88,7 @@ def attempt_ranked(attempt: Attempt) -> None:
 
 def _inductive(
     attempt: Attempt, system: System, states: list[Property], needed: Collection[str]
-) -> tuple[list[Property], Proof]:
+) -> tuple[list[Property], InductionProof]:
     """Those properties of states that are proved together, and the proof, with every one that is ``needed``.
 
     A property of the model that the spec does not check need not be true: it is dropped where it cannot be proved.
@@ -108,7 +108,9 @@ def _inductive(
 
 
 def _answered(
-    attempt: Attempt, system: System, goal: Goal, levels: list[Level], states: list[Property], assumptions: Assumptions
+    attempt: Attempt, system: System, goal: Goal, levels: list[
+        BoundRanking
+    ], states: list[Property], assumptions: Assumptions
 ) -> list[Obligation]:
     """The obligations of one goal; what fails is confirmed by CPython, and marked by whether it can be reached."""
     found = list(Ranked(system, goal, levels, states).obligations(attempt.left, attempt.record))
@@ -117,7 +119,7 @@ def _answered(
         return found
     explanations = Explanations(attempt.model, goal, levels, assumptions)
     marked = [confirmed(explanations, obligation) for obligation in found]
-    return with_reachability(Proof(marked), Reachable(attempt.model).asks).obligations
+    return with_reachability(InductionProof(marked), Reachable(attempt.model).asks).obligations
 
 
 def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:
@@ -149,7 +151,9 @@ def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:
 
 
 def _lines(
-    attempt: Attempt, system: System, goal: Goal, levels: list[Level], obligation: Obligation, assumptions: Assumptions
+    attempt: Attempt, system: System, goal: Goal, levels: list[
+        BoundRanking
+    ], obligation: Obligation, assumptions: Assumptions
 ) -> list[str]:
     said = _SAID[obligation.property].format(action=obligation.action)
     shown = obligation.counterexample

@@ -32,7 +32,7 @@ from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT, Deadline
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
-from floodmark.checkers.symbolic.terms.smt_text import Symbols
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import ModelError
@@ -160,7 +160,7 @@ def _may_begin(attempt: Attempt, system: System, numbers: list[Truth]) -> bool:
     """Whether z3 does not find that there is no initial state with such numbers of identifiers."""
     begins = disj(it.enabled for it in system.beginnings)
     asked = [as_term(system.constants_allowed()), as_term(conj(numbers)), as_term(begins)]
-    terms, known = CanonicalCopies(Symbols()).with_facts(asked, system.values.facts)
+    terms, known = CanonicalCopies(SmtNames()).with_facts(asked, system.values.facts)
     solver = z3.SimpleSolver(ctx=terms[0].ctx)
     solver.add(*terms, *(fact.term for fact in known.about(terms)))
     return bool(Deadline(attempt.left).check(solver, most=GLANCE) != z3.unsat)

@@ -11,11 +11,11 @@ import z3
 from floodmark.checkers.exploration import Stop, TraceState, Violation
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.runs import Runs
-from floodmark.checkers.symbolic.methods.smtlib import Record
+from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.methods.unrolling import step_of
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import as_term, conj, disj, negation
-from floodmark.checkers.symbolic.terms.smt_text import Status
+from floodmark.checkers.symbolic.terms.smt_text import SolverStatus
 from floodmark.checkers.symbolic.translate.transition_system import Replica, System, replaced
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
@@ -24,13 +24,13 @@ from floodmark.language.values import Identifier
 
 
 @dataclass(slots=True)
-class Goal:
+class RunGoal:
     """The possible goals of a run: a false property, a reached property, or an error."""
 
     kind: str
     prop: Property | None
     term: Any
-    status: Status = "unknown"
+    status: SolverStatus = "unknown"
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ def search(
     depth: int,
     deadline: Deadline | None = None,
     least: int = 1,
-    record: Record | None = None,
+    record: ObligationRecorder | None = None,
 ) -> Bounded:
     """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types.
 
@@ -79,18 +79,18 @@ def search(
             runs.extend()
         if length < least:
             continue
-        goals: list[Goal] = []
+        goals: list[RunGoal] = []
         for prop in properties:
             if prop.kind == "transition" and length == 1:
                 continue
             one = judged[prop.name]
             truth = conj((inside, one.truth)) if prop.kind == "reachable" else negation(one.truth)
             if prop.kind != "reachable" or prop.name in missing:
-                goals.append(Goal(prop.kind, prop, _placed(runs, before, as_term(truth), prop.kind, length)))
+                goals.append(RunGoal(prop.kind, prop, _placed(runs, before, as_term(truth), prop.kind, length)))
             if one.failed is not False:
-                goals.append(Goal("error", prop, _placed(runs, before, as_term(one.failed), prop.kind, length)))
-        goals.append(Goal("boundary", None, runs.at(unbounded, length - 1)))
-        goals.append(Goal("error", None, runs.at(failing, length - 1)))
+                goals.append(RunGoal("error", prop, _placed(runs, before, as_term(one.failed), prop.kind, length)))
+        goals.append(RunGoal("boundary", None, runs.at(unbounded, length - 1)))
+        goals.append(RunGoal("error", None, runs.at(failing, length - 1)))
         outcome = _ask(runs, goals, missing, found, length, deadline)
         if record is not None:
             _record(record, runs, goals, length)
@@ -109,7 +109,7 @@ def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> A
 
 
 def _ask(
-    runs: Runs, goals: list[Goal], missing: set[str], found: Bounded, length: int, deadline: Deadline
+    runs: Runs, goals: list[RunGoal], missing: set[str], found: Bounded, length: int, deadline: Deadline
 ) -> Literal["clear", "violated"] | Stop:
     """Solves each goal at one length; a Stop where the answer is not known."""
     bad = [goal for goal in goals if goal.kind != "reachable"]
@@ -137,7 +137,7 @@ def _ask(
     return "clear"
 
 
-def _record(record: Record, runs: Runs, goals: list[Goal], length: int) -> None:
+def _record(record: ObligationRecorder, runs: Runs, goals: list[RunGoal], length: int) -> None:
     for goal in goals:
         subject = "" if goal.prop is None else f" {goal.prop.name}"
         about = f"a run of {counted(length, 'state')}: {_KINDS[goal.kind]}{subject}"

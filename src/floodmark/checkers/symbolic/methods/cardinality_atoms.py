@@ -26,7 +26,7 @@ MAX_COUNTS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CountAtom:
     """An atom about a state: its text in parentheses, the names in it, and its property."""
 
     text: str
@@ -34,7 +34,7 @@ class Count:
     question: Property
 
 
-def counts_of(model: Model) -> list[Count]:
+def counts_of(model: Model) -> list[CountAtom]:
     """The conditions of guards that contain a number of elements, for each choice of the identifiers that they
     mention."""
     found: dict[str, Mapping[str, Any]] = {}
@@ -49,7 +49,7 @@ def counts_of(model: Model) -> list[Count]:
     return [_count(number, text, names) for number, (text, names) in enumerate(listed, 1)]
 
 
-def _count(number: int, text: str, names: Mapping[str, Any]) -> Count:
+def _count(number: int, text: str, names: Mapping[str, Any]) -> CountAtom:
     name = f"counted_{number}"
     function, file = written(f"def {name}(model):\n    return {text}\n", name, names)
-    return Count(text, names, Property(name, "invariant", function, file, 1, "What an action counts."))
+    return CountAtom(text, names, Property(name, "invariant", function, file, 1, "What an action counts."))

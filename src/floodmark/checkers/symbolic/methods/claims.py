@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import z3
 
 from floodmark.checkers.project.claim import Claim
-from floodmark.checkers.symbolic.methods.smtlib import Record, status_of
+from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder, status_of
 from floodmark.checkers.symbolic.records.fresh_context import in_fresh_context
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.terms.smt_text import Symbols
-from floodmark.checkers.symbolic.translate.effects import Effects
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames
+from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import Value
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.compiler.calls import Calls
@@ -41,7 +41,7 @@ from floodmark.language.types import (
 )
 from floodmark.language.values import Map, Seq, running
 
-Answer = Literal["holds", "fails", "undetermined"]
+ClaimAnswer = Literal["holds", "fails", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Answered:
     computes; with ``any_size`` the claim holds for any number of identifiers."""
 
     claim: Claim
-    answer: Answer
+    answer: ClaimAnswer
     witness: dict[str, Any] = field(default_factory=dict)
     computed: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
@@ -62,26 +62,26 @@ class Answered:
         return self.answer == ("holds" if self.claim.expectation.holds else "fails")
 
 
-class _Nothing(Model):
+class _NoState(Model):
     """Claims have no state."""
 
 
-def ask(claim: Claim, seconds: float | None = None, record: Record | None = None) -> Answered:
+def ask(claim: Claim, seconds: float | None = None, record: ObligationRecorder | None = None) -> Answered:
     """Decides a claim with z3 and confirms a witness in CPython. ``record`` receives the queries."""
     started = time.perf_counter()
     return replace(_ask(claim, seconds, record), seconds=time.perf_counter() - started)
 
 
-def _ask(claim: Claim, seconds: float | None, record: Record | None) -> Answered:
+def _ask(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> Answered:
     answered = _ask_for_a_number(claim, seconds, record)
     if answered.answer == "holds":
         return replace(answered, any_size=_holds_for_any_number(claim, seconds, record))
     return answered
 
 
-def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | None) -> bool:
+def _holds_for_any_number(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> bool:
     """Whether a claim is known to hold for any number of identifiers, not only for as many as its file gives."""
-    model = opened(_Nothing(), [], any_size=True)
+    model = opened(_NoState(), [], any_size=True)
     kinds = {name: uncounted(kind) for name, kind in _parameters(model, claim).items()}
     parts = (part for kind in kinds.values() for part in parts_of(kind))
     counted = {part.cls: part for part in parts if isinstance(part, OpenIdentifierType)}
@@ -95,7 +95,7 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | 
     every = [values.individuals(kind) for kind in counted.values()]
     some = as_term(conj(it.limit >= 1 for it in every))
     known = as_term(conj((some, *(it.strict_law() for it in every if it.are_counted))))
-    found = in_fresh_context(Symbols(), as_term(false), [known, some], values.facts, seconds)
+    found = in_fresh_context(SmtNames(), as_term(false), [known, some], values.facts, seconds)
     proved = bool(found.answer == z3.unsat)
     if proved and record is not None:
         about = values.facts.about([known, as_term(false)])
@@ -107,7 +107,7 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | 
 def _false(values: Values, model: Model, claim: Claim, kinds: dict[str, Type]) -> Truth:
     """That the arguments are a case, and the claim is false, or fails, in it."""
     parameters, body, result = _lower(model, claim, kinds)
-    effects = Effects(values, {}, {})
+    effects = StatementEvaluator(values, {}, {})
     for local in parameters:
         effects.locals[local.slot] = values.fresh(kinds[local.name], local.name)
     effects.required = [conj(values.well_formed(kinds[it.name], effects.locals[it.slot]) for it in parameters)]
@@ -116,14 +116,14 @@ def _false(values: Values, model: Model, claim: Claim, kinds: dict[str, Type]) -
     return disj((conj((*effects.required, negation(effects.locals[result.slot]))), failed))
 
 
-def _ask_for_a_number(claim: Claim, seconds: float | None, record: Record | None) -> Answered:
-    model = _Nothing()
+def _ask_for_a_number(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> Answered:
+    model = _NoState()
     kinds = _parameters(model, claim)
     parameters, body, result = _lower(model, claim, kinds)
     unbounded = any(_has_int(kind) for kind in kinds.values())
     values = Values(integers=unbounded)
     arguments = {name: values.fresh(kind, name) for name, kind in kinds.items()}
-    effects = Effects(values, {}, {})
+    effects = StatementEvaluator(values, {}, {})
     for local in parameters:
         effects.locals[local.slot] = arguments[local.name]
     allowed = conj(values.well_formed(kind, arguments[name]) for name, kind in kinds.items())

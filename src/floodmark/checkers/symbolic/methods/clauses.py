@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.methods.cardinality_atoms import Count
+from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
 from floodmark.checkers.symbolic.translate.synthetic_functions import written
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.layout import decode
@@ -38,7 +38,7 @@ NAME = "inferred clauses"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClauseLiteral:
     """A literal of a clause: ``component relation code`` is true, or false where ``holds`` is false.
 
     The relation is ``==`` or ``<=``, or empty when the component is a truth value.
@@ -63,13 +63,13 @@ class Component:
 
 
 def predicate_of(
-    variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]], counts: Sequence[Count] = ()
+    variables: Mapping[str, Type], clauses: Iterable[Sequence[ClauseLiteral]], counts: Sequence[CountAtom] = ()
 ) -> Property:
     """The property that all clauses are true in a state; ``counts`` are numbered after the components.
 
     Raises UnsupportedError when a value in a clause cannot be written in the modelling language.
     """
-    source = Source()
+    source = ClauseWriter()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
     components += source.counted(counts)
     said = [" or ".join(source.literal(components[it.component], it) for it in clause) for clause in clauses]
@@ -78,7 +78,7 @@ def predicate_of(
     return Property(NAME, "invariant", function, file, 1, "What was inferred is true of every reachable state.")
 
 
-class Source:
+class ClauseWriter:
     """Writes expressions of the modelling language and remembers what their names stand for."""
 
     def __init__(self) -> None:
@@ -139,13 +139,13 @@ class Source:
             inner = of.inner if isinstance(of, OptionalType) else of
             yield from self.components(inner, f"{text}.{name}", (*conditions, has))
 
-    def counted(self, counts: Iterable[Count]) -> Iterator[Component]:
+    def counted(self, counts: Iterable[CountAtom]) -> Iterator[Component]:
         """What actions count, as components."""
         for count in counts:
             self.names |= count.names
             yield Component((), count.text, BoolType())
 
-    def literal(self, component: Component, asked: Asked) -> str:
+    def literal(self, component: Component, asked: ClauseLiteral) -> str:
         kind = component.type
         first = kind.low if isinstance(kind, IntType) else 0
         match asked.relation:

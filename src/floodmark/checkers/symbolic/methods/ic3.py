@@ -20,9 +20,9 @@ import z3
 
 from floodmark.checkers.exploration import Stop, Stopped
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.methods.cardinality_atoms import Count
-from floodmark.checkers.symbolic.methods.clauses import Asked, predicate_of
-from floodmark.checkers.symbolic.methods.smtlib import Record
+from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
+from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, predicate_of
+from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.tactics.budget import Deadline, gave_up
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.translate.transition_system import Components, System, Transition, replaced
@@ -34,7 +34,7 @@ MAX_ATOMS_OF_A_NUMBER = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class ComponentAtom:
     """An atom about one component of a state: ``b1 in isr``, ``version <= 2``, ``coordinator == INIT``."""
 
     text: str
@@ -68,7 +68,7 @@ class Inferred:
     """
 
     clauses: list[str] = field(default_factory=list)
-    asked: list[list[Asked]] = field(default_factory=list)
+    asked: list[list[ClauseLiteral]] = field(default_factory=list)
     predicate: Property | None = None
     refuted: bool = False
     stopped: Stop | None = None
@@ -103,7 +103,7 @@ class Inference:
         system: System,
         properties: Sequence[Property],
         seconds: float | None = None,
-        counts: Sequence[Count] = (),
+        counts: Sequence[CountAtom] = (),
         effort: int | None = None,
     ) -> None:
         self.system = system
@@ -115,7 +115,9 @@ class Inference:
         self.atoms = [atom for index, leaf in enumerate(self.leaves) for atom in _atoms(index, leaf)]
         self.plain = len(self.atoms)
         self.atoms += [
-            Atom(count.text, f"not {count.text}", index, "", 0) for index, count in enumerate(counts, len(self.leaves))
+            ComponentAtom(
+                count.text, f"not {count.text}", index, "", 0
+            ) for index, count in enumerate(counts, len(self.leaves))
         ]
         self.good: list[Truth] = [negation(system.boundary_failed(system.now.state))]
         unsafe: list[Truth] = [fired.failed for fired in system.fired]
@@ -369,10 +371,10 @@ class Inference:
         kept = self._solver(now, self.step.term, z3.Not(_good_after(self, clauses)))
         return not self._check(safe, ()) and not self._check(kept, ())
 
-    def asked(self, clauses: Iterable[Clause]) -> list[list[Asked]]:
+    def asked(self, clauses: Iterable[Clause]) -> list[list[ClauseLiteral]]:
         """Clauses about components, without z3's terms."""
         return [
-            [Asked(atom.leaf, atom.relation, atom.code, literal > 0) for literal in sorted(clause)
+            [ClauseLiteral(atom.leaf, atom.relation, atom.code, literal > 0) for literal in sorted(clause)
              for atom in [self.atoms[abs(literal) - 1]]]
             for clause in clauses
         ]
@@ -478,27 +480,33 @@ def _good_after(inference: Inference, clauses: list[Clause]) -> Any:
     return replaced(whole, system.now.terms, inference.step.next.terms)
 
 
-def _literal(atoms: list[Atom], literal: Literal, terms: Sequence[Any]) -> Truth:
+def _literal(atoms: list[ComponentAtom], literal: Literal, terms: Sequence[Any]) -> Truth:
     atom = atoms[abs(literal) - 1]
     asked = atom.of(terms[atom.leaf])
     return asked if literal > 0 else negation(asked)
 
 
-def _atoms(index: int, leaf: Leaf) -> list[Atom]:
+def _atoms(index: int, leaf: Leaf) -> list[ComponentAtom]:
     """The atoms about a component."""
     match leaf.type:
         case BoolType():
-            return [Atom(leaf.path, _opposite(leaf.path), index, "", 0)]
+            return [ComponentAtom(leaf.path, _opposite(leaf.path), index, "", 0)]
         case IntType(low, high) if high - low <= MAX_ATOMS_OF_A_NUMBER:
             return [
-                Atom(f"{leaf.path} <= {code}", f"{leaf.path} > {code}", index, "<=", code) for code in range(low, high)
+                ComponentAtom(
+                    f"{leaf.path} <= {code}", f"{leaf.path} > {code}", index, "<=", code
+                ) for code in range(low, high)
             ]
         case EnumType(cls):
             names = [member.name for member in cls]
-            return [Atom(f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i) for i, n in enumerate(names)]
+            return [
+                ComponentAtom(f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i) for i, n in enumerate(names)
+            ]
         case IdentifierType(cls, count):
             members = [repr(cls(number)) for number in range(1, count + 1)]
-            return [Atom(f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i) for i, n in enumerate(members)]
+            return [ComponentAtom(
+                f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i
+            ) for i, n in enumerate(members)]
     raise UnsupportedError(f"{leaf.path} has too many values for inference")
 
 
@@ -524,8 +532,8 @@ def infer(
     system: System,
     properties: Sequence[Property],
     seconds: float | None = None,
-    record: Record | None = None,
-    counts: Sequence[Count] = (),
+    record: ObligationRecorder | None = None,
+    counts: Sequence[CountAtom] = (),
     effort: int | None = None,
 ) -> Inferred:
     """Looks for clauses that make the properties inductive, and checks them by separate queries.
@@ -552,7 +560,7 @@ def infer(
     return found
 
 
-def checked(inference: Inference, clauses: list[Clause], record: Record | None = None) -> dict[str, bool]:
+def checked(inference: Inference, clauses: list[Clause], record: ObligationRecorder | None = None) -> dict[str, bool]:
     """Whether clauses and properties hold initially, are preserved by each action and make every step safe.
 
     Each query has its own solver. An inferred proof relies on nothing else: the search may be wrong.

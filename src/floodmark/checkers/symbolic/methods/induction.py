@@ -12,17 +12,17 @@ from typing import Any, Literal
 
 import z3
 
-from floodmark.checkers.processes import Lost, can_run_others, run_each, tell
+from floodmark.checkers.processes import LostJob, can_run_others, run_each, tell
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.methods.smtlib import PART, Record
-from floodmark.checkers.symbolic.records.fresh_context import Question, in_fresh_context
-from floodmark.checkers.symbolic.tactics.answers import Answers, Book, Key
+from floodmark.checkers.symbolic.methods.smtlib import PART, ObligationRecorder
+from floodmark.checkers.symbolic.records.fresh_context import RecordedQuery, in_fresh_context
+from floodmark.checkers.symbolic.tactics.answers import Answers, Book, ObligationKey
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.portfolio import BY_PATHS
 from floodmark.checkers.symbolic.tactics.relevant_lemmas import NOTHING_WEAKER, Assumed, Names, Weaker
-from floodmark.checkers.symbolic.terms.axioms import Fact, Known
+from floodmark.checkers.symbolic.terms.axioms import Fact, KnownFacts
 from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_term, conj, disj
-from floodmark.checkers.symbolic.terms.smt_text import Status, Symbols
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames, SolverStatus
 from floodmark.checkers.symbolic.translate.effects import Fired
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, INITIAL, TYPES, broken, goals_of, subjects
 from floodmark.checkers.symbolic.translate.transition_system import System
@@ -36,7 +36,7 @@ Outcome = Literal["proved", "fails", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
+class CounterexampleToInduction:
     """A counterexample to induction: a state that satisfies all assumptions, and a step to one that does not.
 
     ``reachable`` says whether the first state is reachable; None if that was not checked or is not known. ``constants``
@@ -60,14 +60,14 @@ class Obligation:
     action: str
     property: str
     outcome: Outcome
-    counterexample: Counterexample | None = None
+    counterexample: CounterexampleToInduction | None = None
     reason: str = ""
     seconds: float = 0.0
     parts: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(slots=True)
-class Proof:
+class InductionProof:
     """The obligations of an induction and their outcomes."""
 
     obligations: list[Obligation] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Proof:
         return [obligation for obligation in self.obligations if obligation.outcome != "proved"]
 
 
-def _nowhere(name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None:
+def _nowhere(name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
     """Discards an obligation."""
 
 
@@ -93,17 +93,17 @@ def _nowhere(name: str, about: str, terms: Iterable[Truth] | str, status: Status
 class InductionProgress:
     """The progress of an induction: the present obligation, how many of how many are answered, and which are open."""
 
-    asked: Key
+    asked: ObligationKey
     done: int
     total: int
-    open: Sequence[Key]
+    open: Sequence[ObligationKey]
 
 
-Watch = Callable[[InductionProgress], None]
+WatchInduction = Callable[[InductionProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Query:
     """An obligation for z3: ``goal`` is impossible where ``whole`` is true, after ``fired``.
 
     ``action`` is what it is called by, ``name`` and ``about`` are those of its record.
@@ -118,7 +118,7 @@ class Asked:
     name: str
     about: str
 
-    def key(self) -> Key:
+    def key(self) -> ObligationKey:
         """The key of its recorded answers."""
         return self.fired.action.name, self.property
 
@@ -135,23 +135,23 @@ class Questions:
         self,
         system: System,
         seconds: float | None,
-        record: Record | None = None,
+        record: ObligationRecorder | None = None,
         effort: int | None = None,
         book: Book | None = None,
-        watch: Watch | None = None,
+        watch: WatchInduction | None = None,
     ) -> None:
         self.system = system
         self.records = record is not None
-        self._record: Record = record or _nowhere
+        self._record: ObligationRecorder = record or _nowhere
         self._book = book
         self._watch = watch
         self._total = 0
         self._done = 0
-        self._open: list[Key] = []
+        self._open: list[ObligationKey] = []
         self.deadline = Deadline(seconds, effort)
         self._is_apart = effort is not None and not system.values.any_size
         self._model: Any = None
-        self._symbols = Symbols()
+        self._symbols = SmtNames()
         self.parts: tuple[str, ...] = ()
         """The queries that gave the last answer in place of the whole one, where obligations are recorded."""
 
@@ -159,7 +159,7 @@ class Questions:
         """Reports the number of obligations."""
         self._total = obligations
 
-    def begin(self, key: Key) -> None:
+    def begin(self, key: ObligationKey) -> None:
         """Reports the next obligation."""
         if self._watch is not None:
             self._watch(InductionProgress(key, self._done, self._total, self._open))
@@ -174,7 +174,9 @@ class Questions:
         """What holds the assertions of a question. That for finite domains does not tell them as they were."""
         return z3.Solver() if self.system.values.unbounded or self._is_apart else z3.SolverFor("QF_FD")
 
-    def ask(self, solver: Any, goal: Truth, weaker: Weaker = NOTHING_WEAKER, key: Key = ("", "")) -> tuple[Any, str]:
+    def ask(
+        self, solver: Any, goal: Truth, weaker: Weaker = NOTHING_WEAKER, key: ObligationKey = ("", "")
+    ) -> tuple[Any, str]:
         """Whether a goal is satisfiable with the assertions, and the reason if that is unknown. The goal is asserted
         from then on.
 
@@ -203,12 +205,12 @@ class Questions:
         """The model of the last question, of which z3 knows one."""
         return _Model(self._model) if self._is_apart else self._model
 
-    def _of_any_size(self, whole: Any, goal: Any, weaker: Weaker, key: Key) -> tuple[Any, str]:
+    def _of_any_size(self, whole: Any, goal: Any, weaker: Weaker, key: ObligationKey) -> tuple[Any, str]:
         values, book = self.system.values, self._book
         uncounted, sets = values.uncounted(), values.counted_sets()
         said = {name: as_term(it) for name, it in weaker.said.items()}
         facts = self.facts_for([whole, goal])
-        question = Question(self._symbols, goal, as_term(weaker.always), said, facts, uncounted, sets)
+        question = RecordedQuery(self._symbols, goal, as_term(weaker.always), said, facts, uncounted, sets)
         if book is not None:
             again = self._again(question, book, key, book.known.get(key))
             if again[0] == z3.unsat or not book.finds:
@@ -241,7 +243,9 @@ class Questions:
                 return again
         return z3.unknown, "z3 refutes it, but no strategy does so again"
 
-    def _again(self, question: Question, book: Book, key: Key, answers: Answers | None) -> tuple[Any, str]:
+    def _again(
+        self, question: RecordedQuery, book: Book, key: ObligationKey, answers: Answers | None
+    ) -> tuple[Any, str]:
         """The outcome of recorded answers, which are replayed and never trusted."""
         if answers is None:
             return z3.unknown, book.missing
@@ -251,7 +255,7 @@ class Questions:
             return z3.unsat, ""
         return z3.unknown, str(self.deadline.reason) if self.deadline.ended else book.stale
 
-    def answered(self, asked: Sequence[Asked], workers: int = 1) -> list[Obligation]:
+    def answered(self, asked: Sequence[Query], workers: int = 1) -> list[Obligation]:
         """The answers to some obligations, in their order, from ``workers`` processes.
 
         The others begin with all terms of the system, and without threads of z3, which ends its own before a process
@@ -271,7 +275,7 @@ class Questions:
         for position, result in others:
             at = jobs[position]
             match result:
-                case Lost():
+                case LostJob():
                     reason = str(self.deadline.reason if self.deadline.ended else result)
                     found[at] = Obligation(asked[at].action, asked[at].property, "undetermined", None, reason)
                 case Exception():
@@ -283,12 +287,12 @@ class Questions:
             self.end(found[at])
         return [found[at] for at in range(len(asked))]
 
-    def _cost(self, asked: Asked) -> float:
+    def _cost(self, asked: Query) -> float:
         """The expected cost of an answer: obligations without a record first, then those with the longest records."""
         known = None if self._book is None else self._book.known.get(asked.key())
         return inf if known is None else len(repr(known))
 
-    def _answered_for_another(self, asked: Asked) -> tuple[Obligation, Answers | None]:
+    def _answered_for_another(self, asked: Query) -> tuple[Obligation, Answers | None]:
         """An obligation for which another process waits, and its recorded answer."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # there is nothing to clear up, and z3 would take its time
         book = self._book = None if self._book is None else replace(self._book, keep=None, found={})
@@ -296,7 +300,7 @@ class Questions:
         found = self._answered(asked)
         return found, None if book is None else book.found.get(asked.key())
 
-    def _answered(self, asked: Asked) -> Obligation:
+    def _answered(self, asked: Query) -> Obligation:
         solver = self.solver()
         solver.add(as_term(asked.whole))
         begins = INITIAL if asked.action == INITIAL else ""
@@ -319,7 +323,7 @@ class Questions:
         asked = [as_term(term) for term in terms]
         return self.facts_for(asked).about(asked)
 
-    def facts_for(self, terms: Iterable[Any]) -> Known:
+    def facts_for(self, terms: Iterable[Any]) -> KnownFacts:
         """All facts, some of which are about the symbols of terms, which must be closed."""
         facts = self.system.values.facts
         if free := facts.free(*terms):
@@ -341,12 +345,12 @@ def induction(
     system: System,
     properties: Sequence[Property],
     seconds: float | None = None,
-    record: Record | None = None,
+    record: ObligationRecorder | None = None,
     effort: int | None = None,
     book: Book | None = None,
-    watch: Watch | None = None,
+    watch: WatchInduction | None = None,
     workers: int = 1,
-) -> Proof:
+) -> InductionProof:
     """Tries to prove properties (invariants, lemmas, transition properties) by induction, all of them together.
 
     ``record`` receives every obligation. ``effort`` limits z3's work in its own units, unless the number of identifiers
@@ -359,7 +363,7 @@ def induction(
     system.initial_states()
     at_first, later = len(subjects(system, states)), len(subjects(system, properties))
     questions.expect(at_first - (not system.values.unbounded) + len(system.fired) * later)
-    proof = Proof(assumed=[prop.name for prop in states])
+    proof = InductionProof(assumed=[prop.name for prop in states])
     if system.values.any_size:
         proof.obligations += _of_any_size(system, questions, properties, workers)
     else:
@@ -388,7 +392,7 @@ def _of_any_size(
         for name, goal in goals_of(system, properties, fired, _taken(system, fired)):
             about = f"{action} does not preserve {name}"
             weaker = assumed.weaker(action, name)
-            asked.append(Asked(action, name, fired, assumed.whole, goal, weaker, f"{action}-{name}", about))
+            asked.append(Query(action, name, fired, assumed.whole, goal, weaker, f"{action}-{name}", about))
     return _each_answered(questions, asked, workers)
 
 
@@ -400,7 +404,7 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
         obligation = Obligation(INITIAL, name, "proved")
         for step, state in system.initial_states():
             if _breaks(system.model, prop, state, state):
-                obligation = Obligation(INITIAL, name, "fails", Counterexample(state, step, None, True))
+                obligation = Obligation(INITIAL, name, "fails", CounterexampleToInduction(state, step, None, True))
                 break
         found.append(obligation)
         questions.end(obligation)
@@ -416,7 +420,7 @@ def _beginning(system: System, questions: Questions, properties: Sequence[Proper
     return _each_answered(questions, list(_at_the_beginning(system, properties)))
 
 
-def _at_the_beginning(system: System, properties: Sequence[Property]) -> Iterator[Asked]:
+def _at_the_beginning(system: System, properties: Sequence[Property]) -> Iterator[Query]:
     allowed = system.constants_allowed()
     for name, prop in subjects(system, properties):
         for fired in system.beginnings:
@@ -424,10 +428,10 @@ def _at_the_beginning(system: System, properties: Sequence[Property]) -> Iterato
             if name != TYPES:
                 goal = conj((fired.succeeds, broken(system, prop, fired.after)))
             record = f"initial-{name}", _at_first(name)
-            yield Asked(INITIAL, name, fired, allowed, goal, Weaker(allowed), *record)
+            yield Query(INITIAL, name, fired, allowed, goal, Weaker(allowed), *record)
 
 
-def _each_answered(questions: Questions, asked: Sequence[Asked], workers: int = 1) -> list[Obligation]:
+def _each_answered(questions: Questions, asked: Sequence[Query], workers: int = 1) -> list[Obligation]:
     """The answers to some obligations, which are recorded in their order. With several initial methods a property has
     one obligation: that of the first method for which it is not proved.
     """
@@ -444,7 +448,7 @@ def _at_first(name: str) -> str:
     return f"{name} fails in an initial state"
 
 
-_STATUS: dict[Outcome, Status] = {"proved": "unsat", "fails": "sat", "undetermined": "unknown"}
+_STATUS: dict[Outcome, SolverStatus] = {"proved": "unsat", "fails": "sat", "undetermined": "unknown"}
 
 
 def _preserved(
@@ -580,13 +584,13 @@ def _one(
         model = questions.model()
         before = system.decode(fired.after if begins else system.now.state, model)
         after = None if begins or name == TYPES else system.decode(fired.after, model)
-        shown = Counterexample(before, system.step(fired, model), after, constants=system.constants(model))
+        shown = CounterexampleToInduction(before, system.step(fired, model), after, constants=system.constants(model))
         found = Obligation(action, name, "fails", shown)
     solver.pop()
     return found
 
 
-def with_reachability(proof: Proof, reaches: Callable[[State], bool | None]) -> Proof:
+def with_reachability(proof: InductionProof, reaches: Callable[[State], bool | None]) -> InductionProof:
     """The same proof, with each counterexample marked by whether its first state is reachable."""
     marked = []
     for obligation in proof.obligations:

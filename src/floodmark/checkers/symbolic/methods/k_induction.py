@@ -12,7 +12,7 @@ from floodmark.checkers.exploration import Stop, TraceState, Violation
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.bmc import search
 from floodmark.checkers.symbolic.methods.induction import Outcome
-from floodmark.checkers.symbolic.methods.smtlib import Record, status_of
+from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder, status_of
 from floodmark.checkers.symbolic.methods.unrolling import Unrolling
 from floodmark.checkers.symbolic.tactics.budget import Deadline, gave_up
 from floodmark.checkers.symbolic.terms.booleans import as_term, conj, disj, negation
@@ -42,7 +42,7 @@ def k_induction(
     properties: Sequence[Property],
     depth: int,
     seconds: float | None = None,
-    record: Record | None = None,
+    record: ObligationRecorder | None = None,
 ) -> KInduction:
     """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that some k is always enough.
 

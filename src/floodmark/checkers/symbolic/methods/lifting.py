@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.methods.cardinality_atoms import Count
-from floodmark.checkers.symbolic.methods.clauses import Asked, Component, Source
+from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
+from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, ClauseWriter, Component
 from floodmark.checkers.symbolic.translate.synthetic_functions import written
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.layout import decode
@@ -38,7 +38,7 @@ class Lifted:
     lemma: Property
 
 
-class _Readable(Source):
+class _Readable(ClauseWriter):
     """Writes expressions with the names that a model's author would use."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class _Readable(Source):
         self._remember(kind.__name__, kind)
         return f"{kind.__name__}.{value.name}" if isinstance(value, enum.Enum) else kind.__name__
 
-    def counted(self, counts: Iterable[Count]) -> Iterator[Component]:
+    def counted(self, counts: Iterable[CountAtom]) -> Iterator[Component]:
         for count in counts:
             for name, known in count.names.items():
                 if isinstance(known, Identifier):
@@ -64,7 +64,7 @@ class _Readable(Source):
                     self._remember(name, known)
             yield Component((), count.text, BoolType())
 
-    def literal(self, component: Component, asked: Asked) -> str:
+    def literal(self, component: Component, asked: ClauseLiteral) -> str:
         if component.conditions:
             return super().literal(component, asked)
         said = component.expression
@@ -92,7 +92,9 @@ _OPPOSITE = {"in": "not in", "is not": "is", ">": "<=", "==": "!=", "<=": ">"}
 
 
 def lifted(
-    model: str, variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]], counts: Sequence[Count] = ()
+    model: str, variables: Mapping[str, Type], clauses: Iterable[
+        Sequence[ClauseLiteral]
+    ], counts: Sequence[CountAtom] = ()
 ) -> list[Lifted]:
     """The lemmas from clauses about a model of this class, each once; ``counts`` are numbered after components.
 

@@ -17,11 +17,11 @@ import z3
 
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.methods.induction import Counterexample, Obligation, Questions
-from floodmark.checkers.symbolic.methods.rankings import Explanations, Help, Level
-from floodmark.checkers.symbolic.methods.smtlib import Record
+from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation, Questions
+from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, Help
+from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation, same_truth
-from floodmark.checkers.symbolic.translate.effects import Effects, Fired, fire
+from floodmark.checkers.symbolic.translate.effects import Fired, StatementEvaluator, fire
 from floodmark.checkers.symbolic.translate.obligations import assumption
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.components import Relation
@@ -83,7 +83,9 @@ class _Seen:
 class Ranked:
     """The obligations of one goal."""
 
-    def __init__(self, system: System, goal: Goal, levels: Sequence[Level], properties: Sequence[Property]) -> None:
+    def __init__(
+        self, system: System, goal: Goal, levels: Sequence[BoundRanking], properties: Sequence[Property]
+    ) -> None:
         self.system = system
         self.goal = goal
         self.levels = levels
@@ -99,7 +101,9 @@ class Ranked:
 
     # The obligations.
 
-    def obligations(self, seconds: float | None = None, record: Record | None = None) -> Iterator[Obligation]:
+    def obligations(
+        self, seconds: float | None = None, record: ObligationRecorder | None = None
+    ) -> Iterator[Obligation]:
         """All of them, answered."""
         questions = Questions(self.system, seconds, record)
         numbers, pending = self.system.values.numbers, self._before.pending
@@ -141,7 +145,7 @@ class Ranked:
         state = self.system.decode(self._now, model)
         step = Step(ANY) if fired is None else self.system.step(fired, model)
         later = None if after is None else self.system.decode(after, model)
-        shown = Counterexample(state, step, later, constants=self.system.constants(model))
+        shown = CounterexampleToInduction(state, step, later, constants=self.system.constants(model))
         return Obligation(action, name, "fails", shown, seconds=seconds)
 
     # The rule.
@@ -158,7 +162,7 @@ class Ranked:
             above.append(stays)
         return disj(ways)
 
-    def _stays(self, index: int, level: Level, fired: Fired, after: _Seen) -> Truth:
+    def _stays(self, index: int, level: BoundRanking, fired: Fired, after: _Seen) -> Truth:
         """That a step leaves a level as it is."""
         values = self.system.values
         parts = [values.numbers.equal(self._before.ranks[index], after.ranks[index])]
@@ -203,7 +207,7 @@ class Ranked:
         premise = None if self._premise is None else self.system.judge(self._premise, state)
         failed = [goal.failed, *([] if premise is None else [premise.failed])]
         begun = True if premise is None else premise.truth
-        effects = Effects(self.system.values, self.system.variables, state)
+        effects = StatementEvaluator(self.system.values, self.system.variables, state)
         ranks = [effects.evaluate(rank) for rank in self._rank]
         chosen = [
             [self._choice(effects, it, given) for it, given in zip(level.helpers, of_level, strict=True)]
@@ -217,7 +221,7 @@ class Ranked:
         broken = disj(bad for _, bad in effects.failures)
         return _Seen(pending, begun, goal.truth, disj(failed), broken, ranks, chosen, enabled)
 
-    def _choice(self, effects: Effects, it: Help, chosen: dict[str, Inline]) -> _Choice:
+    def _choice(self, effects: StatementEvaluator, it: Help, chosen: dict[str, Inline]) -> _Choice:
         """What functions choose for a helper; a None among it says that it does not help."""
         helps: list[Truth] = []
         arguments: dict[str, Value] = {}
@@ -281,7 +285,7 @@ def _is_small(kind: Type) -> bool:
     return isinstance(kind, BoolType | EnumType | IdentifierType | IntType) and 0 < kind.codes <= FEW_VALUES
 
 
-def _number(model: Model, level: Level) -> Inline:
+def _number(model: Model, level: BoundRanking) -> Inline:
     read = read_value(model, source_of(level.prop.function), level.arguments)
     if read is None or not isinstance(read.type, IntType):
         message = f"{level.name} has to return a natural number, on every path"
@@ -289,7 +293,7 @@ def _number(model: Model, level: Level) -> Inline:
     return read
 
 
-def _choices(model: Model, level: Level, it: Help) -> dict[str, Inline]:
+def _choices(model: Model, level: BoundRanking, it: Help) -> dict[str, Inline]:
     found: dict[str, Inline] = {}
     for name, function in it.chosen.items():
         source = source_of(function)

@@ -50,7 +50,7 @@ class Help:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class BoundRanking:
     """A ranking and its helpers, for one choice of the property's parameters."""
 
     prop: Property
@@ -91,13 +91,13 @@ def ranking_roots(spec: Spec, cls: type[Model]) -> list[Callable[..., Any]]:
     return list(dict.fromkeys([*found, *chosen]))
 
 
-def levels_of(model: Model, goal: Goal, rankings: Sequence[Property], assumptions: Assumptions) -> list[Level]:
+def levels_of(model: Model, goal: Goal, rankings: Sequence[Property], assumptions: Assumptions) -> list[BoundRanking]:
     """The levels that are to prove a goal. Raises SourceError for a helper that is not fair, or not fully chosen."""
     found = []
     for prop in rankings:
         _require_parameters(model, goal, prop)
         helpers = _helpers(model, prop, ranks_of(prop.function), assumptions)
-        found.append(Level(prop, goal.arguments, tuple(helpers)))
+        found.append(BoundRanking(prop, goal.arguments, tuple(helpers)))
     return found
 
 
@@ -134,7 +134,7 @@ class Explanations:
 
     model: Model
     goal: Goal
-    levels: Sequence[Level]
+    levels: Sequence[BoundRanking]
     assumptions: Assumptions
     _known: dict[State, list[tuple[int, State]]] = field(default_factory=dict)
     """The labels of the fair steps from a state, and where they lead."""
@@ -152,7 +152,7 @@ class Explanations:
         """Whether a helper of some level is enabled."""
         return any(self._is_enabled(level, it, state) for level in self.levels for it in level.helpers)
 
-    def rank(self, level: Level, state: State) -> int:
+    def rank(self, level: BoundRanking, state: State) -> int:
         found = self._value(level.prop.function, level, state)
         assert isinstance(found, int)
         return found
@@ -173,7 +173,7 @@ class Explanations:
         """The rankings before and after a step, and the state of their helpers."""
         return [self._told(level, before, after) for level in self.levels]
 
-    def _told(self, level: Level, before: State, after: State | None) -> str:
+    def _told(self, level: BoundRanking, before: State, after: State | None) -> str:
         said = f"{level.name}: {self.rank(level, before)}"
         if after is not None:
             said += f" -> {self.rank(level, after)}" if self.pending(after) else " -> not pending"
@@ -187,7 +187,7 @@ class Explanations:
             said += f"; {it.assumption} {how}"
         return said
 
-    def _stays(self, level: Level, before: State, after: State) -> bool:
+    def _stays(self, level: BoundRanking, before: State, after: State) -> bool:
         return self.rank(level, before) == self.rank(level, after) and all(
             self._label(level, it, before) == self._label(level, it, after)
             and after not in self._led_to(level, it, before)
@@ -195,10 +195,10 @@ class Explanations:
             for it in level.helpers
         )
 
-    def _is_enabled(self, level: Level, it: Help, state: State) -> bool:
+    def _is_enabled(self, level: BoundRanking, it: Help, state: State) -> bool:
         return bool(self._led_to(level, it, state))
 
-    def _led_to(self, level: Level, it: Help, state: State) -> set[State]:
+    def _led_to(self, level: BoundRanking, it: Help, state: State) -> set[State]:
         """Where a helper leads from a state, with those arguments for which it is fair."""
         label = self._label(level, it, state)
         if state not in self._known:
@@ -210,13 +210,13 @@ class Explanations:
             ]  # fmt: skip
         return {after for by, after in self._known[state] if by == label}
 
-    def _label(self, level: Level, it: Help, state: State) -> int | None:
+    def _label(self, level: BoundRanking, it: Help, state: State) -> int | None:
         """The choice of a helper's fairness that helps in a state; None if none does."""
         chosen = {name: self._value(function, level, state) for name, function in it.chosen.items()}
         if any(value is None for value in chosen.values()):
             return None
         return it.assumption.label(chosen)
 
-    def _value(self, function: Callable[..., Any], level: Level, state: State) -> Any:
+    def _value(self, function: Callable[..., Any], level: BoundRanking, state: State) -> Any:
         with computing(self.model, "a ranking returns a number, and what chooses for a helper a value"):
             return function(self.model.at(state), **level.arguments)

@@ -18,7 +18,7 @@ import z3
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
-from floodmark.checkers.symbolic.terms.smt_text import Status, Symbols, text
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames, SolverStatus, text
 from floodmark.language.errors import SourceError
 
 PART = "-part-"
@@ -27,28 +27,28 @@ PART = "-part-"
 _FILE_NAME_BYTES = 150
 
 
-class Record(Protocol):
+class ObligationRecorder(Protocol):
     """Receives each obligation, as terms or as ``text``. ``name`` is for a file, ``about`` for its reader."""
 
-    def __call__(self, name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None: ...
+    def __call__(self, name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None: ...
 
 
 class Kept:
     """Receives obligations of which it is not known yet whether a result will rely on them."""
 
     def __init__(self) -> None:
-        self._received: list[tuple[str, str, Iterable[Truth] | str, Status]] = []
+        self._received: list[tuple[str, str, Iterable[Truth] | str, SolverStatus]] = []
 
-    def __call__(self, name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None:
+    def __call__(self, name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
         self._received.append((name, about, terms if isinstance(terms, str) else list(terms), status))
 
-    def hand_on(self, record: Record) -> None:
+    def hand_on(self, record: ObligationRecorder) -> None:
         """Records them."""
         for received in self._received:
             record(*received)
 
 
-def status_of(answer: Any) -> Status:
+def status_of(answer: Any) -> SolverStatus:
     """z3's answer."""
     if answer == z3.unsat:
         return "unsat"
@@ -69,17 +69,17 @@ class Scripts:
         except OSError as error:
             raise SourceError(f"cannot be written: {error.strerror}", str(folder)) from None
 
-    def of(self, subject: str) -> Record:
+    def of(self, subject: str) -> ObligationRecorder:
         """The recorder for the files of one proof or claim. Parts have the number of their obligation, so how z3
         refuted it changes the name of no other."""
         name = file_name(subject)
         self._subjects[name] += 1
         folder = self.folder / (name if self._subjects[name] == 1 else f"{name}-{self._subjects[name]}")
         folder.mkdir()
-        symbols = Symbols()
+        symbols = SmtNames()
         whole = 0
 
-        def write(name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None:
+        def write(name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
             nonlocal whole
             whole += PART not in name
             said = terms

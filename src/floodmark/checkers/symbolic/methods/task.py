@@ -15,7 +15,7 @@ DEFAULT_DEPTH = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ProofTask:
     """The task of ``floodmark prove``, apart from the specs.
 
     With ``expect`` "bounded", a bounded search need only show that there is no violation within ``depth``. ``workers``
@@ -35,9 +35,9 @@ class Task:
     workers: int = 1
 
 
-def task_of(proving: Proving) -> Task:
+def task_of(proving: Proving) -> ProofTask:
     """The task of a proof that a spec lists."""
-    return Task(
+    return ProofTask(
         method=proving.method,
         depth=DEFAULT_DEPTH if proving.depth is None else proving.depth,
         unbounded=proving.unbounded,
@@ -48,7 +48,7 @@ def task_of(proving: Proving) -> Task:
     )
 
 
-def subjects(check: Check, task: Task, line: int | None = None) -> list[Property]:
+def subjects(check: Check, task: ProofTask, line: int | None = None) -> list[Property]:
     """What is to be proved: invariants and transition properties. An unknown name is an error.
 
     For a known-bad design, a bounded search checks what its entry names; a proof may need every property.
@@ -72,7 +72,7 @@ def subjects(check: Check, task: Task, line: int | None = None) -> list[Property
     return [prop for prop in found if prop.kind != "reachable" and not prop.is_liveness]
 
 
-def _ranked(check: Check, found: list[Property], task: Task, line: int | None) -> list[Property]:
+def _ranked(check: Check, found: list[Property], task: ProofTask, line: int | None) -> list[Property]:
     """The liveness properties that have a ranking. Raises SourceError for a selected one without a ranking."""
     rankings = rankings_of(check.spec, check.cls(), check.settings.invariant_files)
     for prop in found:

@@ -22,7 +22,7 @@ from typing import Any
 from floodmark.checkers.project import toml
 from floodmark.checkers.project.spec import Proving, Spec
 from floodmark.checkers.project.toml import inline
-from floodmark.checkers.symbolic.tactics.answers import Answers, Key, NoAnswerError, as_data, from_data
+from floodmark.checkers.symbolic.tactics.answers import Answers, NoAnswerError, ObligationKey, as_data, from_data
 from floodmark.language.errors import SourceError
 
 SUFFIX = ".answers"
@@ -38,7 +38,7 @@ class Recorded:
     """The answers of one proof, and the version of z3 that gave them; None where nothing is recorded."""
 
     z3: str | None = None
-    answers: Mapping[Key, Answers] = field(default_factory=dict)
+    answers: Mapping[ObligationKey, Answers] = field(default_factory=dict)
 
 
 def path_of(spec: Spec) -> Path:
@@ -94,7 +94,7 @@ def _proof(entry: Any, text: str, path: Path) -> tuple[str, Recorded]:
     raise SourceError("a proof has a name, a version of z3 and a table of answers", str(path), 1)
 
 
-def _obligation(said: str, data: object, text: str, path: Path) -> tuple[Key, Answers]:
+def _obligation(said: str, data: object, text: str, path: Path) -> tuple[ObligationKey, Answers]:
     action, preserves, name = said.partition(_PRESERVES)
     try:
         if not preserves:

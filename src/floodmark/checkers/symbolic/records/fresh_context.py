@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from floodmark.checkers.symbolic.records.narrowing import Found, narrowed, sought
+from floodmark.checkers.symbolic.records.narrowing import NarrowedAnswer, narrowed, sought
 from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
 from floodmark.checkers.symbolic.tactics.answers import Answers
 from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
-from floodmark.checkers.symbolic.terms.axioms import Known
+from floodmark.checkers.symbolic.terms.axioms import KnownFacts
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
-from floodmark.checkers.symbolic.terms.smt_text import Symbols, text
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class FreshResult:
 
 
 def in_fresh_context(
-    symbols: Symbols,
+    symbols: SmtNames,
     goal: Any,
     assumed: Sequence[Any],
-    facts: Known,
+    facts: KnownFacts,
     seconds: float | None = None,
     likely: Sequence[Callable[[], Any]] = (),
     uncounted: Sequence[Any] = (),
@@ -61,15 +61,15 @@ def in_fresh_context(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RecordedQuery:
     """The query for a recorded answer: a goal, the assumptions that are ``always`` made, and the optional ones, by
     name."""
 
-    symbols: Symbols
+    symbols: SmtNames
     goal: Any
     always: Any
     said: Mapping[str, Any]
-    facts: Known
+    facts: KnownFacts
     uncounted: Sequence[Any] = ()
     sets: Sequence[Any] = ()
 
@@ -92,7 +92,7 @@ class Question:
             through = asking.goes_through(answers)
             return through, tuple(_written(part) for part in asking.refuted if in_parts)
 
-    def narrowed(self, found: Sequence[Found]) -> Answers | None:
+    def narrowed(self, found: Sequence[NarrowedAnswer]) -> Answers | None:
         """The narrow answers from a search's result; None if there are none."""
         with self.copied(self.said, None) as asking:
             return narrowed(asking, found)
@@ -104,5 +104,5 @@ class Question:
 
 
 def _written(refuted: Sequence[Any]) -> str:
-    symbols = Symbols()
+    symbols = SmtNames()
     return text([symbols.plain(term) for term in refuted], "unsat")

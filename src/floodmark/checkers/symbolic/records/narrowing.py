@@ -36,11 +36,11 @@ MAX_DROPPED = 12
 
 Item = TypeVar("Item")
 
-Found = tuple[Collection[str], Strategy]
+NarrowedAnswer = tuple[Collection[str], Strategy]
 """The assumptions with which a search refuted a case, and its strategy."""
 
 
-def narrowed(replaying: Replaying, found: Sequence[Found]) -> Answers | None:
+def narrowed(replaying: Replaying, found: Sequence[NarrowedAnswer]) -> Answers | None:
     """The answers of a query whose cases were refuted so; None if some case has none."""
     return _Narrowing(replaying).answers(found) if len(found) == len(replaying.cases) else None
 
@@ -79,7 +79,7 @@ class _Narrowing:
         self._asks = replaying
         self._last: Way | None = None
 
-    def answers(self, found: Sequence[Found]) -> Answers | None:
+    def answers(self, found: Sequence[NarrowedAnswer]) -> Answers | None:
         """The answers of all cases."""
         answers = []
         for case, (names, strategy) in zip(self._asks.cases, found, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.symbolic.suggestions.covers import covers
-from floodmark.checkers.symbolic.suggestions.sentences import Answers
+from floodmark.checkers.symbolic.suggestions.sentences import TruthColumn
 
 MAX_COVERS = 150
 """So many clauses are looked at for one choice of variables."""
@@ -17,7 +17,7 @@ AT_FIRST = 64
 AT_ONCE = 20
 
 
-def different(answers: Iterable[Answers], columns: int) -> Answers:
+def different(answers: Iterable[TruthColumn], columns: int) -> TruthColumn:
     """Rows of answers, each once."""
     packed = [_distinct(np.packbits(part, axis=1)) for part in answers]
     if not packed or not columns:
@@ -35,7 +35,7 @@ def _distinct(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
 class Examples:
     """The answers of reachable states, each once; a clause is true of a model only if it is true of each of them."""
 
-    def __init__(self, rows: Answers) -> None:
+    def __init__(self, rows: TruthColumn) -> None:
         self._keep(rows)
         step = max(1, len(rows) // AT_FIRST)
         self._looked_at = rows[::step]
@@ -43,7 +43,7 @@ class Examples:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, rows: Answers) -> None:
+    def add(self, rows: TruthColumn) -> None:
         """Adds what another state answers."""
         self._keep(np.concatenate([self._rows, rows]))
         self._looked_at = np.concatenate([self._looked_at, rows])
@@ -67,7 +67,7 @@ class Examples:
         missed = ~true & self._all
         return int(np.unpackbits(missed).argmax()) if missed.any() else None
 
-    def _keep(self, rows: Answers) -> None:
+    def _keep(self, rows: TruthColumn) -> None:
         self._rows = rows
         self._columns = np.ascontiguousarray(np.packbits(rows, axis=0).T)
         self._all = np.packbits(np.ones(len(rows), dtype=np.bool_))

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from floodmark.checkers.symbolic.suggestions.batches import Batch, batch_of
 from floodmark.checkers.symbolic.suggestions.examples import Examples, different
-from floodmark.checkers.symbolic.suggestions.scopes import Answered, Scope, Table
-from floodmark.checkers.symbolic.suggestions.sentences import Answers, Clause
+from floodmark.checkers.symbolic.suggestions.scopes import AtomScope, AtomTable, AtomValues
+from floodmark.checkers.symbolic.suggestions.sentences import Clause, TruthColumn
 from floodmark.language.model import Model, State
 
 SHAPES = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (2, 2), (3, 1), (3, 2))
@@ -28,9 +28,9 @@ COMPLEXITY = 0.12
 class Grammar:
     """The clauses about some scopes that are true of all examples met so far."""
 
-    def __init__(self, scopes: Sequence[Scope], batches: Collection[Batch]) -> None:
+    def __init__(self, scopes: Sequence[AtomScope], batches: Collection[Batch]) -> None:
         self.scopes = scopes
-        known: dict[int, dict[Table, Answered]] = {number: {} for number in range(len(batches))}
+        known: dict[int, dict[AtomTable, AtomValues]] = {number: {} for number in range(len(batches))}
         self._examples = [
             Examples(different(
                 (part for number, batch in enumerate(batches) for part in scope.answers(batch, known[number])),
@@ -38,20 +38,20 @@ class Grammar:
             ))
             for scope in scopes
         ]
-        self._met: deque[list[Answers]] = deque(maxlen=REMEMBERED)
+        self._met: deque[list[TruthColumn]] = deque(maxlen=REMEMBERED)
 
-    def answers(self, model: Model, state: State) -> list[Answers]:
+    def answers(self, model: Model, state: State) -> list[TruthColumn]:
         """What a state answers in each scope."""
-        batch, known = batch_of(model, [state]), dict[Table, Answered]()
+        batch, known = batch_of(model, [state]), dict[AtomTable, AtomValues]()
         return [different(scope.answers(batch, known), len(scope.atoms)) for scope in self.scopes]
 
-    def learn(self, answers: Sequence[Answers]) -> None:
+    def learn(self, answers: Sequence[TruthColumn]) -> None:
         """Takes a state as an example: from now on, no clause that it breaks is suggested."""
         for examples, rows in zip(self._examples, answers, strict=True):
             if len(rows):
                 examples.add(rows)
 
-    def suggest(self, answers: Sequence[Answers], without: Collection[Clause]) -> Clause | None:
+    def suggest(self, answers: Sequence[TruthColumn], without: Collection[Clause]) -> Clause | None:
         """A clause that excludes a state; None if there is none."""
         self._met.append(list(answers))
         found: list[Clause] = []
@@ -67,7 +67,7 @@ class Grammar:
         size = len(clause.literals) + len(self.scopes[clause.scope].variables)
         return excluded / len(self._met) - COMPLEXITY * size
 
-    def _excluding(self, answers: Sequence[Answers]) -> Iterator[Clause]:
+    def _excluding(self, answers: Sequence[TruthColumn]) -> Iterator[Clause]:
         """The clauses that are false of some choice of variables in a state, the simplest first.
 
         Of two members of different sets, clauses of three literals are left out: there are too many.

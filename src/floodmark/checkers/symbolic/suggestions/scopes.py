@@ -12,35 +12,35 @@ import numpy as np
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.batches import Batch, Numbers
-from floodmark.checkers.symbolic.suggestions.sentences import Answers, Clause, Sayable, said
-from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, Variable, Vocabulary
+from floodmark.checkers.symbolic.suggestions.sentences import Clause, Sayable, TruthColumn, said
+from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, ClauseVariable, Vocabulary
 from floodmark.checkers.symbolic.translate.synthetic_functions import written
 from floodmark.language.values import running
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AtomValues:
     """What a table's atoms are answered in a batch.
 
     ``cube`` has them for each combination of values that they read and each place of the variables' values, ``counts``
     how many values the variables have there, and ``which`` the combination that each state has.
     """
 
-    cube: Answers
+    cube: TruthColumn
     counts: Numbers
     which: Numbers
 
 
 @dataclass(frozen=True)
-class Table:
+class AtomTable:
     """Atoms that are about all of some variables and read the same variables of the model, given by number."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[ClauseVariable, ...]
     atoms: tuple[Atom, ...]
     reads: tuple[int, ...]
     names: Mapping[str, Any] = field(repr=False, compare=False)
 
-    def answers(self, batch: Batch) -> Answered:
+    def answers(self, batch: Batch) -> AtomValues:
         """What CPython answers, asked once for each combination of what is read."""
         first, which = batch.combinations(self.reads)
         found, sizes = [], []
@@ -54,7 +54,7 @@ class Table:
         for number, (rows, size) in enumerate(zip(found, sizes, strict=True)):
             within: tuple[Any, ...] = (number, *(slice(0, most) for most in size))
             cube[within] = np.array(rows, dtype=np.bool_).reshape(*size, len(self.atoms))
-        return Answered(cube, counts, which)
+        return AtomValues(cube, counts, which)
 
     @cached_property
     def _asked(self) -> Callable[[Any], tuple[list[int], list[tuple[bool, ...]]]]:
@@ -67,11 +67,11 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Scope:
+class AtomScope:
     """Variables, and the atoms about them and the state, in the order of their tables."""
 
-    variables: tuple[Variable, ...]
-    tables: tuple[Table, ...]
+    variables: tuple[ClauseVariable, ...]
+    tables: tuple[AtomTable, ...]
 
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
@@ -82,7 +82,7 @@ class Scope:
         """Whether it is about members of two different sets."""
         return len({it.container for it in self.variables} - {None}) > 1
 
-    def answers(self, batch: Batch, known: dict[Table, Answered]) -> Iterator[Answers]:
+    def answers(self, batch: Batch, known: dict[AtomTable, AtomValues]) -> Iterator[TruthColumn]:
         """What a batch answers, in parts. ``known`` remembers the answers of tables."""
         for table in self.tables:
             if table not in known:
@@ -116,25 +116,25 @@ class Scope:
         return Property(name, "invariant", function, file, 1, "Suggested.")
 
 
-def scopes_of(vocabulary: Vocabulary, sayable: Sayable) -> list[Scope]:
+def scopes_of(vocabulary: Vocabulary, sayable: Sayable) -> list[AtomScope]:
     """The scopes of up to two variables, those of fewer variables first."""
     pairs = vocabulary.pairs
-    chosen: list[tuple[Variable, ...]] = [(), *((one,) for one, _ in pairs), *pairs]
+    chosen: list[tuple[ClauseVariable, ...]] = [(), *((one,) for one, _ in pairs), *pairs]
     chosen += [(one, other) for (one, _), (other, _) in itertools.combinations(pairs, 2)]
-    tables: dict[tuple[Variable, ...], list[Table]] = {}
+    tables: dict[tuple[ClauseVariable, ...], list[AtomTable]] = {}
     for variables in chosen:
         for part in _parts(variables):
             if part not in tables:
                 tables[part] = _tables(vocabulary, sayable, part)
-    return [Scope(it, tuple(table for part in _parts(it) for table in tables[part])) for it in chosen]
+    return [AtomScope(it, tuple(table for part in _parts(it) for table in tables[part])) for it in chosen]
 
 
-def _parts(variables: tuple[Variable, ...]) -> Iterator[tuple[Variable, ...]]:
+def _parts(variables: tuple[ClauseVariable, ...]) -> Iterator[tuple[ClauseVariable, ...]]:
     for size in range(len(variables) + 1):
         yield from itertools.combinations(variables, size)
 
 
-def _tables(vocabulary: Vocabulary, sayable: Sayable, variables: tuple[Variable, ...]) -> list[Table]:
+def _tables(vocabulary: Vocabulary, sayable: Sayable, variables: tuple[ClauseVariable, ...]) -> list[AtomTable]:
     """The atoms about all of these variables, those together that read the same."""
     names = frozenset(it.name for it in variables)
     ranged = frozenset(it.container for it in variables if it.container is not None)
@@ -143,4 +143,4 @@ def _tables(vocabulary: Vocabulary, sayable: Sayable, variables: tuple[Variable,
         read = sayable.reads(atom, variables) if atom.variables == names else None
         if read is not None:
             found.setdefault(tuple(sorted(ranged | read)), []).append(atom)
-    return [Table(variables, tuple(atoms), reads, vocabulary.names) for reads, atoms in found.items()]
+    return [AtomTable(variables, tuple(atoms), reads, vocabulary.names) for reads, atoms in found.items()]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, Variable
+from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, ClauseVariable
 from floodmark.checkers.symbolic.translate.obligations import variables_of
 from floodmark.checkers.symbolic.translate.synthetic_functions import written
 from floodmark.checkers.symbolic.translate.transition_system import system_of
@@ -18,7 +18,7 @@ from floodmark.compiler.ir import OpenConstant, walk
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
-Answers = NDArray[np.bool_]
+TruthColumn = NDArray[np.bool_]
 """What atoms are answered: a row for each choice of variables, a column for each atom."""
 
 
@@ -31,7 +31,7 @@ class Clause:
     scope: int
     literals: tuple[tuple[int, bool], ...]
 
-    def holds(self, answers: Answers) -> bool:
+    def holds(self, answers: TruthColumn) -> bool:
         """Whether it is true of all these choices."""
         found = np.zeros(len(answers), dtype=np.bool_)
         for column, affirmed in self.literals:
@@ -39,7 +39,7 @@ class Clause:
         return bool(found.all())
 
 
-def said(parts: Sequence[str], variables: Sequence[Variable]) -> str:
+def said(parts: Sequence[str], variables: Sequence[ClauseVariable]) -> str:
     """A disjunction for every choice of variables, as an expression."""
     if not variables:
         return parts[0] if len(parts) == 1 else "(\n        " + "\n        or ".join(parts) + "\n    )"
@@ -62,7 +62,7 @@ class Sayable:
         self._order = list(model.variable_types)
         self._known: dict[str, frozenset[int] | None] = {}
 
-    def reads(self, atom: Atom, variables: Sequence[Variable]) -> frozenset[int] | None:
+    def reads(self, atom: Atom, variables: Sequence[ClauseVariable]) -> frozenset[int] | None:
         """The numbers of the variables of the model that an atom is about; None if it cannot be said."""
         if atom.text not in self._known:
             self._known[atom.text] = self._read(said([atom.text], variables))

@@ -21,7 +21,7 @@ MOST = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Countermodel:
+class SizedCountermodel:
     """A state in which all assumptions are true, and the one after it, which is missing where the action fails."""
 
     before: State
@@ -57,7 +57,7 @@ class Sized:
         self._properties[prop.name] = prop
         self._system.predicates[prop.name] = self._system.read(prop.function)
 
-    def ask(self, action: str, about: str, assumed: Iterable[str]) -> frozenset[str] | Countermodel | None:
+    def ask(self, action: str, about: str, assumed: Iterable[str]) -> frozenset[str] | SizedCountermodel | None:
         """Which assumptions show that an action preserves a statement; or a countermodel; None if z3 does not know."""
         goal = self._goal(action, about)
         if goal is False:
@@ -72,7 +72,7 @@ class Sized:
             return None
         model, fired = solver.model(), self._fired(action)
         after = None if about in (TYPES, BOUNDARY) else self._system.decode(fired.after, model)
-        return Countermodel(self._system.decode(self._system.now.state, model), after)
+        return SizedCountermodel(self._system.decode(self._system.now.state, model), after)
 
     def _fired(self, action: str) -> Fired:
         return next(fired for fired in self._system.fired if fired.action.name == action)

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
 from floodmark.checkers.symbolic.suggestions.sentences import Clause
-from floodmark.checkers.symbolic.suggestions.sized import Countermodel, Sized
+from floodmark.checkers.symbolic.suggestions.sized import Sized, SizedCountermodel
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES
 
@@ -98,20 +98,20 @@ class Support:
             needed = [it for it in self._needed() if it in self._clauses]
             assumed = dict.fromkeys([*self._properties, *needed, *([name] if name in self._clauses else [])])
             answer = self._ask(duty, assumed)
-            if isinstance(answer, Countermodel):
+            if isinstance(answer, SizedCountermodel):
                 assumed |= dict.fromkeys(self._clauses)
                 answer = self._ask(duty, assumed)
             if answer is None:
                 self._give_up(name)
                 return
-            if not isinstance(answer, Countermodel):
+            if not isinstance(answer, SizedCountermodel):
                 self._shown[duty] = self._fewer(duty, answer, {*needed, *self._properties})
                 return
             if not self._exclude(answer, duty):
                 self._refute(answer, name, action, duty)
                 return
 
-    def _exclude(self, met: Countermodel, duty: Duty) -> bool:
+    def _exclude(self, met: SizedCountermodel, duty: Duty) -> bool:
         """Takes a clause from the grammar that excludes a countermodel, if there is one."""
         answers = self._grammar.answers(self._sizes[duty[1]].model, met.before)
         clause = self._grammar.suggest(answers, self._dropped)
@@ -130,7 +130,7 @@ class Support:
             size.learn(prop)
         return True
 
-    def _refute(self, met: Countermodel, name: str, action: str, duty: Duty) -> None:
+    def _refute(self, met: SizedCountermodel, name: str, action: str, duty: Duty) -> None:
         """Takes the state after a countermodel that nothing excludes as an example, which refutes the clause."""
         if name not in self._clauses or met.after is None:
             what = "goes wrong" if name == TYPES else f"breaks {name}"
@@ -184,7 +184,7 @@ class Support:
         clause = self._clauses.get(name)
         return 0 if clause is None else len(clause.literals) + len(self._grammar.scopes[clause.scope].variables)
 
-    def _ask(self, duty: Duty, assumed: Collection[str]) -> frozenset[str] | Countermodel | None:
+    def _ask(self, duty: Duty, assumed: Collection[str]) -> frozenset[str] | SizedCountermodel | None:
         if self._deadline.ended:
             raise NothingFoundError(f"ended by {self._deadline.reason}")
         name, number, action = duty

@@ -37,7 +37,7 @@ from floodmark.language.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class ClauseVariable:
     """A variable of a clause: its name, what it ranges over, and its type.
 
     ``container`` is the number of the variable of the model whose members it stands for, if it is no identifier.
@@ -76,10 +76,10 @@ class Vocabulary:
     kinds: Mapping[str, Type]
     rules: Sequence[Term]
     guards: Sequence[Guard]
-    pairs: Sequence[tuple[Variable, Variable]]
+    pairs: Sequence[tuple[ClauseVariable, ClauseVariable]]
     names: Mapping[str, Any]
 
-    def atoms(self, variables: Sequence[Variable]) -> list[Atom]:
+    def atoms(self, variables: Sequence[ClauseVariable]) -> list[Atom]:
         """The questions about these variables and the state, each once."""
         terms = self._terms(variables)
         found = {atom.text: atom for term in terms for atom in _alone(term)}
@@ -89,7 +89,7 @@ class Vocabulary:
             found |= {atom.text: atom for atom in _required(guard, variables)}
         return list(found.values())
 
-    def _terms(self, variables: Sequence[Variable]) -> list[Term]:
+    def _terms(self, variables: Sequence[ClauseVariable]) -> list[Term]:
         roots = [Term(f"model.{name}", kind) for name, kind in self.kinds.items()] + list(self.rules)
         roots += [Term(it.name, it.type, frozenset({it.name})) for it in variables]
         terms = [part for root in roots for part in _parts(root)]
@@ -126,18 +126,18 @@ def _named(guard: Guard, names: dict[str, Any]) -> bool:
 
 def _pairs(
     kinds: Mapping[str, Type], drawn: Mapping[str, str], taken: set[str]
-) -> list[tuple[Variable, Variable]]:
+) -> list[tuple[ClauseVariable, ClauseVariable]]:
     """The members of each set of records or of sets, called as the actions call them, and the identifiers."""
-    found: list[tuple[str, Variable]] = []
+    found: list[tuple[str, ClauseVariable]] = []
     for number, (name, kind) in enumerate(kinds.items()):
         if isinstance(kind, SetType | BagType) and isinstance(kind.element, RecordType | SetType):
             member = drawn.get(name, f"one_of_{name}")
             if any(member == other for other, _ in found):
                 member = f"{name}_{member}"
-            found.append((member, Variable("", f"model.{name}", kind.element, number)))
+            found.append((member, ClauseVariable("", f"model.{name}", kind.element, number)))
     for part in dict.fromkeys(part for kind in kinds.values() for part in parts_of(kind)):
         if isinstance(part, IdentifierType):
-            found.append((part.cls.__name__.lower(), Variable("", part.cls.__name__, part)))
+            found.append((part.cls.__name__.lower(), ClauseVariable("", part.cls.__name__, part)))
     return [
         (replace(it, name=_free(name, taken)), replace(it, name=_free(f"other_{name}", taken))) for name, it in found
     ]
@@ -224,7 +224,7 @@ def _told_apart(kind: Type) -> Type | None:
     return inner if isinstance(inner, IdentifierType | RecordType) else None
 
 
-def _required(guard: Guard, variables: Sequence[Variable]) -> Iterator[Atom]:
+def _required(guard: Guard, variables: Sequence[ClauseVariable]) -> Iterator[Atom]:
     """What an action requires of its parameters, asked of the variables that they may be."""
     choices = [
         [it for it in variables if it.domain == _domain(name, kind, guard)] for name, kind in guard.parameters.items()

@@ -23,7 +23,7 @@ import z3
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.skolem_instances import plain_name
-from floodmark.checkers.symbolic.terms.axioms import Known
+from floodmark.checkers.symbolic.terms.axioms import KnownFacts
 from floodmark.checkers.symbolic.terms.booleans import as_term
 from floodmark.checkers.symbolic.translate.obligations import goals_of, said
 from floodmark.checkers.symbolic.translate.transition_system import System
@@ -91,7 +91,7 @@ def _statements(
                 yield _source(fact.term, origin, system.values.facts), fact.term
 
 
-def _source(fact: Any, origin: str, known: Known) -> str:
+def _source(fact: Any, origin: str, known: KnownFacts) -> str:
     """The origin of an axiom: the cardinality laws, or a set that a statement describes."""
     symbols = [plain_name(known.declared(it).name()) for it in known.symbols_of(fact)]
     size = next((it for it in sorted(symbols) if it.startswith("size of ")), None)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Literal, get_args
 
-Key = tuple[str, str]
+ObligationKey = tuple[str, str]
 """The names of an action, or of an initial method, and of what it preserves."""
 
 Style = Literal["models", "terms", "all terms", "shallow", "late", "late relevant", "eager models", "near"]
@@ -73,14 +73,14 @@ class Book:
     and ``keep`` is called with the present ones. ``command`` is the command with which a user starts that search.
     """
 
-    known: Mapping[Key, Answers]
+    known: Mapping[ObligationKey, Answers]
     finds: bool = False
     command: str = ""
     version: str | None = None
-    keep: Callable[[Mapping[Key, Answers]], None] | None = None
-    found: dict[Key, Answers] = field(default_factory=dict)
+    keep: Callable[[Mapping[ObligationKey, Answers]], None] | None = None
+    found: dict[ObligationKey, Answers] = field(default_factory=dict)
 
-    def note(self, key: Key, answers: Answers) -> None:
+    def note(self, key: ObligationKey, answers: Answers) -> None:
         """Keeps answers that succeeded."""
         self.found[key] = answers
         if self.keep is not None and self.known.get(key) != answers:

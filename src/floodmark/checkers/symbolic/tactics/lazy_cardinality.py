@@ -30,7 +30,7 @@ MAX_ROUNDS = 60
 INCOMPLETE = "(incomplete quantifiers)"
 """z3's reason for unknown where it has a candidate model."""
 
-Choice = tuple[int, ...]
+SetNumbers = tuple[int, ...]
 """Some sets, by number."""
 
 
@@ -224,7 +224,7 @@ class _Counted:
                 return [self._instance(*it) for it in found[:MAX_AT_ONCE]]
         return []
 
-    def _distance(self, chosen: Choice) -> int:
+    def _distance(self, chosen: SetNumbers) -> int:
         """How far some sets are from the question: it compares some of them, and some belong to the same identifier."""
         asked = len(self._asked.intersection(chosen))
         alike = any(self._of[one] & self._of[other] for one, other in itertools.combinations(chosen, 2))
@@ -232,7 +232,7 @@ class _Counted:
 
     def _broken(
         self, law: _Law, model: Any, sizes: Mapping[int, int], without: Collection[int]
-    ) -> Iterator[tuple[_Law, Choice]]:
+    ) -> Iterator[tuple[_Law, SetNumbers]]:
         """The sets, by number, whose sizes contradict a law that was not said of them."""
         of_size: dict[int, list[int]] = {}
         wholes: dict[int, list[int]] = {}
@@ -251,7 +251,7 @@ class _Counted:
                 if is_new and not (either_way and chosen[0] > chosen[1]):
                     yield law, chosen
 
-    def _instance(self, law: _Law, chosen: Choice) -> Any:
+    def _instance(self, law: _Law, chosen: SetNumbers) -> Any:
         self._said.add((law.number, *chosen))
         sets = tuple(self._counts[key].arg(0) for key in chosen)
         self._told.append((law.name, sets))

@@ -19,7 +19,7 @@ from floodmark.checkers.symbolic.tactics.premise_elimination import unconditiona
 from floodmark.checkers.symbolic.tactics.simplification import Range, Simpler, conjuncts, ranges_in
 from floodmark.checkers.symbolic.terms.axioms import Fact
 
-Known = Callable[[Sequence[Any]], Sequence[Fact]]
+FactsOf = Callable[[Sequence[Any]], Sequence[Fact]]
 
 
 class Premises:
@@ -28,7 +28,7 @@ class Premises:
     ``sets`` are the sorts of the sets that are counted.
     """
 
-    def __init__(self, assumed: Sequence[Any], known: Known, sets: Sequence[Any]) -> None:
+    def __init__(self, assumed: Sequence[Any], known: FactsOf, sets: Sequence[Any]) -> None:
         self._known = known
         self._stated = [*conjuncts(z3.simplify(assumed[0]))]
         self.sets = sets

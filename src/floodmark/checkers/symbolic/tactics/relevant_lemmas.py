@@ -13,7 +13,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
-from floodmark.checkers.symbolic.terms.smt_text import Symbols
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames
 from floodmark.checkers.symbolic.terms.structure import subterms
 from floodmark.checkers.symbolic.translate.obligations import TYPES, assumption, goals_of, said, variables_of
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
@@ -145,7 +145,7 @@ class _NeededAt:
         self._properties = properties
         self._steps = steps
         self._goals: dict[str, dict[str, Truth]] = {}
-        self._symbols = Symbols()
+        self._symbols = SmtNames()
 
     def by(self, action: str, name: str) -> list[str] | None:
         """The names of properties and lemmas; None if they cannot be computed."""

@@ -103,7 +103,7 @@ def _either(one: Range, other: Range) -> Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TermContext:
     """The context of a term: terms that are true or false there, and ranges of terms, all by their ids."""
 
     truths: Mapping[int, bool] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Known:
     key: frozenset[tuple[int, bool]] = frozenset()
 
 
-NOTHING = Known()
+NOTHING = TermContext()
 _CONNECTIVES = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_TRUE, z3.Z3_OP_FALSE)
 MAX_WRITTEN = 1_000
 """The size of the largest terms that are simplified by their context, since the same term may become different ones at
@@ -143,7 +143,7 @@ class Simpler:
             return found
         return z3.simplify(self._in(found, NOTHING))
 
-    def _in(self, term: Any, known: Known | None) -> Any:
+    def _in(self, term: Any, known: TermContext | None) -> Any:
         """A term in a context; None for no context."""
         key = term.get_id(), None if known is None else known.key
         if key not in self._done:
@@ -151,7 +151,7 @@ class Simpler:
             self._done[key] = self._rewritten(term, known)
         return self._done[key]
 
-    def _rewritten(self, term: Any, known: Known | None) -> Any:
+    def _rewritten(self, term: Any, known: TermContext | None) -> Any:
         node = node_of(term)
         match node.kind:
             case structure.QUANTIFIER:
@@ -169,7 +169,7 @@ class Simpler:
             return z3.BoolVal(known.truths[made.get_id()], made.ctx)
         return self._compared(made, known)
 
-    def _quantified(self, term: Any, known: Known | None) -> Any:
+    def _quantified(self, term: Any, known: TermContext | None) -> Any:
         if term.is_lambda():
             return term
         own, body = unbound(term)
@@ -180,7 +180,7 @@ class Simpler:
         make = z3.ForAll if term.is_forall() else z3.Exists
         return make(own, body, patterns=[z3.MultiPattern(*it.children()) for it in patterns])
 
-    def _joined(self, term: Any, true: bool, known: Known | None) -> Any:
+    def _joined(self, term: Any, true: bool, known: TermContext | None) -> Any:
         """A conjunction, each conjunct in a context where the others are true; or a disjunction."""
         decides = z3.Z3_OP_FALSE if true else z3.Z3_OP_TRUE
         parts = parts_of(term)
@@ -194,7 +194,7 @@ class Simpler:
             return kept[0]
         return z3.And(*kept, term.ctx) if true else z3.Or(*kept, term.ctx)
 
-    def _choice(self, term: Any, known: Known | None) -> Any:
+    def _choice(self, term: Any, known: TermContext | None) -> Any:
         asked, one, other = parts_of(term)
         condition = self._in(asked, known)
         if _is_truth(condition):
@@ -211,7 +211,7 @@ class Simpler:
 
     # Comparisons.
 
-    def _compared(self, term: Any, known: Known | None) -> Any:
+    def _compared(self, term: Any, known: TermContext | None) -> Any:
         """A term; if it is a comparison that the ranges decide, whether it is true."""
         kind = kind_of(term)
         if kind == z3.Z3_OP_EQ and z3.is_int(parts_of(term)[0]):
@@ -230,7 +230,7 @@ class Simpler:
         return self._of_options(least, most, lambda a, b: a <= b, term, known)
 
     def _of_options(
-        self, one: Any, other: Any, compare: Callable[[Any, Any], Truth], term: Any, known: Known | None
+        self, one: Any, other: Any, compare: Callable[[Any, Any], Truth], term: Any, known: TermContext | None
     ) -> Any:
         """A comparison of a choice, as a choice between comparisons, if one of these is decided."""
         for turned, choice, given in ((False, one, other), (True, other, one)):
@@ -246,19 +246,19 @@ class Simpler:
                 return z3.simplify(z3.And(z3.Or(z3.Not(condition), then), z3.Or(condition, otherwise)))
         return term
 
-    def _ordered(self, least: Any, most: Any, known: Known | None) -> bool:
+    def _ordered(self, least: Any, most: Any, known: TermContext | None) -> bool:
         """Whether one number is at most the other in the ranges."""
         high, low = self._range(least, known)[1], self._range(most, known)[0]
         return high is not None and low is not None and high <= low
 
-    def _apart(self, least: Any, most: Any, known: Known | None) -> bool:
+    def _apart(self, least: Any, most: Any, known: TermContext | None) -> bool:
         """Whether one number is less than the other in the ranges."""
         high, low = self._range(least, known)[1], self._range(most, known)[0]
         return high is not None and low is not None and high < low
 
     # What is known.
 
-    def _where(self, known: Known | None, terms: Iterable[Any], true: bool) -> Known | None:
+    def _where(self, known: TermContext | None, terms: Iterable[Any], true: bool) -> TermContext | None:
         """A context in which further terms are true, or false."""
         if known is None:
             return None
@@ -283,9 +283,9 @@ class Simpler:
                 elif not value and kind in (z3.Z3_OP_LE, z3.Z3_OP_GE):  # then they are not the same, either
                     one, other = parts_of(term)
                     waiting += ((z3.simplify(it), False) for it in (one == other, other == one))
-        return Known(truths, limits, frozenset(key))
+        return TermContext(truths, limits, frozenset(key))
 
-    def _range(self, term: Any, known: Known | None) -> Range:
+    def _range(self, term: Any, known: TermContext | None) -> Range:
         """The range of a number."""
         key = term.get_id(), None if known is None else known.key
         if key not in self._within:
@@ -293,7 +293,7 @@ class Simpler:
             self._within[key] = self._range_of(term, known)
         return self._within[key]
 
-    def _range_of(self, term: Any, known: Known | None) -> Range:
+    def _range_of(self, term: Any, known: TermContext | None) -> Range:
         own = ANY if known is None else known.limits.get(term.get_id(), ANY)
         node = node_of(term)
         match node.kind:

@@ -27,7 +27,7 @@ class Fact:
     term: Any
 
 
-class Known:
+class KnownFacts:
     """Some facts, and which of them a query needs."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
@@ -59,7 +59,7 @@ class Known:
         self._mentioned[term.get_id()] = frozenset(symbol.get_id() for symbol in symbols)
 
 
-class Facts(Known):
+class Facts(KnownFacts):
     """The facts of one system, and the variables that are bound by a quantifier later."""
 
     def __init__(self, symbols: Symbols) -> None:

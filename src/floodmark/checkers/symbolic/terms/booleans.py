@@ -14,7 +14,7 @@ import z3
 from z3 import z3core
 from z3.z3types import Ast
 
-from floodmark.checkers.symbolic.terms.structure import QUANTIFIER, Node, node_of
+from floodmark.checkers.symbolic.terms.structure import QUANTIFIER, TermNode, node_of
 
 Truth = Any
 """A bool, or a z3 Boolean term."""
@@ -136,7 +136,7 @@ def _nested(term: Any) -> int:
     """The depth of nested quantifiers."""
     known: dict[int, int] = {}
 
-    def within(node: Node) -> int:
+    def within(node: TermNode) -> int:
         if node.key not in known:
             known[node.key] = max(map(within, node.parts), default=0) + (node.kind == QUANTIFIER)
         return known[node.key]

@@ -15,15 +15,15 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.terms.axioms import Fact, Known
-from floodmark.checkers.symbolic.terms.smt_text import Symbols, text
+from floodmark.checkers.symbolic.terms.axioms import Fact, KnownFacts
+from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 from floodmark.checkers.symbolic.terms.structure import forget
 
 
 class CanonicalCopies:
     """The copies of the terms of one query. ``symbols`` gives their symbols names that are distinct."""
 
-    def __init__(self, symbols: Symbols) -> None:
+    def __init__(self, symbols: SmtNames) -> None:
         self._symbols = symbols
         self._reading = z3.Context()
         self._context = z3.Context()
@@ -41,14 +41,14 @@ class CanonicalCopies:
         copies = iter(z3.And(*read, z3.BoolVal(True, self._reading)).translate(self._context).children())
         return [z3.BoolVal(True, self._context) if z3.is_true(term) else next(copies) for term in plain]
 
-    def with_facts(self, terms: list[Any], facts: Known) -> tuple[list[Any], Known]:
+    def with_facts(self, terms: list[Any], facts: KnownFacts) -> tuple[list[Any], KnownFacts]:
         """Copies of statements, with the axioms about them."""
         told = facts.about(terms)
         whole = [*terms, *(fact.term for fact in told)]
         copies = self.of(whole)
         symbols = frozenset[int]().union(*map(facts.symbols_of, whole))
         own = {symbol: self._declaration(facts.declared(symbol)) for symbol in symbols}
-        known = Known(
+        known = KnownFacts(
             Fact(frozenset(own[head].get_id() for head in fact.heads if head in own), copy)
             for fact, copy in zip(told, copies[len(terms) :], strict=True)
         )

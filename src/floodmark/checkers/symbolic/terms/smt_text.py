@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import z3
 
-Status = Literal["unsat", "sat", "unknown"]
+SolverStatus = Literal["unsat", "sat", "unknown"]
 Logic = Literal["QF_BV", "ALL"]
 
 
-class Symbols:
+class SmtNames:
     """Gives the symbols of terms names that are distinct in SMT-LIB.
 
     To z3 a symbol is more than its name: its printer would merge two with the same spelling, which would be a different
@@ -88,7 +88,7 @@ class Symbols:
             self._constants.append((declaration(), new()))
 
 
-def text(terms: Sequence[Any], status: Status, logic: Logic = "ALL") -> str:
+def text(terms: Sequence[Any], status: SolverStatus, logic: Logic = "ALL") -> str:
     """The conjunction of all terms as an SMT-LIB 2 query, with the expected answer."""
     whole = list(terms) or [z3.BoolVal(True)]
     assumed = (z3.Ast * len(whole[:-1]))(*[term.as_ast() for term in whole[:-1]])

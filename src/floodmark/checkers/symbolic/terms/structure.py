@@ -18,14 +18,14 @@ QUANTIFIER, VARIABLE = -1, -2
 """The kinds of what is no application."""
 
 
-class Node:
+class TermNode:
     """A term, the number and the kind of which are known: that of its declaration, or one of the kinds above."""
 
     __slots__ = ("_nodes", "_parts", "closed", "extent", "key", "kind", "term")
 
     def __init__(self, nodes: Nodes, term: Any, key: int) -> None:
         self._nodes = nodes
-        self._parts: list[Node] | None = None
+        self._parts: list[TermNode] | None = None
         self.term = term
         self.key = key
         self.kind = _kind(term)
@@ -33,7 +33,7 @@ class Node:
         self.extent: tuple[int, int] | None = None
 
     @property
-    def parts(self) -> list[Node]:
+    def parts(self) -> list[TermNode]:
         """The arguments of an application, the body of a quantifier."""
         if self._parts is None:
             if self.kind == QUANTIFIER:
@@ -56,21 +56,21 @@ class Nodes:
     """The nodes of a context's terms. They keep the terms, as z3 reuses the ids of those that are gone."""
 
     def __init__(self) -> None:
-        self._known: dict[int, Node] = {}
+        self._known: dict[int, TermNode] = {}
 
-    def of(self, term: Any) -> Node:
+    def of(self, term: Any) -> TermNode:
         """The node of a term."""
         key = term.get_id()
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = Node(self, term, key)
+            known = self._known[key] = TermNode(self, term, key)
         return known
 
     def end(self) -> None:
         """Lets go of all terms."""
         self._known.clear()
 
-    def argument(self, term: Any, at: int) -> Node:
+    def argument(self, term: Any, at: int) -> TermNode:
         """The node of an argument, which is only wrapped for Python if it has none yet."""
         context = term.ctx.ref()
         known = self._known.get(z3core.Z3_get_ast_id(context, z3core.Z3_get_app_arg(context, term.as_ast(), at)))
@@ -94,7 +94,7 @@ def forget(context: Any) -> None:
         found.end()
 
 
-def node_of(term: Any) -> Node:
+def node_of(term: Any) -> TermNode:
     """The node of a term."""
     return nodes_of(term.ctx).of(term)
 
@@ -119,7 +119,7 @@ def _kind(term: Any) -> int:
     return VARIABLE
 
 
-def nodes_within(terms: Iterable[Any]) -> Iterator[Node]:
+def nodes_within(terms: Iterable[Any]) -> Iterator[TermNode]:
     """The nodes of which terms consist, themselves and the bodies of quantifiers among them, each once."""
     waiting = list(terms)
     if not waiting:

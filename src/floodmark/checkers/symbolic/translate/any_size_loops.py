@@ -123,7 +123,7 @@ def _added(target: Local, value: Expr) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class BestElementLoop:
     """A loop that keeps the best element: one whose ``number`` is better, by ``op``, than that of all before it.
 
     A round computes ``own`` variables, and ``kept`` is what it keeps of a better element, among that its number as
@@ -138,7 +138,7 @@ class Selection:
     kept: tuple[SetLocal, ...]
 
 
-def selection(loop: For) -> Selection | None:
+def selection(loop: For) -> BestElementLoop | None:
     """What a loop keeps, if it keeps the best element."""
     if not loop.body:
         return None
@@ -162,7 +162,7 @@ def selection(loop: For) -> Selection | None:
     for best, number, op in ((better.left, better.right, _MIRRORED[better.op]), (better.right, better.left, better.op)):
         best = _number(best)
         if isinstance(best, Local) and best.slot in slots and not locals_in(number) & slots and not has_effects(number):
-            return Selection(own, conditions, best, op, number, kept)
+            return BestElementLoop(own, conditions, best, op, number, kept)
     return None
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, implied, negation, substituted
-from floodmark.checkers.symbolic.translate.any_size_loops import Addition, Selection, additions, selection
+from floodmark.checkers.symbolic.translate.any_size_loops import Addition, BestElementLoop, additions, selection
 from floodmark.checkers.symbolic.translate.expressions import Evaluator
-from floodmark.checkers.symbolic.values.components import Relation, Table, replaced_in, symbols_in
+from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap, replaced_in, symbols_in
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.compiler.ir import (
@@ -21,7 +21,6 @@ from floodmark.compiler.ir import (
     Do,
     FieldStep,
     For,
-    Function,
     If,
     Inline,
     ItemStep,
@@ -32,8 +31,9 @@ from floodmark.compiler.ir import (
     Require,
     Return,
     SetLocal,
+    SetVariable,
+    SharedFunction,
     Stmt,
-    Store,
     Universe,
 )
 from floodmark.language.types import (
@@ -63,7 +63,7 @@ class _Outcome:
 
 
 @dataclass(slots=True)
-class _Loop:
+class _LoopExits:
     continued: list[Truth] = field(default_factory=list)
     broken: list[Truth] = field(default_factory=list)
 
@@ -104,7 +104,7 @@ class Judged:
         return disj(bad for _, bad in self.failures)
 
 
-class Effects(Evaluator):
+class StatementEvaluator(Evaluator):
     """An evaluator that also runs statements."""
 
     def __init__(
@@ -113,7 +113,7 @@ class Effects(Evaluator):
         super().__init__(values, dict(new), old)
         self.variables = variables
         self._returns: list[list[Truth]] = []
-        self._loops: list[_Loop] = []
+        self._loops: list[_LoopExits] = []
         self._assigned: dict[int, set[int]] = {}
         self._outcomes: dict[tuple[int, object], _Outcome] = {}
 
@@ -155,7 +155,7 @@ class Effects(Evaluator):
         match node:
             case SetLocal(target=target, value=value):
                 self._assign(target.slot, target.type, self.evaluate(value))
-            case Store():
+            case SetVariable():
                 self._store(node)
             case If():
                 self._if(node)
@@ -215,7 +215,7 @@ class Effects(Evaluator):
             else:
                 self._select(node, visited, best)
             return
-        loop = _Loop()
+        loop = _LoopExits()
         self._loops.append(loop)
         before, returned = self.path, len(self._returns[-1])
         for there, value in visited:
@@ -267,7 +267,7 @@ class Effects(Evaluator):
             old = self.locals[target.slot]
             self._assign(target.slot, target.type, Relation(_either_holds(old, more), None))
 
-    def _select(self, node: For, domain: Relation, loop: Selection) -> None:
+    def _select(self, node: For, domain: Relation, loop: BestElementLoop) -> None:
         """A loop over any number of elements that keeps the best.
 
         Among finitely many elements that meet the conditions one is best, and if it is better than what the loop begins
@@ -382,9 +382,9 @@ class Effects(Evaluator):
             before[name] = values.either(self.variables[name], self.path, after, before[name])
         return outcome.result
 
-    def _outcome_of(self, called: Function, arguments: list[Value]) -> _Outcome:
+    def _outcome_of(self, called: SharedFunction, arguments: list[Value]) -> _Outcome:
         """The result of a call that is reached."""
-        inner = Effects(self.values, self.variables, self.state["new"], self.state["old"])
+        inner = StatementEvaluator(self.values, self.variables, self.state["new"], self.state["old"])
         inner._outcomes = self._outcomes
         for parameter, value in zip(called.parameters, arguments, strict=True):
             inner.locals[parameter.slot] = value
@@ -396,7 +396,7 @@ class Effects(Evaluator):
         kept = [arguments, list(self.state["new"].values()), list(self.state["old"].values())]
         return _Outcome(result, inner.failures, inner.required, after, kept)
 
-    def _store(self, node: Store) -> None:
+    def _store(self, node: SetVariable) -> None:
         if self._unordered:  # one symbolic element stands for all of them, each of which would change the variable
             raise UnsupportedError(
                 "a function that changes a variable is called for each of any number of elements, which is not "
@@ -437,15 +437,15 @@ class Effects(Evaluator):
         self,
         keys: Type,
         of: Type,
-        old: Table,
+        old: UnboundedMap,
         key: Value,
         rest: list[FieldStep | ItemStep],
         value: Value,
         at: Position,
-    ) -> Table:
+    ) -> UnboundedMap:
         """A map over any number of keys with another value for one of them."""
         values, updated = self.values, self._updated(of, old.at(key), rest, value, at)
-        return Table(lambda known: values.either(of, values.equal(keys, known, key), updated, old.at(known)))
+        return UnboundedMap(lambda known: values.either(of, values.equal(keys, known, key), updated, old.at(known)))
 
     def _entries(
         self, of: Type, old: Any, which: list[Truth], rest: list[FieldStep | ItemStep], value: Value, at: Position
@@ -519,7 +519,7 @@ def fire(
     values: Values, variables: dict[str, Type], action: Action, state: dict[str, Value], parameters: list[Value]
 ) -> Fired:
     """An action taken from a symbolic state with symbolic arguments."""
-    effects = Effects(values, variables, state)
+    effects = StatementEvaluator(values, variables, state)
     guards: list[Truth] = []
     for parameter, value in zip(action.parameters, parameters, strict=True):
         effects.locals[parameter.slot] = value
@@ -542,8 +542,8 @@ def judge(
     old: dict[str, Value] | None = None,
 ) -> Judged:
     """A predicate in a symbolic state, or on a step from ``old`` to it."""
-    effects = Effects(values, variables, state, old)
+    effects = StatementEvaluator(values, variables, state, old)
     return Judged(predicate, effects.evaluate(predicate.value), effects.failures)
 
 
-__all__ = ["Effects", "Fired", "Judged", "as_term", "fire", "judge"]
+__all__ = ["Fired", "Judged", "StatementEvaluator", "as_term", "fire", "judge"]

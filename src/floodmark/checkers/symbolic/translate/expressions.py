@@ -7,7 +7,7 @@ from typing import Any
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, either, implied, negation
 from floodmark.checkers.symbolic.translate.reductions import Reductions
-from floodmark.checkers.symbolic.values.components import Relation, Table
+from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.compiler.ir import (
     And,
@@ -89,7 +89,7 @@ class Evaluator(Reductions):
         kind = node.map.type
         assert isinstance(kind, MapType)
         entries = self.evaluate(node.map)
-        if isinstance(entries, Table):
+        if isinstance(entries, UnboundedMap):
             return entries.at(self.evaluate(node.key))
         return self.selected(kind.value, entries, self.positions(kind.key, self.evaluate(node.key)))
 

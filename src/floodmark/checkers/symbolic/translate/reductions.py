@@ -8,7 +8,7 @@ from typing import Any
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, implied, negation, substituted
 from floodmark.checkers.symbolic.translate.evaluation import Evaluation
-from floodmark.checkers.symbolic.values.components import Relation, Table, replaced_in, symbols_in
+from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap, replaced_in, symbols_in
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.compiler.failures import may_stop
 from floodmark.compiler.ir import (
@@ -356,7 +356,7 @@ class Reductions(Evaluation):
         if has_any_key(kind):
             for _ in self.generate(node):
                 value, own = self.evaluate(node.body), symbols_in(self.bound[-1])
-            return Table(lambda key: replaced_in(value, lambda term: substituted(term, own, [key])))
+            return UnboundedMap(lambda key: replaced_in(value, lambda term: substituted(term, own, [key])))
         return tuple(self.evaluate(node.body) for _ in self.generate(node))
 
 

@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.terms.booleans import (
     same_truth,
 )
 from floodmark.checkers.symbolic.values import unordered_slots
-from floodmark.checkers.symbolic.values.components import Components, Relation, Table, symbols_in
+from floodmark.checkers.symbolic.values.components import Components, Relation, UnboundedMap, symbols_in
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.compiler.ir import NoneType, NothingType
 from floodmark.language.types import (
@@ -140,7 +140,7 @@ class Comparison(Components):
                     for x, y in zip(then, otherwise, strict=True)
                 )
             case MapType(OpenIdentifierType() | OpenIntType(), of):
-                return Table(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
+                return UnboundedMap(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
             case MapType(_, of):
                 return tuple(self.either(of, condition, x, y) for x, y in zip(then, otherwise, strict=True))
             case SeqType() if isinstance(then, Relation) or isinstance(otherwise, Relation):

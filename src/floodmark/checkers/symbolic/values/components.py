@@ -55,7 +55,7 @@ class Relation:
 
 
 @dataclass(slots=True, eq=False)
-class Table:
+class UnboundedMap:
     """A map with any number of keys: its value for each of them, and anything for what is no key."""
 
     at: Callable[[Value], Value]
@@ -109,7 +109,7 @@ class Components(Types):
             case SetType(element, _) | BagType(element, _):
                 return ((False, self.default(element)),) * self.slots(kind)
             case MapType(OpenIdentifierType() | OpenIntType(), of):
-                return Table(lambda _: self.default(of))
+                return UnboundedMap(lambda _: self.default(of))
             case MapType(key, of):
                 return (self.default(of),) * len(self.members(key))
             case SeqType(element, capacity) if capacity < WIDEST_INTEGER:
@@ -179,7 +179,7 @@ class Components(Types):
                 return lambda at: tuple((used(at), item(at)) for used, item in slots)
             case MapType(OpenIdentifierType() | OpenIntType() as key, of):
                 entry = self._family(of, hint, [*over, self._sort(key)])
-                return lambda at: Table(lambda known: entry([*at, known]))
+                return lambda at: UnboundedMap(lambda known: entry([*at, known]))
             case MapType(key, of):
                 entries = [self._family(of, hint, over) for _ in self.members(key)]
                 return lambda at: tuple(entry(at) for entry in entries)
@@ -286,7 +286,7 @@ class Components(Types):
                 yield Leaf(path, kind, self.codes(kind).term(value))
             case SetType(element, _) | SeqType(element, _) if isinstance(value, Relation):
                 yield Leaf(path, kind, self.whole(element, value))
-            case MapType() if isinstance(value, Table):
+            case MapType() if isinstance(value, UnboundedMap):
                 raise UnsupportedError(f"{kind} cannot be inside a set or the argument of a property here")
             case OptionalType(inner):
                 yield Leaf(f"{path} is not None", BoolType(), as_term(value[0]))
@@ -322,8 +322,8 @@ def replaced_in(value: Value, replacement: Callable[[Any], Any]) -> Value:
         case Relation(holds=holds, most=most, term=term, repeats=repeats, length=length):
             there, long = (None if it is None else replaced_in(it, replacement) for it in (term, length))
             return Relation(lambda item: replaced_in(holds(item), replacement), most, there, repeats, long)
-        case Table(at=at):
-            return Table(lambda key: replaced_in(at(key), replacement))
+        case UnboundedMap(at=at):
+            return UnboundedMap(lambda key: replaced_in(at(key), replacement))
         case z3.ExprRef():
             return replacement(value)
     return value
@@ -340,7 +340,7 @@ def symbols_in(value: Value) -> list[Any]:
             if term is None:
                 raise UnsupportedError("a set of sets, or of records, cannot be drawn from a set of any size here")
             return [term]
-        case Table():
+        case UnboundedMap():
             raise UnsupportedError("a map over any number of identifiers cannot be drawn from a set here")
         case z3.ExprRef():
             return [value]

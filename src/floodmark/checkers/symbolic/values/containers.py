@@ -23,7 +23,7 @@ from floodmark.language.types import (
 )
 
 
-class Containers(Translation):
+class ContainerTerms(Translation):
     """Reads and changes containers."""
 
     def elements(self, kind: Type, value: Value) -> list[tuple[Truth, Value]]:

@@ -21,8 +21,8 @@ from functools import cache
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, conj, disj, implied, negation
 from floodmark.checkers.symbolic.terms.integers import Integers, Number
-from floodmark.checkers.symbolic.values.components import Relation, Table
-from floodmark.checkers.symbolic.values.containers import Containers
+from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap
+from floodmark.checkers.symbolic.values.containers import ContainerTerms
 from floodmark.checkers.symbolic.values.types import MAX_SLOTS, UnsupportedError, Value
 from floodmark.compiler.ir import INT, NoneType, NothingType
 from floodmark.language.types import (
@@ -40,7 +40,7 @@ from floodmark.language.types import (
 )
 
 
-class Values(Containers):
+class Values(ContainerTerms):
     """The values of one model, and their conversion from one type to another."""
 
     def cast(self, source: Type, target: Type, value: Value) -> tuple[Truth, Value]:
@@ -82,7 +82,7 @@ class Values(Containers):
                 item = self.variable(key, "key")
                 fits, _ = self.cast(of, other, value.at(item))
                 every = self.of_every(item, implied(self.is_key(key, item), fits))
-                return every, Table(lambda known: self.cast(of, other, value.at(known))[1])
+                return every, UnboundedMap(lambda known: self.cast(of, other, value.at(known))[1])
             case MapType(), MapType():
                 parts = [self.cast(source.value, target.value, item) for item in value]
                 return conj(fits for fits, _ in parts), tuple(held for _, held in parts)
