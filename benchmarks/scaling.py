@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floodmark.checkers.codegen.model_module import COUNTERS
-from floodmark.checkers.kernel.loops import EVERYTHING
+from floodmark.checkers.kernel.loops import ALL_ONES
 from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark.ledger import COLUMNS
 from floodmark.checkers.spark.shard import FULLEST
@@ -133,7 +133,7 @@ def limits(distinct: int) -> Iterator[str]:
 def typical_report() -> Merged:
     """A partition's report on a level of a model with thirty actions."""
     context = bytes(8 * (COUNTERS + 30 + 10 + 1))
-    digest = (EVERYTHING, EVERYTHING)
+    digest = (ALL_ONES, ALL_ONES)
     expanded = ExpandedPart(0, context, {}, 10**9, 10**9, 1.5)
     return Merged(0, "", 10**9, digest, context, {}, 10**12, 10**12, 1.5, "machine.example.com", expanded)
 

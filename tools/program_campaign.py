@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from floodmark.checkers.codegen.jit import GOOD, PLAIN
+from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED
 from tests.support.any_size_programs import compare_any_size
 from tests.support.program_agreement import Compared, compare
 from tests.support.program_grammars import ANY_SIZE
@@ -26,7 +26,7 @@ def compared(grammar: Grammar, place: Template, start: int, stop: int, directory
             found += compare_any_size(grammar, place, some, directory)
             continue
         optimised = first // BATCH % OPTIMISED == 0
-        found += compare(grammar, place, some, directory, GOOD if optimised else PLAIN)
+        found += compare(grammar, place, some, directory, GOOD if optimised else UNOPTIMISED)
         found.counts["batches"] += 1
         found.counts["optimised"] += optimised
     return found

@@ -23,7 +23,7 @@ import pytest
 
 from floodmark.checkers.command_line.cli import command as floodmark
 from floodmark.checkers.explorer.expansion import expand
-from floodmark.checkers.explorer.server import LARGEST_QUESTION, Explorer
+from floodmark.checkers.explorer.server import MAX_REQUEST_BYTES, Explorer
 from floodmark.checkers.explorer.session import PageAddress, Session
 from floodmark.checkers.project.spec import read, wanted
 from floodmark.checkers.verdict.check import CheckSettings, checks, variant_name
@@ -237,7 +237,7 @@ def test_the_server_answers_only_this_machine_and_its_own_page(isr: Session) -> 
         assert asked(explorer, "POST", "/walk", {})[0] == 400
         assert asked(explorer, "POST", "/walk", {"design": "X", "beside": "", "path": [], "at": 0})[0] == 422
         assert asked(explorer, "POST", "/shutdown", {})[0] == 404
-        assert asked(explorer, "POST", "/walk", {}, Content_Length=str(LARGEST_QUESTION + 1))[0] == 400
+        assert asked(explorer, "POST", "/walk", {}, Content_Length=str(MAX_REQUEST_BYTES + 1))[0] == 400
         for path in ("/nothing", "/../server.py", "/explore/session.py", "//etc/passwd"):
             assert asked(explorer, "GET", path)[0] == 404
 

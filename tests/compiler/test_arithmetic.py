@@ -17,7 +17,7 @@ from floodmark import Between, Model, action, invariant, reachable
 from floodmark.checkers.codegen import llvm_ir as llvm
 from floodmark.checkers.codegen.bits import I64, const
 from floodmark.checkers.codegen.effects import Effects
-from floodmark.checkers.codegen.jit import GOOD, PLAIN, Effort, MachineCode, _compile
+from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
 from floodmark.checkers.codegen.model_module import COUNTERS, FAILED, _failure, _function
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
@@ -195,7 +195,7 @@ CHEAP = settings(
 def test_every_value_is_in_its_interval_and_compiled_as_cpython_has_it(
     texts: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    for _ in agree(texts, tmp_path_factory.mktemp("extremes"), [PLAIN]):
+    for _ in agree(texts, tmp_path_factory.mktemp("extremes"), [UNOPTIMISED]):
         pass
 
 
@@ -203,7 +203,7 @@ def test_every_value_is_in_its_interval_and_compiled_as_cpython_has_it(
 @given(texts=st.lists(expressions(depth=5), min_size=8, max_size=8))
 @settings(CHEAP, max_examples=200)
 def test_many_more_of_them_in_good_code_as_well(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    for _ in agree(texts, tmp_path_factory.mktemp("extremes"), [PLAIN, GOOD]):
+    for _ in agree(texts, tmp_path_factory.mktemp("extremes"), [UNOPTIMISED, GOOD]):
         pass
 
 
@@ -213,7 +213,7 @@ OPERATIONS = [f"m.{a} {op} m.{b}" for a, op, b in itertools.product(BOUNDS, ["+"
 def test_each_operation_of_each_two_intervals(tmp_path: Path) -> None:
     """The corners of all pairs of intervals: an interval that is too narrow by one shows here."""
     found = list(agree([*OPERATIONS, *(f"-m.{name}" for name in BOUNDS), *(f"abs(m.{n})" for n in BOUNDS)],
-                       tmp_path, [PLAIN]))
+                       tmp_path, [UNOPTIMISED]))
     assert None in found
     assert max(it for it in found if it is not None) >= 2**62
 

@@ -30,7 +30,7 @@ from floodmark import (
     require,
 )
 from floodmark.checkers.codegen import cost
-from floodmark.checkers.codegen.jit import PLAIN, _compile
+from floodmark.checkers.codegen.jit import UNOPTIMISED, _compile
 from floodmark.checkers.codegen.model_module import CodePart, parts
 from floodmark.checkers.exploration import Options, Progress
 from floodmark.checkers.native.search import search_states
@@ -133,7 +133,7 @@ def instructions(model: Model) -> dict[str, int]:
 
 
 def machine_code(model: Model) -> dict[str, int]:
-    return {name: len(_compile(part.module(), PLAIN)) for name, part in parts_of(model).items()}
+    return {name: len(_compile(part.module(), UNOPTIMISED)) for name, part in parts_of(model).items()}
 
 
 ACTIONS = ("asks", "asks_again", "answers", "all_answer", "remembers", "forgets")
@@ -236,7 +236,7 @@ def test_what_is_dear_is_named_before_it_is_compiled(
 ) -> None:
     (tmp_path / "large.py").write_text(LARGE.format(" + ".join(["self.x"] * 150)), encoding="utf-8")
     (tmp_path / "large.toml").write_text('model = "large.py:Large"\n', encoding="utf-8")
-    monkeypatch.setattr(cost, "LARGE", 200)
+    monkeypatch.setattr(cost, "MIN_REPORTED_INSTRUCTIONS", 200)
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     check = Check(read(tmp_path / "large.toml"), None, CheckSettings())

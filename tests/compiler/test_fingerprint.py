@@ -21,7 +21,7 @@ from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.project.spec import read
 from floodmark.compiler import ir
 from floodmark.compiler.fingerprint import Fingerprints, fingerprint
-from floodmark.compiler.identity_key import LATEST
+from floodmark.compiler.identity_key import MAX_KEYS
 from floodmark.compiler.ir import BOOL, Const, Local, Position, Predicate, Universe, Witness
 from floodmark.compiler.program import read_program
 from floodmark.language.types import (
@@ -200,9 +200,9 @@ def test_a_known_fingerprint_is_that_of_the_same_node_in_the_same_place() -> Non
 def test_fingerprints_of_nodes_that_are_gone_are_of_no_others() -> None:
     """Python gives the identity of what is gone to what comes next; what is known is known of nodes that are kept."""
     found = set()
-    for number in range(3 * LATEST):
+    for number in range(3 * MAX_KEYS):
         found.add(Fingerprints().of(Const(IntType(0, 1000), AT, number)))
-    assert len(found) == 3 * LATEST
+    assert len(found) == 3 * MAX_KEYS
 
 
 # Equal keys mean equal code.

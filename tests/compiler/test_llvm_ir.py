@@ -10,7 +10,7 @@ import pytest
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, const
-from floodmark.checkers.codegen.jit import GOOD, PLAIN, Effort, MachineCode, _compile
+from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
 
 WIDTH = 64
 EDGES = (0, 1, 2, 7, 63, 64, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
@@ -32,7 +32,7 @@ def function(module: ir.Module, name: str, arguments: int, write: Write) -> None
     builder.ret(write(builder, made.args))
 
 
-def called(write: Write, *arguments: int, effort: Effort = PLAIN) -> int:
+def called(write: Write, *arguments: int, effort: Effort = UNOPTIMISED) -> int:
     module = ir.Module("one")
     function(module, "one", len(arguments), write)
     code = MachineCode([_compile(module, effort)])
@@ -78,7 +78,7 @@ def test_operations_with_constants_are_what_they_are_without() -> None:
                 wanted[f"right.{name}.{number}", other] = _of_constants(name, other, number)
                 if not is_shift(name) or other < WIDTH:
                     wanted[f"left.{name}.{number}", other] = computed(number, other) % (1 << WIDTH)
-    code = MachineCode([_compile(module, PLAIN)])
+    code = MachineCode([_compile(module, UNOPTIMISED)])
     assert {key: code.function(key[0], 1)(key[1]) for key in wanted} == wanted
 
 
@@ -121,7 +121,7 @@ def test_types_are_part_of_an_operation() -> None:
     assert called(write, 0x1FF) == 0xFF
 
 
-@pytest.mark.parametrize("effort", [PLAIN, GOOD])
+@pytest.mark.parametrize("effort", [UNOPTIMISED, GOOD])
 @pytest.mark.parametrize("way", ["gep", "bitcast", "call"])
 def test_a_variable_that_others_reach_is_read_again(way: str, effort: Effort) -> None:
     def write(builder: ir.IRBuilder, given: Sequence[ir.Value]) -> ir.Value:
@@ -141,7 +141,7 @@ def test_a_variable_that_others_reach_is_read_again(way: str, effort: Effort) ->
     assert called(write, 3, effort=effort) == 7
 
 
-@pytest.mark.parametrize("effort", [PLAIN, GOOD])
+@pytest.mark.parametrize("effort", [UNOPTIMISED, GOOD])
 def test_what_a_variable_holds_is_not_known_in_another_block(effort: Effort) -> None:
     def write(builder: ir.IRBuilder, given: Sequence[ir.Value]) -> ir.Value:
         total, rest = builder.alloca(I64), builder.alloca(I64)
@@ -185,7 +185,7 @@ def test_names_may_have_any_letters() -> None:
     variable = builder.alloca(I64, "größe")
     builder.store(builder.call(module.globals['zähle "alles"'], [outer.args[0]]), variable)
     builder.ret(builder.load(variable))
-    code = MachineCode([_compile(module, PLAIN)])
+    code = MachineCode([_compile(module, UNOPTIMISED)])
     assert code.function("outer", 1)(11) == 11
 
 

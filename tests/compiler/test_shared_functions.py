@@ -86,7 +86,7 @@ def levels(count: int, second: str = OTHER) -> str:
 @pytest.fixture
 def shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call shares its function, however small."""
-    monkeypatch.setattr(statements, "LARGEST_COPY", 0)
+    monkeypatch.setattr(statements, "MAX_COPY", 0)
 
 
 def calls(model: AnyModel) -> set[str]:
@@ -103,7 +103,7 @@ def calls(model: AnyModel) -> set[str]:
 def test_code_and_graph_grow_with_the_levels_of_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str
 ) -> None:
-    monkeypatch.setattr(statements, "LARGEST_COPY", 400)
+    monkeypatch.setattr(statements, "MAX_COPY", 400)
     instructions, nodes = [], []
     for count in (12, 24, 36):
         with imported(levels(count, second), "Levels", tmp_path) as cls:
@@ -123,7 +123,7 @@ def test_many_levels_mean_what_they_mean_in_cpython(tmp_path: Path) -> None:
 
 def test_what_is_copied_stays_within_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "MAX_EXPRESSIONS", 5_000)
-    monkeypatch.setattr(programs, "FEW_STEPS", 0)
+    monkeypatch.setattr(programs, "MIN_STEPS_TO_COUNT", 0)
     text = LEVEL_0 + ACTIONS.format(0) + "".join(
         f"        self.x = (self.x + {number}) % 7\n" for number in range(2_000))
     with imported(text, "Levels", tmp_path) as cls, pytest.raises(ModelError) as refused:
@@ -273,7 +273,7 @@ def test_reading_shared_functions_finds_what_reading_copies_does(monkeypatch: py
         return {part.name for part in every if favour(part, kinds) is None}
 
     copied = impartial(Shared())
-    monkeypatch.setattr(statements, "LARGEST_COPY", 0)
+    monkeypatch.setattr(statements, "MAX_COPY", 0)
     assert impartial(Shared()) <= copied
     assert {"swaps", "few"} <= impartial(Shared())
 
@@ -305,14 +305,14 @@ def test_engines_agree_about_generated_models_whose_functions_are_shared(
 
 
 def test_z3_asks_once_about_equal_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statements, "LARGEST_COPY", 50)
+    monkeypatch.setattr(statements, "MAX_COPY", 50)
     monkeypatch.setattr(effects, "MAX_OUTCOMES", 40)
     with imported(levels(30, SAME), "Levels", tmp_path) as cls:
         system_of(cls(), [])
 
 
 def test_z3_refuses_too_many_different_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statements, "LARGEST_COPY", 50)
+    monkeypatch.setattr(statements, "MAX_COPY", 50)
     monkeypatch.setattr(effects, "MAX_OUTCOMES", 8)
     with imported(levels(30), "Levels", tmp_path) as cls, pytest.raises(UnsupportedError) as no:
         system_of(cls(), [])

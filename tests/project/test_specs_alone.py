@@ -10,7 +10,7 @@ from floodmark.checkers.commands.check import planned
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.project.spec import wanted
 from floodmark.checkers.run.engines import engine_of
-from floodmark.checkers.verdict.check import MANY, CheckSettings
+from floodmark.checkers.verdict.check import MIN_STATES_FOR_CLUSTER, CheckSettings
 
 SPECS = Path(__file__).parents[2] / "specs"
 FILES = sorted(path for path in SPECS.rglob("*.toml"))
@@ -23,7 +23,9 @@ def _needs_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [result.message for result in broken] == []
     assert every
     for check in every:
-        small = check.flawed is not None or (check.spec.expect.distinct or MANY) < MANY
+        small = check.flawed is not None or (
+            check.spec.expect.distinct or MIN_STATES_FOR_CLUSTER
+        ) < MIN_STATES_FOR_CLUSTER
         assert not small or type(engine_of(check)) is Native
     with monkeypatch.context() as without_pyspark:
         without_pyspark.setattr("floodmark.checkers.spark.engine.available", lambda: False)

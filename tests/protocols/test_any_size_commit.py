@@ -10,7 +10,7 @@ import pytest
 from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
+from floodmark.checkers.symbolic.attempts.attempt import NO_INTEGER_LIMIT
 from floodmark.checkers.symbolic.crosscheck.countermodels import countermodels
 from floodmark.checkers.symbolic.methods.induction import asked, confirm, induction
 from floodmark.checkers.symbolic.methods.task import ProofTask
@@ -29,7 +29,7 @@ def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
     searched, again, limit = proved.lines
     assert searched.endswith("managers = 3 (288 states); managers = 4 (1,568 states); managers = 5 (8,832 states)")
     assert again == "proved again with managers = 1; managers = 2"
-    assert limit == UNLIMITED
+    assert limit == NO_INTEGER_LIMIT
 
 
 def test_a_countermodel_has_a_size_and_cpython_takes_its_step() -> None:

@@ -206,7 +206,7 @@ def test_a_summary_never_exceeds_what_github_takes(tmp_path: Path, monkeypatch: 
     with inside(tmp_path):
         every = tank_cases(tmp_path)
         whole = github.summary(every)
-        monkeypatch.setattr(github, "LARGEST_SUMMARY", len(whole) - 100)
+        monkeypatch.setattr(github, "MAX_SUMMARY_BYTES", len(whole) - 100)
         cut = github.summary(every)
     assert len(cut) < len(whole)
     assert "### tank Tank: violated" in cut

@@ -17,7 +17,7 @@ from floodmark.checkers.project.spec_entries import Expect
 from floodmark.checkers.reference.engine import Reference
 from floodmark.checkers.run.engines import cluster_of, engine_of
 from floodmark.checkers.spark.engine import Spark
-from floodmark.checkers.verdict.check import MANY, Check, CheckSettings, EngineName
+from floodmark.checkers.verdict.check import MIN_STATES_FOR_CLUSTER, Check, CheckSettings, EngineName
 from tests.support.projects import tank_project
 
 
@@ -58,13 +58,13 @@ def test_a_deep_search_is_for_a_cluster_and_one_beside_others_stays_in_its_proce
         return replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=expected)))
 
     assert type(engine_of(deep(None))) is Spark
-    assert type(engine_of(deep(MANY))) is Spark
-    assert type(engine_of(deep(MANY - 1))) is Native
+    assert type(engine_of(deep(MIN_STATES_FOR_CLUSTER))) is Spark
+    assert type(engine_of(deep(MIN_STATES_FOR_CLUSTER - 1))) is Native
     assert type(engine_of(check.beside(2))) is Native
 
 
 def test_without_pyspark_a_deep_search_is_native(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=MANY)))
+    deep = replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=MIN_STATES_FOR_CLUSTER)))
     assert type(engine_of(deep)) is Spark
     monkeypatch.setattr("floodmark.checkers.spark.engine.available", lambda: False)
     assert type(engine_of(deep)) is Native

@@ -133,7 +133,7 @@ def test_protocols_are_the_same_without_their_capacities(
     options = replace(check.options, workers=2)
     wanted = search_states(check.model(), properties, options)
     monkeypatch.setattr("floodmark.language.annotations.Capacity", NoCapacity)
-    monkeypatch.setattr("floodmark.language.annotations.WIDEST_MASK", 8)
+    monkeypatch.setattr("floodmark.language.annotations.MAX_MASK_BITS", 8)
     monkeypatch.setattr("floodmark.language.widths.START", 1)
     found = search_states(check.model(), properties, options)
     assert found.widths == grown

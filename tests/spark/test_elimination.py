@@ -45,7 +45,7 @@ Noted = dict[str, tuple[str, ...] | None]
 
 @pytest.fixture(autouse=True)
 def every_search_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "FEW_STATES", 0)
+    monkeypatch.setattr(search, "MAX_STATES_FOR_DRIVER", 0)
 
 
 @pytest.fixture
@@ -222,7 +222,7 @@ def test_steps_that_leave_the_boundary_are_no_steps(tmp_path: Path, noted: Noted
 
 def test_levels_that_ask_alone_or_together(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
     for together in (1, 7):
-        monkeypatch.setattr(recoverability, "TOGETHER", together)
+        monkeypatch.setattr(recoverability, "MIN_STATES_OF_JOB", together)
         assert_judged_as_natively(Stairs(), quiet(tmp_path / str(together)), noted, partitions=3)
 
 
@@ -239,7 +239,7 @@ def test_a_condition_that_fails_is_told_by_cpython(tmp_path: Path) -> None:
 
 
 def test_few_states_are_judged_by_the_driver(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "FEW_STATES", 10)
+    monkeypatch.setattr(search, "MAX_STATES_FOR_DRIVER", 10)
     found, _ = search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
     assert not noted and {it.verdict for it in found.liveness} == {"holds"}
 

@@ -11,10 +11,10 @@ import pytest
 from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.spark import search
 from floodmark.checkers.spark.partition_count import (
-    FEW_STATES,
     FOR_EACH_CORE,
     GROWTH,
     MAX_STATES,
+    MIN_STATES_FOR_CORE,
     STATES,
     is_outgrown,
     partition_count,
@@ -61,9 +61,9 @@ def test_a_search_that_has_found_many_states_gets_more_partitions(
 def test_partitions_are_outgrown_by_states_or_by_the_cluster() -> None:
     assert not is_outgrown(8, 2, 8 * MAX_STATES)
     assert is_outgrown(8, 2, 8 * MAX_STATES + 1)
-    assert not is_outgrown(8, 80, 8 * FEW_STATES)
-    assert is_outgrown(8, 80, 8 * FEW_STATES + 1)
-    assert not is_outgrown(8, 8, 8 * FEW_STATES + 1)
+    assert not is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE)
+    assert is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE + 1)
+    assert not is_outgrown(8, 8, 8 * MIN_STATES_FOR_CORE + 1)
 
 
 @pytest.mark.parametrize(

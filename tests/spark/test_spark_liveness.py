@@ -49,7 +49,7 @@ def test_a_distributed_search_is_judged_as_natively(cls: type[Model]) -> None:
 
 def test_the_workers_judge_what_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """As ``tests/spark/test_elimination.py``, but with Spark; the driver has nothing to judge then."""
-    monkeypatch.setattr(search, "FEW_STATES", 0)
+    monkeypatch.setattr(search, "MAX_STATES_FOR_DRIVER", 0)
     monkeypatch.setattr(check, "NativeSolver", lambda: None)
     monkeypatch.setattr(check, "GraphMaker", lambda *given: pytest.fail("the driver makes a graph"))
     properties = list(collect(DecidesSomeDay, []).values())

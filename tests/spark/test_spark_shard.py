@@ -431,13 +431,13 @@ def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
 def test_a_ledger_agrees_with_exactly_what_was_accepted(code: Loaded) -> None:
     many = Ledger(2)
     for level in range(40):
-        many.accept([level, 1], [(level, 2), (loops.EVERYTHING, 3)])
+        many.accept([level, 1], [(level, 2), (loops.ALL_ONES, 3)])
     assert (many.levels, many.count) == (40, 780 + 40)
     assert many.counts(7) == [7, 1]
     assert many.widths() == [level + 1 for level in range(40)]
     assert many.agrees(0, 7, 7, (7, 2))
     assert not many.agrees(0, 7, 7, (7, 3))
-    assert not many.agrees(1, 7, 2, (loops.EVERYTHING, 3))
+    assert not many.agrees(1, 7, 2, (loops.ALL_ONES, 3))
     assert many.digest().tolist() == [780 - 40, 40 * 5]
     seals = many.of(0)[:, ledger.SEAL_1 :].tobytes()
     assert many.known(0, seals) == many.known(0, seals + bytes(32)) == 40

@@ -9,7 +9,7 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.codegen.jit import PLAIN, MachineCode, _compile
+from floodmark.checkers.codegen.jit import UNOPTIMISED, MachineCode, _compile
 from floodmark.checkers.codegen.model_module import FAILED, MAX_PREDICATES, parts, whole
 from floodmark.checkers.project.properties import _property
 from floodmark.checkers.symbolic.methods.progress import _number
@@ -128,7 +128,7 @@ def by_code(model: Model, read: Sequence[Action | Predicate], states: Sequence[S
         symbols = {f"{role}.0.{name}" for name, role in roles.items()}
         for function in module.functions:
             function.linkage = "" if function.name in symbols else "internal"
-        code = MachineCode([_compile(module, PLAIN)])
+        code = MachineCode([_compile(module, UNOPTIMISED)])
         for name, role in roles.items():
             address = code.function(f"{role}.0.{name}", 3 if role in ("action", "transition") else 2)
             found[name] = _run(address, role, layout, interface.context_words, packed)

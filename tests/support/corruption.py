@@ -527,7 +527,7 @@ def searched(subject: Subject, machines: Corrupted) -> tuple[str, str]:
         _moments(machines),
         patch.object(cluster, "MAX_BYTES", subject.narrow),
         patch.object(search, "build_code", build),
-        patch.object(search, "FEW_STATES", 0 if subject.judged else search.FEW_STATES),
+        patch.object(search, "MAX_STATES_FOR_DRIVER", 0 if subject.judged else search.MAX_STATES_FOR_DRIVER),
     ):
         try:
             found, _ = search_states(*subject.of(), machines, partitions=subject.partitions)

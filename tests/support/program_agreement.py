@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import z3
 
-from floodmark.checkers.codegen.jit import PLAIN, Effort, MachineCode, _compile
+from floodmark.checkers.codegen.jit import UNOPTIMISED, Effort, MachineCode, _compile
 from floodmark.checkers.codegen.model_module import FAILED, MAX_PREDICATES, parts, whole
 from floodmark.checkers.symbolic.terms.booleans import as_term
 from floodmark.checkers.symbolic.translate.effects import fire as taken
@@ -74,12 +74,12 @@ class Compared:
 
 
 def compare(
-    grammar: Grammar, place: Template, bodies: Sequence[Lines], directory: Path, effort: Effort = PLAIN
+    grammar: Grammar, place: Template, bodies: Sequence[Lines], directory: Path, effort: Effort = UNOPTIMISED
 ) -> Compared:
     """Runs bodies three times, and compares."""
     source, where = grammar.source(list(enumerate(bodies)), place)
-    largest = 0 if place.shared else statements.LARGEST_COPY
-    with patch.object(statements, "LARGEST_COPY", largest), imported(source, "Programs", directory) as cls:
+    largest = 0 if place.shared else statements.MAX_COPY
+    with patch.object(statements, "MAX_COPY", largest), imported(source, "Programs", directory) as cls:
         batch = _Batch(cls, place, source, where)
         batch.run(effort)
         return batch.compared

@@ -136,7 +136,7 @@ def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
     answers = recorded(spec, proving).answers
     keep(spec, proving, Recorded(solver_version(), {key: answers[key] for key in answers if key not in (split, whole)}))
     with monkeypatch.context() as patched:
-        for limit in ("SHORT", "MOST"):
+        for limit in ("FIRST_STRATEGY_EFFORT", "MAX_RECORDED_EFFORT"):
             patched.setattr(narrowing, limit, 400)
         for name in ("narrowed", "sought"):
             patched.setattr(RecordedQuery, name, without_plain_queries(getattr(RecordedQuery, name)))
@@ -314,7 +314,7 @@ def splits(replayed: Replaying, needed: tuple[str, ...]) -> Iterator[Answer]:
     pytest.param("specs/examples/paxos_commit.toml", "FastPath", marks=pytest.mark.slow),
 ])
 def test_no_record_proves_what_fails(path: str, variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay, "EFFORT", 60_000)
+    monkeypatch.setattr(replay, "REPLAY_EFFORT", 60_000)
     monkeypatch.setattr(replay, "SEEDS", (0,))
     system, properties, failing = flawed_obligations(path, variant, 3)
     tried = 0

@@ -185,7 +185,7 @@ def test_bounded_search_holds_where_no_run_is_longer() -> None:
 
 
 def test_bounded_search_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "MOST", Limits(states=2))
+    monkeypatch.setattr(enumeration, "ENUMERATION_LIMITS", Limits(states=2))
     code, text = of("Even", "bmc", "--depth", "9")
     assert (code, "deeper states were not searched" in text) == (3, True)
 
@@ -246,7 +246,7 @@ def test_a_violation_that_nobody_expected(project: Path) -> None:
 
 def test_a_violation_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, {"specs/odd.toml": 'model = "flawed:Odd"\n'})
-    monkeypatch.setattr(enumeration, "MOST", Limits(states=1))
+    monkeypatch.setattr(enumeration, "ENUMERATION_LIMITS", Limits(states=1))
     code, text = said("--method", "infer", spec="specs/odd.toml")
     assert code == 1
     assert "a reachable state breaks a property; bmc shows the run" in text
@@ -281,7 +281,7 @@ def test_induction_finds_reachable_breaches() -> None:
 def test_nobody_says_what_is_reachable_when_there_is_too_much(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enumeration, "MOST", Limits(states=2))
+    monkeypatch.setattr(enumeration, "ENUMERATION_LIMITS", Limits(states=2))
     code, text = of("Even", "induction")
     assert code == 3
     assert "in a state:" in text

@@ -15,7 +15,7 @@ from floodmark.checkers.liveness.goals import Goal, goals_of
 from floodmark.checkers.project.properties import Property, _property, collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.methods.progress import (
-    ANY,
+    EVERY_PENDING_STATE,
     EXPLAINED,
     HELPED,
     KEPT,
@@ -134,7 +134,7 @@ def broken_in_python(explanations: Explanations, reached: set[int], kind: str) -
         state = (number,)
         if not explanations.pending(state):
             continue
-        found |= {(ANY, name) for name in (NATURAL, HELPED) if breaks(explanations, name, state, None)}
+        found |= {(EVERY_PENDING_STATE, name) for name in (NATURAL, HELPED) if breaks(explanations, name, state, None)}
         for step, after in successors(explanations.model, state):
             for name in (EXPLAINED, *([KEPT] if kind == "leads_to" else [])):
                 if breaks(explanations, name, state, after):
@@ -157,7 +157,7 @@ def walks(goal: set[int], steps: Sequence[tuple[int, int, int]], strong: bool = 
 
 
 TO_AND_FRO = [(0, 1, 1), (1, 2, 0)]
-HELPLESS = (ANY, HELPED)
+HELPLESS = (EVERY_PENDING_STATE, HELPED)
 THERE, BACK = ("act_1", EXPLAINED), ("act_2", EXPLAINED)
 FIRST = (Ranking({}, ('"act_0"',)),)
 

@@ -11,7 +11,7 @@ import pytest
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.attempts import any_size, small_sizes
-from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
+from floodmark.checkers.symbolic.attempts.attempt import NO_INTEGER_LIMIT
 from floodmark.checkers.symbolic.methods.induction import InductionProof
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
@@ -74,7 +74,7 @@ def test_what_fails_only_with_unequal_numbers_of_two_classes_is_searched(tmp_pat
 
 
 def test_a_search_that_was_not_finished_is_said(tmp_path: Path) -> None:
-    with patch.object(small_sizes, "MOST", Limits(states=10)):
+    with patch.object(small_sizes, "SEARCH_LIMITS", Limits(states=10)):
         proved = proof(tmp_path)
     assert proved.verdict == "holds"
     assert "nodes = 3 (8 states); nodes = 4 (the first" in proved.lines[0]
@@ -113,7 +113,7 @@ def test_where_there_is_no_initial_state_nothing_is_proved(begins: str, said: st
 
 
 def test_z3_is_asked_for_an_initial_state_that_has_too_many_choices(tmp_path: Path) -> None:
-    with patch.object(small_sizes, "FEW_CHOICES", 0):
+    with patch.object(small_sizes, "MAX_INITIAL_CHOICES", 0):
         proved = proof(tmp_path, begins="len(Node) < 9 or len(Node) > 500")
     assert proved.verdict == "undetermined"
     assert "no initial state with nodes = 10, so nothing is proved there" in proved.headline
@@ -121,8 +121,8 @@ def test_z3_is_asked_for_an_initial_state_that_has_too_many_choices(tmp_path: Pa
 
 def test_a_proof_for_every_number_says_that_integers_have_no_limit(tmp_path: Path) -> None:
     proved = proof(tmp_path)
-    assert proved.lines[-1] == UNLIMITED
-    assert "check has one of 64 bits" in UNLIMITED
+    assert proved.lines[-1] == NO_INTEGER_LIMIT
+    assert "check has one of 64 bits" in NO_INTEGER_LIMIT
     assert proved.as_json()["integers"] == "unbounded"
 
 

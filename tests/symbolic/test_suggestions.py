@@ -136,7 +136,7 @@ def _sizes(model: Model) -> Sizes:
 
 def _support(model: Model, properties: list[Property], examples: int | None = None) -> tuple[Grammar, Support]:
     """A search for what supports properties, which knows so many batches of examples, or all."""
-    chosen, deadline = _sizes(model), Deadline(None, suggested.EFFORT)
+    chosen, deadline = _sizes(model), Deadline(None, suggested.SUGGESTION_EFFORT)
     grammar = Grammar(_scopes(model), list(reachable_states(chosen))[:examples])
     sized = [Sized(each, properties, deadline) for each in chosen.asked]
     return grammar, Support(grammar, sized, properties, deadline)
@@ -355,7 +355,7 @@ def test_a_wrong_clause_is_no_lemma(text: str, affirmed: bool, copies: Check) ->
         grammar, support = real(*arguments)  # type: ignore[arg-type]
         return grammar, _Stubborn(support, _clause(grammar, text, affirmed))
 
-    with patch.object(suggested, "_support", stubborn), patch.object(suggested, "ROUNDS", 2):
+    with patch.object(suggested, "_support", stubborn), patch.object(suggested, "SUGGESTION_ROUNDS", 2):
         proved = _inferred(copies)
     assert proved.verdict == "undetermined"
     assert [property for _, property, *_ in proved.facts["open"]] == ["inferred_2"] * len(proved.facts["open"])
@@ -372,7 +372,7 @@ def test_what_is_not_inductive_at_any_size_is_replaced(copies: Check) -> None:
 
 
 def test_a_limit_in_z3s_own_units_ends_the_search(copies: Check) -> None:
-    with patch.object(suggested, "EFFORT", 100):
+    with patch.object(suggested, "SUGGESTION_EFFORT", 100):
         proved = _inferred(copies)
     assert proved.verdict == "undetermined"
     assert "ended by z3's limit of 100 units" in proved.headline

@@ -30,7 +30,7 @@ from floodmark import (
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
-from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
+from floodmark.checkers.symbolic.attempts.attempt import NO_INTEGER_LIMIT
 from floodmark.checkers.symbolic.crosscheck import spot_checks
 from floodmark.checkers.symbolic.crosscheck.spot_checks import choices, spot_check
 from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction
@@ -764,7 +764,7 @@ def test_the_command_says_for_which_values(tmp_path: Path) -> None:
     proved = _proved(tmp_path, SPEC)
     assert proved.verdict == "holds"
     assert "for every n with n - 1 >= 0" in proved.headline
-    assert proved.lines == ["proved again at n = 1; 2; 3; 1000", UNLIMITED]
+    assert proved.lines == ["proved again at n = 1; 2; 3; 1000", NO_INTEGER_LIMIT]
     assert proved.facts["spots"] == [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 1000}]
 
 

@@ -34,7 +34,7 @@ from floodmark.compiler.ir import (
     has_effects,
 )
 from floodmark.compiler.joins import hull, join, set_type
-from floodmark.compiler.lowering import WIDEST_VALUE, in_code_order, size_bound
+from floodmark.compiler.lowering import MAX_VALUE_BITS, in_code_order, size_bound
 from floodmark.compiler.pairs import Pairs
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, Linear, left_open
@@ -185,9 +185,9 @@ class Comprehensions(Pairs):
                     result = wider
                     default = self.convert(default, result, "")
                 return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
-            case "set" | "seq" if bound * max(1, body.type.bits) > WIDEST_VALUE and not has_mask(body.type):
+            case "set" | "seq" if bound * max(1, body.type.bits) > MAX_VALUE_BITS and not has_mask(body.type):
                 raise frame.refuse(node, f"this may hold {_said(bound)} elements; loop over something smaller")
-            case "seq" if bound > WIDEST_VALUE and not any(has_any_size(it.variable.type) for it in generators):
+            case "seq" if bound > MAX_VALUE_BITS and not any(has_any_size(it.variable.type) for it in generators):
                 raise frame.refuse(node, f"this may hold {_said(bound)} elements; loop over something smaller")
             case "set":
                 self.hashable(frame, node, body)

@@ -54,7 +54,7 @@ from floodmark.language.linear import Linear
 from floodmark.language.members import Constant
 from floodmark.language.model import bounds_of
 from floodmark.language.types import (
-    WIDEST_INTEGER,
+    INTEGER_LIMIT,
     BagType,
     IdentifierType,
     IntType,
@@ -233,7 +233,7 @@ class Expressions(Comprehensions):
         cls = type(self.model)
         if isinstance(getattr(cls, node.attr, None), Constant):
             if isinstance(bounds_of(self.model)[node.attr], Linear):
-                return OpenConstant(IntType(0, WIDEST_INTEGER), frame.at(node), node.attr)
+                return OpenConstant(IntType(0, INTEGER_LIMIT), frame.at(node), node.attr)
             return self.known(frame, node, self.model.constant_values[node.attr])
         if hasattr(cls, node.attr):
             return Static(getattr(cls, node.attr))
@@ -479,7 +479,7 @@ class Expressions(Comprehensions):
         if node.slice.step is not None:
             raise frame.refuse(node, "a slice with a step is not part of the language")
         low = self._slice_end(frame, node.slice.lower, 0)
-        high = self._slice_end(frame, node.slice.upper, WIDEST_INTEGER - 1)
+        high = self._slice_end(frame, node.slice.upper, INTEGER_LIMIT - 1)
         return SeqSlice(base.type, frame.at(node), base, low, high)
 
     def _slice_end(self, frame: Frame, node: ast.expr | None, if_none: int) -> Expr | None:

@@ -12,7 +12,7 @@ from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Any
 
-from floodmark.compiler.identity_key import LATEST, Itself
+from floodmark.compiler.identity_key import MAX_KEYS, Itself
 from floodmark.compiler.ir import (
     Action,
     Const,
@@ -78,7 +78,7 @@ class _FingerprintParts:
         return hash(self._key)
 
 
-@lru_cache(maxsize=LATEST)
+@lru_cache(maxsize=MAX_KEYS)
 def _written(asked: _FingerprintParts) -> str:
     writer = asked.begun.copy()
     writer.write_all(asked.parts)

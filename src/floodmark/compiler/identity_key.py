@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-LATEST = 128
+MAX_KEYS = 128
 """As many as a known-bad design shares with its model, and some more. What is kept about a part keeps the part."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from floodmark.compiler.ir import INT, UNBOUNDED, NoneType, NothingType
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
-    WIDEST_MASK,
+    MAX_MASK_BITS,
     WORD,
     BagType,
     IntType,
@@ -63,7 +63,7 @@ def join(a: Type, b: Type) -> Type | None:
                 return SetType(element, max(a.capacity, b.capacity))
             if has_any_size(element):
                 return SetType(element)
-            return SetType(element, None if element.codes <= WIDEST_MASK else max(_most(a), _most(b)))
+            return SetType(element, None if element.codes <= MAX_MASK_BITS else max(_most(a), _most(b)))
         case SeqType(), SeqType():
             element = join(a.element, b.element)
             return None if element is None else SeqType(element, max(a.capacity, b.capacity))
@@ -84,7 +84,7 @@ def set_type(element: Type, most: int) -> SetType:
     if has_any_size(element):
         return SetType(element)
     slotted = SetType(element, min(most, element.codes))
-    masked = element.codes <= WORD or (element.codes <= WIDEST_MASK and element.codes <= slotted.bits)
+    masked = element.codes <= WORD or (element.codes <= MAX_MASK_BITS and element.codes <= slotted.bits)
     return SetType(element) if masked else slotted
 
 

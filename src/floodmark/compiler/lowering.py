@@ -42,7 +42,7 @@ from floodmark.compiler.plain_containers import SETS, UNHASHABLE, PlainContainer
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import (
-    WIDEST_INTEGER,
+    INTEGER_LIMIT,
     BagType,
     BoolType,
     IntType,
@@ -58,11 +58,11 @@ from floodmark.language.types import (
 )
 from floodmark.language.values import Identifier, Record
 
-WIDEST_VALUE = 1 << 16
+MAX_VALUE_BITS = 1 << 16
 """A value of more bits than this is refused: compiling it would take too long."""
 
 
-LARGEST_TWICE = 200
+MAX_REPEATED = 200
 """Expressions in a value up to which it may be evaluated several times rather than held in a variable."""
 
 
@@ -153,7 +153,7 @@ class Lowering:
             case bool():
                 return Const(BOOL, at, value)
             case int() if type(value) is int:
-                if abs(value) >= WIDEST_INTEGER:
+                if abs(value) >= INTEGER_LIMIT:
                     raise ModelError(f"{value} is too large; integers lie within 2**62", at.file, at.line)
                 return Const(IntType(value, value), at, value)
             case Identifier():
@@ -306,7 +306,7 @@ class Lowering:
             # Two sets in slots stay so unless a mask has fewer bits: to z3, conversions are dearer than slots.
             keeps_slots = is_open(kind.element) or slotted.bits <= kind.element.codes
             kind = slotted if keeps_slots else set_type(kind.element, most)
-            if not is_open(kind.element) and kind.bits > WIDEST_VALUE:
+            if not is_open(kind.element) and kind.bits > MAX_VALUE_BITS:
                 raise ModelError(f"this may hold {kind.capacity} elements; combine smaller sets", at.file, at.line)
             if kind.capacity is None:
                 left, right = self.convert(left, kind, ""), self.convert(right, kind, "")
@@ -353,12 +353,12 @@ class Lowering:
 
 
 def _is_large(value: Expr) -> bool:
-    """Whether a value has more than LARGEST_TWICE expressions."""
+    """Whether a value has more than MAX_REPEATED expressions."""
     count, waiting = 0, [value]
-    while waiting and count <= LARGEST_TWICE:
+    while waiting and count <= MAX_REPEATED:
         count += 1
         waiting += children(waiting.pop())
-    return count > LARGEST_TWICE
+    return count > MAX_REPEATED
 
 
 def _has_room(kind: SetType, count: int) -> bool:

@@ -48,7 +48,7 @@ from floodmark.language.types import BagType, SetType, Type, growing, is_at_some
 
 MAX_EXPRESSIONS = 200_000
 """In one action or property; compiling so many takes minutes."""
-FEW_STEPS = 10_000
+MIN_STEPS_TO_COUNT = 10_000
 """With so few expressions read there cannot be too many."""
 
 
@@ -143,7 +143,7 @@ def _action(compiler: Calls, name: str, method: Callable[..., Any]) -> Action:
             raise ModelError(message, guard.at.file, guard.at.line)
     if any(_is_never_true(guard) for guard in guards):
         rest = []
-    if compiler.steps > FEW_STEPS:
+    if compiler.steps > MIN_STEPS_TO_COUNT:
         _must_not_be_too_large(name, [*guards, Inline(BOOL, at, rest, None)], at)
     return Action(name, parameters, guards, rest, at)
 
@@ -274,7 +274,7 @@ def _read_predicate(compiler: Calls, name: str, function: Callable[..., Any], ki
         raise ModelError(f"{name} has to return a bool", at.file, at.line)
     if goes_on:
         raise ModelError(f"{name} does not return a value on every path", at.file, at.line)
-    if compiler.steps > FEW_STEPS:
+    if compiler.steps > MIN_STEPS_TO_COUNT:
         _must_not_be_too_large(name, [Inline(BOOL, at, body, None)], at)
     predicate = Predicate(name, kind, Const(BOOL, at, True), at)
     if kind in ("boundary", "reachable"):  # these must be true somewhere, so no premise can hide them

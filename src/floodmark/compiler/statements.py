@@ -44,8 +44,8 @@ from floodmark.language.source import Source, names_assigned, source_of
 from floodmark.language.types import BagType, MapType, RecordType, SeqType, SetType, Type
 from floodmark.language.values import Bag, Seq, Set, require
 
-DEEPEST_CALL = 40
-LARGEST_COPY = 4_000
+MAX_CALL_DEPTH = 40
+MAX_COPY = 4_000
 """Expressions in a function's body up to which each call has a copy of its own."""
 MAX_CALLS = 20_000
 """Calls that may be read for one action or property, those within others included."""
@@ -379,7 +379,7 @@ class Statements(Lowering):
         """
         source = source_of(function)
         self.reading.rests_on(own_source, function)
-        if self.depth >= DEEPEST_CALL:
+        if self.depth >= MAX_CALL_DEPTH:
             raise frame.refuse(node, f"{function.__name__} calls itself; recursion is not part of the language")
         self.calls += 1
         if self.calls > MAX_CALLS:
@@ -391,7 +391,7 @@ class Statements(Lowering):
         if shared is None:
             before = self.steps
             copied = self._copied(frame.at(node), source, arguments)
-            if self.steps - before <= LARGEST_COPY // 4 or weight(copied) <= LARGEST_COPY:
+            if self.steps - before <= MAX_COPY // 4 or weight(copied) <= MAX_COPY:
                 return copied
             shared = self.shared[key] = self._shared(source, arguments)
         values = [value for value in arguments.values() if _is_passed(value)]

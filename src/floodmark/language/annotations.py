@@ -16,8 +16,8 @@ from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, Larger, Linear
 from floodmark.language.plain_classes import require_plain, require_plain_enum
 from floodmark.language.types import (
-    WIDEST_INTEGER,
-    WIDEST_MASK,
+    INTEGER_LIMIT,
+    MAX_MASK_BITS,
     BagType,
     Between,
     BoolType,
@@ -140,7 +140,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound], declared: Declared 
         raise ModelError(f"the capacity {capacity} of a {origin.__name__} cannot be left open; only that of a Set can")
     if isinstance(capacity, int) and capacity < 0:
         raise ModelError(f"a capacity of {capacity} is negative")
-    if isinstance(capacity, int) and capacity >= WIDEST_INTEGER:
+    if isinstance(capacity, int) and capacity >= INTEGER_LIMIT:
         raise ModelError(f"a capacity of {capacity} is too large; leave it out where there is no limit")
     if between is not None and annotation is not int:
         raise ModelError("bounds belong to an integer: Annotated[int, Between(low, high)]")
@@ -154,7 +154,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound], declared: Declared 
             return open_int(low, high)
         if high < low:
             raise ModelError(f"the bounds {low}..{high} contain no integer")
-        if low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER:
+        if low <= -INTEGER_LIMIT or high >= INTEGER_LIMIT:
             raise ModelError(f"the bounds {low}..{high} are too large; they must lie within 2**62")
         return IntType(low, high)
     if origin in (types.UnionType, typing.Union):
@@ -172,7 +172,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound], declared: Declared 
             require_plain(annotation, values.Identifier, {"number"})
             count = bound(annotation.count, constants)
             if isinstance(count, Linear):
-                return OpenIdentifierType(annotation, WIDEST_INTEGER, limit=count)
+                return OpenIdentifierType(annotation, INTEGER_LIMIT, limit=count)
             if count < 1:
                 raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
             return IdentifierType(annotation, count)
@@ -187,7 +187,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound], declared: Declared 
         element = resolve(get_args(annotation)[0], constants, declared.inside("an element of {}"))
         if isinstance(capacity, Linear) or is_open(element):
             return _open_set(element, capacity)
-        if capacity is None and (any(growing(element)) or element.codes > WIDEST_MASK):
+        if capacity is None and (any(growing(element)) or element.codes > MAX_MASK_BITS):
             form = f"a set over {element} needs a capacity: write Annotated[Set[{element}], Capacity(8)]"
             return SetType(element, declared.width(form), declared.place)
         return SetType(element, capacity)
@@ -278,7 +278,7 @@ def _open_set(element: Type, capacity: Bound | None) -> SetType:
         return SetType(element, capacity)
     if not is_open(element):
         raise ModelError(f"the capacity {capacity} is left open, so the elements have to be left open as well")
-    return OpenSetType(element, WIDEST_INTEGER, limit=capacity)
+    return OpenSetType(element, INTEGER_LIMIT, limit=capacity)
 
 
 _RECORDS_OWN = frozenset({"annotations", "build", "replace", "_at", "_place", "_values", "_with"})

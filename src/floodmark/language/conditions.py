@@ -12,7 +12,7 @@ from typing import Any
 
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, State
-from floodmark.language.reference import WIDEST_PARAMETER, computing, count_choices, every_choice, parameter_types
+from floodmark.language.reference import MAX_PARAMETER_VALUES, computing, count_choices, every_choice, parameter_types
 from floodmark.language.source import source_of
 from floodmark.language.types import growing
 
@@ -51,8 +51,8 @@ def choices_of(model: Model, function: Callable[..., Any]) -> Iterator[dict[str,
         if any(growing(kind)):
             message = f"the parameter {name} has no capacity, so not all of its values can be tried"
             raise ModelError(message, source.file, source.tree.lineno)
-    if count_choices(kinds) > WIDEST_PARAMETER:
-        most = f"more than {WIDEST_PARAMETER} properties"
+    if count_choices(kinds) > MAX_PARAMETER_VALUES:
+        most = f"more than {MAX_PARAMETER_VALUES} properties"
         message = f"{function.__name__} would be {most}, one for each choice of its parameters"
         raise ModelError(message, source.file, source.tree.lineno)
     yield from every_choice(model, kinds)

@@ -21,8 +21,8 @@ from floodmark.language.linear import Bound, Larger, left_open
 from floodmark.language.members import MARKS, Constant, Variable, kind_of, require_one_role
 from floodmark.language.plain_classes import require_plain
 from floodmark.language.types import (
-    WIDEST_INTEGER,
-    WIDEST_VARIABLE,
+    INTEGER_LIMIT,
+    MAX_VARIABLE_BITS,
     IdentifierType,
     OpenIdentifierType,
     RecordType,
@@ -180,7 +180,7 @@ class Model(metaclass=ModelClass):
                     f"under [constants] or with --set {name}=3",
                     *self.source_position(),
                 )
-            if abs(chosen) > WIDEST_INTEGER:
+            if abs(chosen) > INTEGER_LIMIT:
                 message = f"the constant {name} of {type(self).__name__} is too large; integers lie within 2**62"
                 raise ModelError(message, *self.source_position())
         return {name: value for name, value in bound_constants.items() if value is not None}
@@ -194,8 +194,8 @@ class Model(metaclass=ModelClass):
         owner = self._variables[name]
         try:
             kind = self.declared_type(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), name)
-            if not is_open(kind) and not is_unlimited(kind) and kind.bits > WIDEST_VARIABLE:
-                raise ModelError(f"it takes {kind.bits} bits, more than {WIDEST_VARIABLE}; make its type smaller")
+            if not is_open(kind) and not is_unlimited(kind) and kind.bits > MAX_VARIABLE_BITS:
+                raise ModelError(f"it takes {kind.bits} bits, more than {MAX_VARIABLE_BITS}; make its type smaller")
         except ModelError as error:
             if error.file is not None:
                 raise

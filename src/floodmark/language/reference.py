@@ -22,7 +22,7 @@ from floodmark.language.types import Type, growing
 from floodmark.language.universe import universe
 from floodmark.language.values import admit, running
 
-WIDEST_PARAMETER = 4096
+MAX_PARAMETER_VALUES = 4096
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def _choose(
     drawn = None if reset else _drawn(model, method, kinds, guards, chosen, name)
     if drawn is None:
         unlimited = any(growing(kinds[name]))
-        if unlimited or kinds[name].codes > WIDEST_PARAMETER:
+        if unlimited or kinds[name].codes > MAX_PARAMETER_VALUES:
             source = source_of(method)
             many = "has no capacity" if unlimited else f"has {kinds[name].codes} possible values"
             raise ModelError(

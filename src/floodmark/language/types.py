@@ -308,7 +308,7 @@ class SetType(Type):
     @property
     def size(self) -> int:
         if has_any_size(self) or is_unlimited(self):
-            return WIDEST_INTEGER
+            return INTEGER_LIMIT
         if self.capacity is None:
             return 1 << self.element.size
         most = min(self.capacity, self.element.size)
@@ -330,7 +330,7 @@ class OpenSetType(SetType):
 
     @property
     def bits(self) -> int:
-        return WIDEST_VARIABLE
+        return MAX_VARIABLE_BITS
 
     @property
     def size(self) -> int:
@@ -356,7 +356,7 @@ class BagType(Type):
     @property
     def size(self) -> int:
         if has_any_size(self) or is_unlimited(self):
-            return WIDEST_INTEGER
+            return INTEGER_LIMIT
         return math.comb(self.element.size + self.capacity, self.capacity)
 
     def __str__(self) -> str:
@@ -381,7 +381,7 @@ class MapType(Type):
     @property
     def size(self) -> int:
         if has_any_size(self) or is_unlimited(self):
-            return WIDEST_INTEGER
+            return INTEGER_LIMIT
         return int(self.value.size**self.key.size)
 
     def __str__(self) -> str:
@@ -407,7 +407,7 @@ class SeqType(Type):
     @property
     def size(self) -> int:
         if has_any_size(self) or is_unlimited(self):
-            return WIDEST_INTEGER
+            return INTEGER_LIMIT
         return sum(self.element.size**length for length in range(self.capacity + 1))
 
     def __str__(self) -> str:
@@ -416,21 +416,21 @@ class SeqType(Type):
 
 WORD = 64
 """The bits of a machine word."""
-WIDEST_MASK = 1024
-WIDEST_VARIABLE = 4096
+MAX_MASK_BITS = 1024
+MAX_VARIABLE_BITS = 4096
 """The most bits that one variable may take."""
 MAX_BITS = 1 << 20
 """Where the bits of a type are no longer counted: no variable may take as many, and codes are numbers of that width."""
-WIDEST_INTEGER = 1 << 62
+INTEGER_LIMIT = 1 << 62
 """Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
-UNLIMITED = 2 * WIDEST_INTEGER - 1
+UNLIMITED = 2 * INTEGER_LIMIT - 1
 """The width of a container without a capacity where CPython runs the model, which needs none."""
 
 
 def open_int(least: Bound, most: Bound) -> OpenIntType:
     """The integers between two bounds, at least one of which is left open."""
     low, high = lowest(least), highest(most)
-    return OpenIntType(-WIDEST_INTEGER if low is None else low, WIDEST_INTEGER if high is None else high, least, most)
+    return OpenIntType(-INTEGER_LIMIT if low is None else low, INTEGER_LIMIT if high is None else high, least, most)
 
 
 def parts_of(kind: Type) -> Iterator[Type]:
@@ -512,7 +512,7 @@ def uncounted(kind: Type) -> Type:
     """A type with any number of identifiers of each kind, where it has a fixed number of them."""
     match kind:
         case IdentifierType(cls, _) if not isinstance(kind, OpenIdentifierType):
-            return OpenIdentifierType(cls, WIDEST_INTEGER, limit=Linear(0, ((f"number of {cls.__name__}", 1),)))
+            return OpenIdentifierType(cls, INTEGER_LIMIT, limit=Linear(0, ((f"number of {cls.__name__}", 1),)))
         case OptionalType(inner):
             return OptionalType(uncounted(inner))
         case UnionType(members=members):
@@ -536,7 +536,7 @@ def _uncounted_record(kind: RecordType) -> RecordType:
 
 def has_mask(element: Type) -> bool:
     """Whether a set of such elements is no list of slots: it has a bit for each possible element, or it is symbolic."""
-    return element.codes <= WIDEST_MASK or has_any_size(element)
+    return element.codes <= MAX_MASK_BITS or has_any_size(element)
 
 
 def classes_in(kind: Type) -> Iterator[type]:

@@ -9,7 +9,7 @@ from floodmark.checkers.codegen.model_module import CodePart
 from floodmark.checkers.project.paths import shown_line
 from floodmark.compiler.ir import Position
 
-LARGE = 10_000
+MIN_REPORTED_INSTRUCTIONS = 10_000
 """From so many instructions on, compiling takes long enough to say so: about a second without optimisation."""
 
 
@@ -28,7 +28,7 @@ def lines(part: CodePart) -> Counter[Position]:
 def told(part: CodePart, module: Module) -> str:
     """What is about to be compiled, and the line that most of it is for; nothing if it is little."""
     count = size(module)
-    if count < LARGE:
+    if count < MIN_REPORTED_INSTRUCTIONS:
         return ""
     kind, _, name = (*part.name.split(".", 2), "", "")[:3]
     what = f"compiling {f'{kind} {name}'.strip()}: {count:,} instructions"

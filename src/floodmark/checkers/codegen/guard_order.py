@@ -18,7 +18,7 @@ from floodmark.compiler.ir import (
     locals_in,
 )
 from floodmark.language.errors import ModelError
-from floodmark.language.reference import WIDEST_PARAMETER
+from floodmark.language.reference import MAX_PARAMETER_VALUES
 from floodmark.language.types import BagType, SetType, is_packed_loosely
 
 
@@ -73,7 +73,7 @@ def plan(action: Action) -> GuardOrder:
         if is_packed_loosely(parameter.type):
             message = f"a parameter of the type {parameter.type} must be drawn: require({parameter.name} in self.x)"
             raise ModelError(message, action.at.file, action.at.line)
-        if parameter.type.codes > WIDEST_PARAMETER:
+        if parameter.type.codes > MAX_PARAMETER_VALUES:
             message = (
                 f"the parameter {parameter.name} has {parameter.type.codes} possible values; draw it from a set of the "
                 f"state: begin the action with require({parameter.name} in self.requests), not a helper"

@@ -27,7 +27,7 @@ class Effort:
 
 
 GOOD = Effort(2, 2)
-PLAIN = Effort(0, 0)
+UNOPTIMISED = Effort(0, 0)
 
 
 @cache

@@ -26,7 +26,7 @@ from floodmark.checkers.codegen.guard_order import GuardOrder, plan
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
-from floodmark.compiler.identity_key import LATEST, Itself
+from floodmark.compiler.identity_key import MAX_KEYS, Itself
 from floodmark.compiler.ir import Action, Position, Predicate, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program, expressions_of
@@ -132,7 +132,7 @@ def _unbounded(program: Program) -> tuple[Position, ...]:
     return tuple(dict.fromkeys(at for whole in wholes for at in _unbounded_in(Itself(whole))))
 
 
-@lru_cache(maxsize=LATEST)
+@lru_cache(maxsize=MAX_KEYS)
 def _unbounded_in(whole: Itself) -> tuple[Position, ...]:
     """Where integers may outgrow a register in an action or a predicate."""
     nodes = expressions_of(whole.it) if isinstance(whole.it, Action) else [whole.it.value]

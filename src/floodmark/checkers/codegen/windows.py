@@ -14,7 +14,7 @@ from floodmark.checkers.codegen.bits import I64, Value, const, cut, masked, put,
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.language.types import WORD
 
-WIDEST_REGISTER = 2 * WORD
+MAX_REGISTER_BITS = 2 * WORD
 
 
 class Window(Protocol):
@@ -44,7 +44,7 @@ class Windows(Routine):
 
     def window(self, code: Value) -> Window:
         """A window on a copy of a code."""
-        return (_Register if code.type.width <= WIDEST_REGISTER else _Memory)(self, code)
+        return (_Register if code.type.width <= MAX_REGISTER_BITS else _Memory)(self, code)
 
     def blank(self, kind: ir.LlvmIntType) -> Window:
         """A window on zero."""
@@ -53,7 +53,7 @@ class Windows(Routine):
     @contextmanager
     def members(self, mask: Value) -> Any:
         """A loop over the set bits of a mask, from the lowest up; yields (position, next, exit)."""
-        if mask.type.width <= WIDEST_REGISTER:
+        if mask.type.width <= MAX_REGISTER_BITS:
             with self.set_bits(mask) as found:
                 yield found
             return

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MAX_SHOWN = 20
-_LONGEST_LINE = 200
+_MAX_LINE = 200
 _EXIT_CODES = {
     "accepted": ExitCode.AS_EXPECTED,
     "rejected": ExitCode.NOT_AS_EXPECTED,
@@ -109,7 +109,7 @@ def _outcome_lines(outcome: TraceOutcome, model: str) -> Iterator[str]:
     before = "nor any before it" if outcome.matched == 0 else f"one fits the {counted(outcome.matched, 'line')} before"
     yield f"rejected  {place}: no run of {model} fits this line; {before}"
     text = json.dumps(outcome.given)
-    yield f"  the line: {text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE - 4] + ' ...'}"
+    yield f"  the line: {text if len(text) <= _MAX_LINE else text[:_MAX_LINE - 4] + ' ...'}"
     if outcome.last_step:
         yield f"  the last step that fits: {outcome.last_step}"
     if outcome.reasons:

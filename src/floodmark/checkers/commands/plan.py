@@ -11,7 +11,7 @@ from floodmark.checkers.plan import report
 from floodmark.checkers.plan.reassignment_json import read
 from floodmark.checkers.plan.shapes import PlannedMove, planned
 from floodmark.checkers.plan.verdicts import (
-    LARGEST_SHAPE,
+    MAX_SHAPE_BROKERS,
     ControllerDesign,
     ShapeMap,
     ShapeVerdict,
@@ -29,9 +29,9 @@ def moves_of(plan: Path, current: Path) -> list[PlannedMove]:
     """The moves of a plan file, each with the partition's current replicas. Raises SourceError."""
     moves = planned(read(plan), read(current), str(plan), str(current))
     for move in moves:
-        if len(move.brokers) > LARGEST_SHAPE:
+        if len(move.brokers) > MAX_SHAPE_BROKERS:
             raise SourceError(
-                f"{move.partition} involves {len(move.brokers)} brokers; the most is {LARGEST_SHAPE}", str(plan)
+                f"{move.partition} involves {len(move.brokers)} brokers; the most is {MAX_SHAPE_BROKERS}", str(plan)
             )
     return moves
 

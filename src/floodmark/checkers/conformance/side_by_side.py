@@ -8,8 +8,8 @@ from typing import Any
 from floodmark.checkers.conformance.lockstep import Mismatch
 from floodmark.checkers.value_text import plain, show
 
-NOTHING = "(nothing)"
-WIDEST = 70
+ABSENT = "(nothing)"
+MAX_WIDTH = 70
 
 
 def side_by_side(mismatch: Mismatch) -> list[str]:
@@ -43,6 +43,6 @@ def _item(items: list[Any], index: int) -> Any:
 
 def _text(value: Any) -> str:
     if value is _Missing:
-        return NOTHING
+        return ABSENT
     text = show(value) if not isinstance(value, str) else value
-    return text if len(text) <= WIDEST else text[: WIDEST - 4] + " ..."
+    return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 4] + " ..."

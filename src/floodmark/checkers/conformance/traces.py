@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Recorded = tuple[str, str]
 """The name of a trace's file, and its text."""
-FEW = 4
+MAX_LOCAL_TRACES = 4
 """Up to this many traces are judged in this process."""
 
 
@@ -140,7 +140,7 @@ def _title(result: Mapping[str, Any]) -> str:
 
 def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[TraceOutcome]:
     """Judges traces, in processes of their own when there are many; ``workers=0`` means one per core."""
-    count = min(workers or (cores() if len(texts) > FEW else 1), len(texts))
+    count = min(workers or (cores() if len(texts) > MAX_LOCAL_TRACES else 1), len(texts))
     if count <= 1:
         yield from (judge_text(work, text) for text in texts)
         return

@@ -25,7 +25,7 @@ from floodmark.checkers.explorer.session import PageAddress, Session
 from floodmark.language.errors import SourceError
 
 LOOPBACK = "127.0.0.1"
-LARGEST_QUESTION = 1 << 20
+MAX_REQUEST_BYTES = 1 << 20
 """Bytes of a question; a larger one is refused."""
 
 _SECONDS_TO_WAKE = 0.2
@@ -175,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             length = int(self.headers.get("Content-Length", ""))
-            if not 0 <= length <= LARGEST_QUESTION:
+            if not 0 <= length <= MAX_REQUEST_BYTES:
                 raise ValueError
             body = json.loads(self.rfile.read(length))
         except (ValueError, RecursionError):

@@ -21,7 +21,7 @@ from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.program import Program
 from floodmark.language.model import State
-from floodmark.language.reference import WIDEST_PARAMETER
+from floodmark.language.reference import MAX_PARAMETER_VALUES
 from floodmark.language.types import BagType, SetType, Type
 
 MAX_INITIAL = 4096
@@ -268,7 +268,7 @@ class _PromelaWriter:
                 kind, value = guard.container.type, self._writer().evaluate(guard.container)
                 assert isinstance(kind, SetType | BagType) and isinstance(value, Slots) and kind.capacity is not None
                 return [(*value.at(str(index)), False) for index in range(kind.capacity)]
-        if parameter.type.size > WIDEST_PARAMETER:
+        if parameter.type.size > MAX_PARAMETER_VALUES:
             reason = f"{parameter.name} has {parameter.type.size} possible values; draw it from a set of the state"
             raise refuse(reason, action.at)
         return [("1", literal(parameter.type, value), True) for value in members(parameter.type)]

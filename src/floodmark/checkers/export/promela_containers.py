@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from floodmark.checkers.export.promela_memory import UNROLLED, PromelaMemory
 from floodmark.checkers.export.promela_values import (
-    WIDEST,
+    MAX_C_INTEGER,
     CellAddress,
     Entries,
     FieldCells,
@@ -75,7 +75,7 @@ class PromelaContainers(PromelaMemory):
                 self.text.emit(f"{slot(at).cell(str(1 + cell))} = {value.cell(str(cell))};")
 
     def _code(self, kind: Type, value: Value) -> str:
-        if kind.size > WIDEST:
+        if kind.size > MAX_C_INTEGER:
             raise refuse(f"sets and bags of {kind}, which has more values than a Spin integer")
         return code(kind, value)
 

@@ -30,7 +30,7 @@ UNROLLED = 4
 """Up to this many parts are written out one by one; more become a loop."""
 
 
-LONG = 60
+MAX_REPEATED_LENGTH = 60
 """A longer expression that is needed more than once is computed once."""
 
 
@@ -45,7 +45,7 @@ class PromelaMemory:
 
     def short(self, text: str, wanted: str = "t") -> str:
         """An expression that may be written more than once."""
-        if len(text) <= LONG:
+        if len(text) <= MAX_REPEATED_LENGTH:
             return text
         place = self.text.temporary(wanted, 1)
         self.text.emit(f"{place.cell('0')} = {text};")

@@ -40,7 +40,7 @@ from floodmark.language.types import (
 from floodmark.language.universe import universe
 from floodmark.language.values import order_key
 
-WIDEST = 2**31 - 1
+MAX_C_INTEGER = 2**31 - 1
 """Spin's integers are C's."""
 
 
@@ -161,7 +161,7 @@ def _range(kind: Type) -> tuple[int, int]:
 
 def must_fit(kind: Type, at: Position | None) -> None:
     """Refuses integers that would wrap around in C."""
-    if isinstance(kind, IntType) and (kind == INT or max(abs(kind.low), abs(kind.high)) > WIDEST):
+    if isinstance(kind, IntType) and (kind == INT or max(abs(kind.low), abs(kind.high)) > MAX_C_INTEGER):
         raise refuse(f"an integer in {'no bounds' if kind == INT else kind}; Spin's have 32 bits", at)
 
 
@@ -203,7 +203,7 @@ def literal(kind: Type, value: Any) -> Value:
         case NoneType() | NothingType():
             return Nothing()
         case IntType():
-            if abs(value) > WIDEST:
+            if abs(value) > MAX_C_INTEGER:
                 raise refuse(f"{value} is beyond the integers of Spin, which have 32 bits")
             return Number(number(value))
         case BoolType():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floodmark.compiler.ir import Choose, Const, Convert, Expr
-from floodmark.language.types import WIDEST_INTEGER
+from floodmark.language.types import INTEGER_LIMIT
 
 
 def open_end(node: Expr) -> tuple[Expr, Expr] | None:
@@ -13,7 +13,7 @@ def open_end(node: Expr) -> tuple[Expr, Expr] | None:
     """
     if isinstance(node, Choose):
         beyond = node.then.operand if isinstance(node.then, Convert) else node.then
-        if isinstance(beyond, Const) and beyond.value == WIDEST_INTEGER - 1:
+        if isinstance(beyond, Const) and beyond.value == INTEGER_LIMIT - 1:
             end = node.otherwise
             return node.condition, end.operand if isinstance(end, Convert) else end
     return None

@@ -17,7 +17,7 @@ from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.program import Program
 from floodmark.language.model import State
-from floodmark.language.reference import WIDEST_PARAMETER
+from floodmark.language.reference import MAX_PARAMETER_VALUES
 from floodmark.language.types import SetType
 
 MAX_INITIAL = 4096
@@ -232,7 +232,7 @@ class _TlaWriter:
                     writer = self._writer(self._scope())
                     writer.scope.locals.update(bound)
                     return let(writer.scope, writer.operand(found))
-        if parameter.type.codes > WIDEST_PARAMETER:
+        if parameter.type.codes > MAX_PARAMETER_VALUES:
             reason = f"{parameter.name} has {parameter.type.codes} possible values; draw it from a set of the state"
             raise refuse(reason, action.at)
         return self.types.universe(parameter.type)

@@ -21,7 +21,7 @@ from floodmark.compiler.joins import fits, join
 from floodmark.compiler.visitor import Visitor
 from floodmark.language.types import BagType, IntType, OptionalType, RecordType, SeqType, SetType, Type
 
-SHORT = 40
+MAX_REPEATED_LENGTH = 40
 """A longer condition that is needed more than once gets a name."""
 _SETS = {"|": "\\cup", "&": "\\cap", "-": "\\"}
 
@@ -75,7 +75,7 @@ class TlaExpressions(Visitor[str]):
 
     def named(self, wanted: str, text: str) -> str:
         """A name for a text that is needed more than once; a short text is used as it is."""
-        if len(text) <= SHORT and "\n" not in text:
+        if len(text) <= MAX_REPEATED_LENGTH and "\n" not in text:
             return text
         return self.define(wanted, text)
 

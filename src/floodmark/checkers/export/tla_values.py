@@ -38,7 +38,7 @@ from floodmark.language.values import order_key
 
 MAX_LISTED = 1024
 """Up to this many values, a set whose order matters is listed in the text."""
-WIDEST = 2**31 - 1
+MAX_TLC_INTEGER = 2**31 - 1
 """TLC's integers; it stops with an error when a sum exceeds them."""
 
 _WORDS = """
@@ -53,7 +53,7 @@ RESERVED = frozenset(_WORDS.split())
 
 
 def number(value: int, at: Position | None = None) -> str:
-    if abs(value) > WIDEST:
+    if abs(value) > MAX_TLC_INTEGER:
         raise refuse(f"{value} is beyond the integers of TLC, which have 32 bits", at)
     return str(value) if value >= 0 else f"({value})"
 

@@ -21,7 +21,7 @@ from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
 WIDTH = 80
 """Columns of a terminal, which the table fits."""
-_NARROWEST = 12
+_MIN_WIDTH = 12
 
 
 def wrong(result: CheckResult | Proved) -> list[str]:
@@ -51,7 +51,7 @@ def table(outcome: GateOutcome) -> Iterator[str]:
     head = ("", "", "states", "depth", "found", "seconds")
     cells = [(row.word, row.name, *row.figures, f"{row.seconds:.1f}") for row in rows]
     widths = [max(len(line[column]) for line in [head, *cells]) for column in range(len(head))]
-    widths[1] = max(min(widths[1], WIDTH - sum(widths) + widths[1] - 2 * (len(widths) - 1)), _NARROWEST)
+    widths[1] = max(min(widths[1], WIDTH - sum(widths) + widths[1] - 2 * (len(widths) - 1)), _MIN_WIDTH)
     cells = [(line[0], _cut(line[1], widths[1]), *line[2:]) for line in cells]
     for row, line in [(None, head), *zip(rows, cells, strict=True)]:
         left = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2], strict=True)]

@@ -229,15 +229,15 @@ def _set(each: Iterable[Any]) -> Parts:
     """A set in a canonical order, as Python's own order differs from process to process."""
     labelled = {_label(element): element for element in each}
     if len(labelled) != len(list(each)):
-        raise NotKept(f"two elements of {each!r} cannot be distinguished"[:_SHOWN])
+        raise NotKept(f"two elements of {each!r} cannot be distinguished"[:_MAX_SHOWN])
     return f"{type(each).__name__} {len(labelled)}", [labelled[label] for label in sorted(labelled)]
 
 
 def _label(element: Any, depth: int = 0) -> str:
     """What distinguishes an element of a set from others."""
     kind = type(element)
-    if depth > _DEEP:
-        raise NotKept(f"a set holds {element!r}, which is too deep to compare"[:_SHOWN])
+    if depth > _MAX_DEPTH:
+        raise NotKept(f"a set holds {element!r}, which is too deep to compare"[:_MAX_SHOWN])
     if kind in _ATOMS:
         return f"{kind.__name__} {element!r}"
     if isinstance(element, enum.Enum) and element.name is not None:
@@ -304,7 +304,7 @@ def _made(each: Any) -> Parts:
         return _instance(each, kind)
     if kind in _PLAIN:
         return kind.__qualname__, [dict(getattr(each, "__dict__", {}))]
-    raise NotKept(f"{each!r} may be different in the next run"[:_SHOWN])
+    raise NotKept(f"{each!r} may be different in the next run"[:_MAX_SHOWN])
 
 
 def _instance(each: Any, kind: type) -> Parts:
@@ -353,8 +353,8 @@ _PLAIN: tuple[Any, ...] = (object, types.SimpleNamespace, enum.property, enum.au
 """Python classes whose instances are determined by their attributes."""
 _HEAP_TYPE = 1 << 9
 _ABSENT = "absent"
-_SHOWN = 200
-_DEEP = 20
+_MAX_SHOWN = 200
+_MAX_DEPTH = 20
 
 
 def is_ours(module: str | None) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.cost import LARGE, size, told
-from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, is_kept, object_image
+from floodmark.checkers.codegen.cost import MIN_REPORTED_INSTRUCTIONS, size, told
+from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import CodePart, Interface, parts, whole
 from floodmark.checkers.exploration import Symmetry
@@ -85,7 +85,7 @@ class Kernel:
 
     def _optimised(self) -> ir.Module:
         module = whole(self._parts, self._name)
-        if self._tell is not None and size(module) >= LARGE:
+        if self._tell is not None and size(module) >= MIN_REPORTED_INSTRUCTIONS:
             self._tell(f"optimising {size(module):,} instructions")
         return module
 
@@ -93,7 +93,7 @@ class Kernel:
         images = []
         for part in self._parts:
             key = {"part": part.key, "compiler": code_hash()}
-            images.append(object_image(key, lambda part=part: self._built(part), PLAIN))  # type: ignore[misc]
+            images.append(object_image(key, lambda part=part: self._built(part), UNOPTIMISED))  # type: ignore[misc]
         return MachineCode(images)
 
     def _built(self, part: CodePart) -> ir.Module:
@@ -155,11 +155,11 @@ def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int
     """The loops; optimised if it is asked for, or has been done before."""
     names = " ".join(loop.__name__ for loop in made_of)
     source = {"loops": code_hash(), "constants": repr(constants), "names": names}
-    for effort in (GOOD,) if good else (GOOD, PLAIN):
+    for effort in (GOOD,) if good else (GOOD, UNOPTIMISED):
         key = (names, effort, *constants.values())
         if key in _KNOWN_LOOPS:
             return _KNOWN_LOOPS[key]
-        if good or effort == PLAIN or is_kept(source, effort):
+        if good or effort == UNOPTIMISED or is_kept(source, effort):
             image = object_image(source, lambda: compile_loops(list(made_of), constants), effort)
             return _KNOWN_LOOPS.setdefault(key, MachineCode([image]))
     raise AssertionError(made_of)

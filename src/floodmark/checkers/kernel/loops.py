@@ -83,7 +83,7 @@ SHARED_WINDOW = 4
 """Cells that a worker looks at together where others may write to them, so that it reads each one by itself."""
 LINE = 8
 """Words of a cache line: counters written by different workers are this far apart."""
-EVERYTHING = (1 << 64) - 1
+ALL_ONES = (1 << 64) - 1
 
 SEED_1 = 0x9E3779B97F4A7C15
 SEED_2 = 0xC2B2AE3D27D4EB4F
@@ -296,9 +296,9 @@ def look_at_flags(w: Words, context: Words, position: Word) -> None:
     if context[BROKEN] != 0:
         note_all(w, BEST_STEP, context[BROKEN], position)
         context[BROKEN] = 0
-    if context[OUTSIDE] != EVERYTHING:
+    if context[OUTSIDE] != ALL_ONES:
         note_all(w, BEST_OUTSIDE, ~context[OUTSIDE] & w[FALSE_WANTED], position)
-        context[OUTSIDE] = EVERYTHING
+        context[OUTSIDE] = ALL_ONES
 
 
 def canonicalise(w: Words, states: Words, count: Word) -> None:
@@ -344,7 +344,7 @@ def expand_some(w: Words, most: Word) -> Word:
         cut = context[CUT]
         position = cursor * THREADS + owner
         made = call_model(w[EXPAND], state_at(w, position), out, context)
-        if context[FAILED] != 0 or context[BROKEN] != 0 or context[OUTSIDE] != EVERYTHING:
+        if context[FAILED] != 0 or context[BROKEN] != 0 or context[OUTSIDE] != ALL_ONES:
             look_at_flags(w, context, position)
         if made == 0 and w[DEADLOCK] != 0 and cut == context[CUT]:
             note(w, BEST_DEADLOCK, position)

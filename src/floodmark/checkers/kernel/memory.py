@@ -15,7 +15,7 @@ from floodmark.checkers.resources import CommandMemory, memory_of_this_process, 
 _NO_RESERVE = 0x40 if sys.platform == "darwin" else 0x4000  # MAP_NORESERVE, which mmap has from Python 3.13 on
 _HUGE_FROM = 1 << 21
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
-_LEAST = 4096
+_MIN_BYTES = 4096
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 PAGE = 1 << 21
 """Large areas are taken in pages of this size where the system supports it."""
@@ -29,7 +29,7 @@ class ReservedMemory:
     """Bytes reserved at once, all zero, and taken when first written."""
 
     def __init__(self, size: int) -> None:
-        self.size = in_pages(size) if size >= _HUGE_FROM else max(size, _LEAST)  # otherwise it begins inside one
+        self.size = in_pages(size) if size >= _HUGE_FROM else max(size, _MIN_BYTES)  # otherwise it begins inside one
         self._pages = mmap.mmap(-1, self.size, flags=_FLAGS)
         if self.size >= _HUGE_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):  # without huge pages it is only slower
@@ -47,7 +47,7 @@ class ReservedMemory:
 
 def reserve(size: int) -> NDArray[np.uint64]:
     """An array of ``size`` words, all zero, whose pages are taken when first written."""
-    return ReservedMemory(max(size, 1) * 8).bytes[: max(size * 8, _LEAST) // 8 * 8].view(np.uint64)
+    return ReservedMemory(max(size, 1) * 8).bytes[: max(size * 8, _MIN_BYTES) // 8 * 8].view(np.uint64)
 
 
 def give_back_large_arrays() -> None:

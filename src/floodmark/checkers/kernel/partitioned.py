@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.codegen.loop_compiler import Word, Words, exported, offset, prefetch, words_at
 from floodmark.checkers.kernel.loops import (
+    ALL_ONES,
     BATCH,
     BUFFER,
     COUNT,
     CURSOR,
     DIGEST_1,
     DIGEST_2,
-    EVERYTHING,
     GROUP,
     LEVEL_END,
     LIMIT,
@@ -36,7 +36,7 @@ from floodmark.checkers.kernel.loops import (
     state_at,
 )
 
-__all__ = ["EVERYTHING", "GROUP", "NW", "PARTITIONED_LOOPS", "ROUTE_FIELDS", "empty_filter", "fingerprints"]
+__all__ = ["ALL_ONES", "GROUP", "NW", "PARTITIONED_LOOPS", "ROUTE_FIELDS", "empty_filter", "fingerprints"]
 
 # Fields of a route, an array of words.
 OUTBOXES, COUNTS, ROOM, OWNERS, FILTER, FILTER_BITS, FULLEST, DROPPED = range(8)

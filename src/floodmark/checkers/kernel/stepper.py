@@ -9,7 +9,7 @@ import numpy as np
 
 from floodmark.checkers.codegen.jit import MachineCode
 from floodmark.checkers.codegen.model_module import Interface
-from floodmark.checkers.kernel.loops import BROKEN, COUNTERS, CUT, EVERYTHING, FAILED, OUTSIDE
+from floodmark.checkers.kernel.loops import ALL_ONES, BROKEN, COUNTERS, CUT, FAILED, OUTSIDE
 
 
 class Stepped(NamedTuple):
@@ -41,7 +41,7 @@ class Stepper:
         self._out = np.zeros((interface.most_successors + 1, words), dtype=np.uint64)
         self._context = np.zeros(interface.context_words + 1, dtype=np.uint64)
         self._clean = self._context.copy()
-        self._clean[OUTSIDE] = EVERYTHING
+        self._clean[OUTSIDE] = ALL_ONES
         self._places = self._state.ctypes.data, self._out.ctypes.data, self._context.ctypes.data
 
     def expand(self, state: Sequence[int]) -> Stepped:

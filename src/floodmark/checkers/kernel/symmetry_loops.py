@@ -12,7 +12,7 @@ from typing import Any
 
 from floodmark.checkers.codegen.loop_compiler import Word, Words, call_model, exported, offset, words_at
 from floodmark.checkers.kernel.loops import (
-    EVERYTHING,
+    ALL_ONES,
     FAILED,
     MULTIPLIER_2,
     NW,
@@ -37,7 +37,7 @@ def look(c: Words, state: Words, way: Words, renames: Word) -> None:
     out = words_at(c[OUT])
     for i in range(c[COMPARED_WORDS]):
         context[i] = 0
-    context[OUTSIDE] = EVERYTHING
+    context[OUTSIDE] = ALL_ONES
     made = call_model(c[C_EXPAND], state, out, context)
     told = made
     for k in range(made):

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, object_image
+from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import CodePart, Interface, whole
 from floodmark.checkers.exploration import Limit, Limits, Stop, Stopped
@@ -34,7 +34,7 @@ CHUNK = 1 << 15
 """States whose edges are made in one call."""
 ROOM = 1 << 20
 """Edges that fit into the room of one call, at least."""
-MANY_STATES = 600_000
+MIN_STATES_FOR_OPTIMISED_CODE = 600_000
 """From so many states on, code is worth to be optimised: it looks at each of them once, as that of the search does."""
 
 
@@ -97,7 +97,9 @@ class GraphMaker:
     def _code(self) -> tuple[MachineCode, Interface]:
         try:
             made_of, interface = labelled_parts(self.model, self.conditions, self.assumptions, self.beyond)
-            return _machine_code(made_of, type(self.model).__name__, self.count >= MANY_STATES), interface
+            return _machine_code(
+                made_of, type(self.model).__name__, self.count >= MIN_STATES_FOR_OPTIMISED_CODE
+            ), interface
         except ModelError as error:
             if error.file is None:
                 error.file, error.line = type(self.model).source_position()
@@ -181,7 +183,7 @@ def _machine_code(made_of: Sequence[CodePart], name: str, good: bool) -> Machine
         key = {"whole": " ".join(part.key for part in made_of), "compiler": code_hash("checkers/liveness")}
         return MachineCode([object_image(key, lambda: whole(made_of, name), GOOD)])
     keys = [{"part": part.key, "compiler": code_hash("checkers/liveness")} for part in made_of]
-    return MachineCode([object_image(key, part.module, PLAIN) for key, part in zip(keys, made_of, strict=True)])
+    return MachineCode([object_image(key, part.module, UNOPTIMISED) for key, part in zip(keys, made_of, strict=True)])
 
 
 @cache

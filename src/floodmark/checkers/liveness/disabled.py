@@ -11,7 +11,7 @@ from floodmark.checkers.value_text import show, show_step
 from floodmark.language.errors import Disabled, user_position
 from floodmark.language.model import Model, State
 from floodmark.language.reference import (
-    WIDEST_PARAMETER,
+    MAX_PARAMETER_VALUES,
     Step,
     _evaluate,
     count_choices,
@@ -23,7 +23,7 @@ from floodmark.language.reference import (
 from floodmark.language.source import Source, leading_guards, source_of
 from floodmark.language.values import running
 
-_LONGEST = 100
+_MAX_GUARD = 100
 
 
 def why_disabled(model: Model, state: State, action: str, is_meant: Callable[[Step], bool]) -> str:
@@ -44,7 +44,7 @@ def why_disabled(model: Model, state: State, action: str, is_meant: Callable[[St
 def _steps(model: Model, action: str) -> list[Step]:
     """The choices of an action's parameters; none where there are too many."""
     kinds = parameter_types(model, type(model).methods("action")[action])
-    if count_choices(kinds) > WIDEST_PARAMETER:
+    if count_choices(kinds) > MAX_PARAMETER_VALUES:
         return []
     return [Step(action, chosen) for chosen in every_choice(model, kinds)]
 
@@ -96,7 +96,7 @@ def _of(step: Step) -> str:
 
 def _short(guard: ast.expr) -> str:
     text = ast.unparse(guard)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+    return text if len(text) <= _MAX_GUARD else f"{text[: _MAX_GUARD - 4]} ..."
 
 
 def _place(file: str | None, line: int | None) -> str:

@@ -19,7 +19,7 @@ from floodmark.checkers.liveness.components import Demands
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.loops import NOWHERE
 
-LOOKED_AT = 16
+MAX_COMPONENTS = 16
 """Components of one search whose unfairness is looked at; the smaller ones first."""
 Need = tuple[str, bool]
 """The fairness of an action, strong or not."""
@@ -87,7 +87,7 @@ def unfairness(graph: Graph, assumptions: Sequence[Assumption], fair: Numbers) -
     numbers = numbers[numbers > 0]
     order = numbers[np.argsort(sizes[numbers], kind="stable")]
     found = []
-    for number in order[:LOOKED_AT].tolist():
+    for number in order[:MAX_COMPONENTS].tolist():
         weak, strong = _violated(graph, fair == number)
         needs = set()
         for it in assumptions:

@@ -198,7 +198,7 @@ class _Lane:
 
     def new_context(self) -> Array:
         context = reserve(self.kernel.interface.context_words + 1)
-        context[loops.OUTSIDE] = loops.EVERYTHING
+        context[loops.OUTSIDE] = loops.ALL_ONES
         return context
 
     def take_code(self) -> None:

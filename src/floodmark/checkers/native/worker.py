@@ -48,7 +48,7 @@ class Worker:
     def new_context(self) -> Array:
         """A context as the model's code expects it, with all counters zero."""
         context = reserve(self.kernel.interface.context_words + 1)
-        context[loops.OUTSIDE] = loops.EVERYTHING
+        context[loops.OUTSIDE] = loops.ALL_ONES
         return context
 
     def _fill(self) -> None:

@@ -23,7 +23,7 @@ from floodmark.language.plurals import counted
 VERSION = 1
 _REQUIRED = ("topic", "partition", "replicas")
 _OPTIONAL = ("original_replicas", "log_dirs")
-_LONGEST_TOPIC = 249
+_MAX_TOPIC = 249
 _TOPIC_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
@@ -152,7 +152,7 @@ def _move(entry: Any) -> Move:
     topic, number = entry["topic"], entry["partition"]
     if not isinstance(topic, str):
         raise _BadEntryError(f"topic is {_kind(topic)}, but must be a string")
-    if not 0 < len(topic) <= _LONGEST_TOPIC or not _TOPIC_CHARACTERS.issuperset(topic) or topic in (".", ".."):
+    if not 0 < len(topic) <= _MAX_TOPIC or not _TOPIC_CHARACTERS.issuperset(topic) or topic in (".", ".."):
         raise _BadEntryError(f"{topic!r} is not a topic name")
     if not _is_natural(number):
         raise _BadEntryError(f"partition is {json.dumps(number)}, but must be a number, 0 or more")

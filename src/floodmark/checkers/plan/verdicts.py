@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ControllerDesign = Literal["kraft", "kip236"]
 Trouble = Literal["", "no leader", "below min.insync.replicas", "undetermined"]
 
-LARGEST_SHAPE = 16
+MAX_SHAPE_BROKERS = 16
 """The most brokers that may take part in a move; the model's sets of them are masks."""
 _TROUBLE_BY_PROPERTY: dict[str, Trouble] = {
     "cancellation_keeps_leader": "no leader",
@@ -79,8 +79,8 @@ def check_shape(
 ) -> ShapeVerdict:
     """Explores a shape until a cancellation is in trouble, or every point of it has been seen: in machine code, or in
     CPython, which is slow."""
-    if shape.brokers > LARGEST_SHAPE:
-        raise ValueError(f"{shape}: more than {LARGEST_SHAPE} brokers")
+    if shape.brokers > MAX_SHAPE_BROKERS:
+        raise ValueError(f"{shape}: more than {MAX_SHAPE_BROKERS} brokers")
     from floodmark.checkers.exploration import Limits, Options
     from floodmark.checkers.project.modules import Project
     from floodmark.checkers.project.properties import collect

@@ -19,9 +19,9 @@ MAX_BYTES = 256 << 20
 """The size of the largest file that is read as a whole."""
 MAX_ENTRIES = 200_000
 """How many files and folders are looked at below a folder: a repository has fewer, and a whole disk has more."""
-LONGEST_LINE = 64 << 20
+MAX_LINE_BYTES = 64 << 20
 """The size in bytes of the longest line of a file that is read line by line."""
-_LONGEST_NAME = 255
+_MAX_NAME_BYTES = 255
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -69,9 +69,9 @@ def lines_of(path: Path, start: int = 0) -> Iterator[bytes]:
     try:
         with opened(path) as file:
             file.seek(start)
-            while line := file.readline(LONGEST_LINE):
-                if len(line) == LONGEST_LINE:
-                    raise SourceError(f"cannot be read: a line is longer than {LONGEST_LINE >> 20} MiB", str(path))
+            while line := file.readline(MAX_LINE_BYTES):
+                if len(line) == MAX_LINE_BYTES:
+                    raise SourceError(f"cannot be read: a line is longer than {MAX_LINE_BYTES >> 20} MiB", str(path))
                 yield line
     except OSError as error:
         raise unreadable(path, error) from None
@@ -88,7 +88,7 @@ def require_plain_name(path: Path) -> None:
     name = str(path)
     if "\0" in name:
         raise SourceError("no file has a name with a NUL character", name.replace("\0", "\\0"))
-    if any(len(os.fsencode(part)) > _LONGEST_NAME for part in path.parts):
+    if any(len(os.fsencode(part)) > _MAX_NAME_BYTES for part in path.parts):
         raise SourceError("no file has so long a name", brief(name))
     try:
         name.encode("utf-8")

@@ -18,7 +18,7 @@ CONSTANT_BITS = 62
 """Constants are within +-2**62, so that the sum of two still fits into a machine word."""
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_MAX_DIGITS, _LONGEST_SHOWN = 40, 80
+_MAX_DIGITS, _MAX_SHOWN = 40, 80
 
 
 def count(value: object) -> int:
@@ -78,4 +78,4 @@ def brief(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MAX_DIGITS:
         return f"a number of more than {_MAX_DIGITS} digits"  # Python refuses to print one of more than 4,300
     text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN + 2 else f"{text[:_LONGEST_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN + 2 else f"{text[:_MAX_SHOWN]}..."

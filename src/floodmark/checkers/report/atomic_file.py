@@ -40,7 +40,7 @@ def _umask() -> int:
     return mask
 
 
-_LONGEST_NAME = 200
+_MAX_NAME_BYTES = 200
 """The longest name of a file, in bytes; systems allow 255, of which a name for the time of writing takes some."""
 SOURCES = (".lock", ".py", ".toml")
 """Suffixes of files that people write or commit."""
@@ -54,7 +54,7 @@ def must_be_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
     folder = path.parent
     if os.path.isdir(path):
         raise SourceError("cannot be written: it is a folder", str(path))
-    if len(os.fsencode(path.name)) > _LONGEST_NAME:
+    if len(os.fsencode(path.name)) > _MAX_NAME_BYTES:
         raise SourceError("cannot be written: the name is too long", str(path))
     files = [spec_address.split(each)[0] for each in inputs]
     if any(os.path.exists(path) and os.path.exists(each) and path.samefile(each) for each in files):

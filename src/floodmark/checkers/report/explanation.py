@@ -26,9 +26,9 @@ from floodmark.language.source import source_of
 from floodmark.language.values import implies, running
 
 MAX_LINES = 40
-_DEEPEST_CALL = 3
-_LONGEST_SOURCE = 100
-_LONGEST_VALUES = 70
+_MAX_CALL_DEPTH = 3
+_MAX_SOURCE = 100
+_MAX_VALUES = 70
 MAX_CHOICES = 4
 """Where nothing satisfies an ``any``, at most this many elements are explained one by one."""
 _LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
@@ -94,7 +94,7 @@ class _Scope:
 
 def _source(expression: ast.expr) -> str:
     text = ast.unparse(expression)
-    return text if len(text) <= _LONGEST_SOURCE else f"{text[: _LONGEST_SOURCE - 4]} ..."
+    return text if len(text) <= _MAX_SOURCE else f"{text[: _MAX_SOURCE - 4]} ..."
 
 
 def _word(truth: bool) -> str:
@@ -235,7 +235,7 @@ def _why_comparison(expression: ast.Compare, truth: bool, scope: _Scope) -> list
         f" {_OPERATORS[type(op)]} {value}" for op, value in zip(link.ops, values[1:], strict=True)
     )
     head = f"{_source(link)} is {_word(truth)}"
-    if len(text) <= _LONGEST_VALUES:
+    if len(text) <= _MAX_VALUES:
         return [f"{head}: {text}", *_indented(_facts(sides, scope))]
     given = [
         f"{_source(side)} = {value}"
@@ -310,7 +310,7 @@ def _why_helper(call: ast.Call, truth: bool, scope: _Scope) -> list[str]:
     function = scope.value(call.func)
     arguments = [scope.value(argument) for argument in call.args]
     keywords = {it.arg: scope.value(it.value) for it in call.keywords if it.arg is not None}
-    if _is_users(function) and scope.calls < _DEEPEST_CALL and len(keywords) == len(call.keywords):
+    if _is_users(function) and scope.calls < _MAX_CALL_DEPTH and len(keywords) == len(call.keywords):
         name = function.__name__
         texts = [show(value) for value in arguments if not isinstance(value, Model)]
         texts += [f"{key}={show(value)}" for key, value in keywords.items()]

@@ -8,7 +8,7 @@ from floodmark.checkers.report.mermaid import mermaid
 from floodmark.checkers.report.verdict_summary import Case
 from floodmark.checkers.verdict.result import MEANINGS, worst
 
-LARGEST_SUMMARY = 900_000
+MAX_SUMMARY_BYTES = 900_000
 """GitHub refuses a summary of more than 1 MiB."""
 MAX_EXPECTED = 20
 """At most this many counterexamples of known-bad designs are drawn: a browser takes long to draw hundreds."""
@@ -31,7 +31,7 @@ def summary(cases: Sequence[Case]) -> str:
     code = worst(case.exit_code for case in cases)
     text = f"## Floodmark: {MEANINGS[code]}\n\n" + "\n".join(_table(cases)) + "\n"
     for part in [*_unexpected(cases), *_expected(cases)]:
-        if len(text.encode()) + len(part.encode()) > LARGEST_SUMMARY:
+        if len(text.encode()) + len(part.encode()) > MAX_SUMMARY_BYTES:
             return f"{text}\nThe rest does not fit here; `floodmark report RESULTS.json --as html` has everything.\n"
         text += part
     return text

@@ -8,7 +8,7 @@ from floodmark.checkers.report.liveness import ending
 from floodmark.checkers.report.sequence import Event, Message, MessageSequence, violation_sequence
 from floodmark.checkers.verdict.result import CheckResult
 
-_LONGEST = 120
+_MAX_LABEL = 120
 
 
 def mermaid(result: CheckResult) -> str:
@@ -64,5 +64,5 @@ def _everybody(chart: MessageSequence) -> str:
 
 def _text(text: str) -> str:
     """A text without what would end a line of a diagram or begin an entity."""
-    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+    short = text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 4]} ..."
     return " ".join(re.sub("[#;]", lambda found: f"#{ord(found[0])};", short).split())

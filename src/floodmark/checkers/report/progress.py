@@ -95,7 +95,7 @@ def describe(check: Check, at: Progress, total: int | None = None) -> str:
 
 def time_left(seconds: float, done: float, total: float) -> str:
     """The remaining time, extrapolated from ``seconds`` so far; empty while the estimate would be too vague."""
-    if seconds < _SOONEST or done <= 0 or done > total or done < _LEAST * total:
+    if seconds < _MIN_SECONDS or done <= 0 or done > total or done < _MIN_PART * total:
         return ""
     left = seconds * (total - done) / done
     if left < 90:
@@ -103,7 +103,7 @@ def time_left(seconds: float, done: float, total: float) -> str:
     return f"{left / 60:.0f} min" if left < 5400 else f"{left / 3600:.1f} h"
 
 
-_SOONEST, _LEAST = 2.0, 0.02
+_MIN_SECONDS, _MIN_PART = 2.0, 0.02
 """Before this many seconds, and this share of the whole, nothing is said of the time that is left."""
 
 

@@ -20,7 +20,7 @@ from floodmark.language.plurals import counted
 from floodmark.language.reference import Step
 from floodmark.language.values import running
 
-_WIDEST = 110
+_MAX_LINE = 110
 _FOREIGN = "floodmark_"
 """Prefixes of the names of modules that only this process can import."""
 _SCRIPT = "__main__"
@@ -195,7 +195,7 @@ def _is_method(model: Model, prop: Property) -> bool:
 def _call(function: str, arguments: Sequence[str]) -> list[str]:
     """A call, with each argument on its own line when it is long."""
     whole = f"{function}({', '.join(arguments)})"
-    if len(whole) <= _WIDEST - 8 or not arguments:
+    if len(whole) <= _MAX_LINE - 8 or not arguments:
         return [whole]
     indent = " " * (len(function) - len(function.lstrip()))
     return [f"{function}(", *(f"{indent}    {argument}," for argument in arguments), f"{indent})"]
@@ -203,7 +203,7 @@ def _call(function: str, arguments: Sequence[str]) -> list[str]:
 
 def _import(module: str, names: Sequence[str]) -> list[str]:
     whole = f"from {module} import {', '.join(names)}"
-    if len(whole) <= _WIDEST:
+    if len(whole) <= _MAX_LINE:
         return [whole]
     return [f"from {module} import (", *(f"    {name}," for name in names), ")"]
 

@@ -41,7 +41,7 @@ PROGRESS_SECONDS = 0.2
 PATIENCE = 0.5
 """Seconds of a processor that each worker spends in plain code before the search takes the time to compile good code.
 Those of a clock would let a busy machine compile more, and be busier."""
-MANY_STATES = 600_000
+MIN_STATES_FOR_OPTIMISED_CODE = 600_000
 """A search that is likely to find so many states begins with good code; one that is not waits until it has found more
 than it was likely to."""
 COMPILER_BYTES = 64 << 20
@@ -114,7 +114,7 @@ def telling(watch: Watcher | None) -> Callable[[str], None] | None:
 
 def is_long(options: Options) -> bool:
     """Whether the search is likely to take longer than good code takes to compile."""
-    return options.likely is not None and options.likely >= MANY_STATES
+    return options.likely is not None and options.likely >= MIN_STATES_FOR_OPTIMISED_CODE
 
 
 class Search:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SAMPLED, SAMPLED_PART = (6, 32), 1 << 15
 """So many states of either kind are compared with Python's copies, at the least and at the most: one in so many."""
-LOOKED_AT = 1 << 12
+MIN_SAMPLED_STATES = 1 << 12
 """They are selected from levels that have at least so many states together."""
 STEPS, PART = 1 << 15, 256
 """In a small search, one in which comparing all states in all ways takes no more than so many steps, that is done. In a
@@ -162,7 +162,7 @@ def sample(parts: Sequence[StorePart], words: int) -> Rows:
     wanted = min(most, max(least, sum(part.count for part in parts) // SAMPLED_PART))
     every = range(len(parts[0].levels))
     later = sorted(every, key=lambda level: level * int(loops.MULTIPLIER_1) % (1 << 64))
-    kinds = [(list(every), wanted), (later, LOOKED_AT)]
+    kinds = [(list(every), wanted), (later, MIN_SAMPLED_STATES)]
     chosen = [np.zeros((0, words), dtype=np.uint64)]
     for levels, enough in kinds:
         rows = np.zeros((0, words), dtype=np.uint64)

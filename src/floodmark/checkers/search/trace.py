@@ -22,7 +22,7 @@ from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, choices, fire, holds, successors, within_boundary
 
-MANY = 1 << 16
+MAX_SUCCESSORS = 1 << 16
 """With as many successors of a state, CPython may as well look for a step itself."""
 
 
@@ -69,7 +69,7 @@ class Tracer:
         """The actions by which compiled code goes from a state to another, so that CPython need not take all steps to
         find the one; none where the code does not tell, because a step fails or leaves the boundary."""
         interface = self.kernel.interface
-        if interface.most_successors > MANY:
+        if interface.most_successors > MAX_SUCCESSORS:
             return ()
         if self._stepper is None:
             self._stepper = Stepper(self.kernel.model, interface)

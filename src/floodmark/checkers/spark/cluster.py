@@ -291,7 +291,7 @@ class Cluster(Store):
                     if len(mine):
                         records.append((p, (before[p] + counts[p], mine.tobytes())))
                         counts[p] += len(mine)
-                        sums[p] = [(a + b) & native_loops.EVERYTHING for a, b in zip(sums[p], digest, strict=True)]
+                        sums[p] = [(a + b) & native_loops.ALL_ONES for a, b in zip(sums[p], digest, strict=True)]
                 waiting += len(part) * 8
                 if waiting > self.seed_bytes:
                     self._put(token, records)

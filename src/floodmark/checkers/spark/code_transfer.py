@@ -14,7 +14,7 @@ from floodmark.checkers.codegen.jit import MachineCode, object_image, processor
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import COUNTERS, parts, whole
 from floodmark.checkers.exploration import Symmetry
-from floodmark.checkers.kernel.loops import EVERYTHING
+from floodmark.checkers.kernel.loops import ALL_ONES
 from floodmark.checkers.spark.loops import SPARK_LOOPS
 from floodmark.checkers.symmetry.proof import license_symmetry
 from floodmark.compiler.program import read_program
@@ -95,7 +95,7 @@ def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symm
     licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
     made_of, interface = parts(program, licence)
     words = interface.layout.words
-    constants = {"NW": words, "STRIDE": words * 8, "LAST": EVERYTHING, "SYMMETRY": int(bool(symmetry)), "THREADS": 1}
+    constants = {"NW": words, "STRIDE": words * 8, "LAST": ALL_ONES, "SYMMETRY": int(bool(symmetry)), "THREADS": 1}
     model_text = str(whole(made_of, program.name))
     loops_text = str(compile_loops(SPARK_LOOPS, constants))
     return KernelCode(

@@ -100,7 +100,7 @@ def _steps(sieve: Sieve) -> Steps:
     key = sieve.code.value.identity
     if key not in _STEPS:
         _STEPS[key] = sieve.code.value.load()
-        while len(_STEPS) > tasks.KEPT_RUNS:
+        while len(_STEPS) > tasks.MAX_KEPT_SEARCHES:
             _STEPS.popitem(last=False)
     return _STEPS[key]
 

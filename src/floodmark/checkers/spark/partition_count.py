@@ -14,7 +14,7 @@ from __future__ import annotations
 
 STATES = 50_000_000
 """States that a partition should not have many more of; their table takes up to 512 MB."""
-FEW_STATES = 1_000_000
+MIN_STATES_FOR_CORE = 1_000_000
 """With fewer states, a partition is not worth moving to a core that has none."""
 FOR_EACH_CORE = 4
 """Partitions for each core while the number of states is unknown. At most three fifths of what a search stores are
@@ -40,7 +40,7 @@ def partition_count(cores: int, likely: int | None, limit: int | None, found: in
 def is_outgrown(partitions: int, cores: int, found: int) -> bool:
     """Whether a search of ``found`` states should have more partitions: each has too many, or the cluster has become
     larger than it was, and there is enough to do for all of it."""
-    return found > MAX_STATES * partitions or (cores > partitions and found > FEW_STATES * partitions)
+    return found > MAX_STATES * partitions or (cores > partitions and found > MIN_STATES_FOR_CORE * partitions)
 
 
 def _partitions(states: int) -> int:

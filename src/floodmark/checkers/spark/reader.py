@@ -46,7 +46,7 @@ class StateReader:
 
     def _new_context(self) -> Array:
         context = np.zeros(self.code.code.context_words + 1, dtype=np.uint64)
-        context[native_loops.OUTSIDE] = native_loops.EVERYTHING
+        context[native_loops.OUTSIDE] = native_loops.ALL_ONES
         return context
 
     def copy(self, states: Array) -> None:

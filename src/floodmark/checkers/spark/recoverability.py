@@ -17,7 +17,7 @@ from floodmark.checkers.spark import elimination_tasks as tasks
 from floodmark.checkers.spark.elimination_tasks import StateSelection, TaskReport
 from floodmark.checkers.spark.rounds import Rounds
 
-TOGETHER = 50_000
+MIN_STATES_OF_JOB = 50_000
 """Neighbouring levels ask in one job until so many of their states do."""
 
 
@@ -53,6 +53,6 @@ def _neighbours(left: Sequence[int]) -> Iterator[tuple[int, int]]:
     last, asking = len(left) - 1, 0
     for level in range(len(left) - 1, -1, -1):
         asking += left[level]
-        if asking >= TOGETHER or (level == 0 and asking):
+        if asking >= MIN_STATES_OF_JOB or (level == 0 and asking):
             yield level, last
             last, asking = level - 1, 0

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 WIDE = 100_000
 """Levels at least this wide go to Spark, with everything found before; narrower ones are faster here."""
-FEW_STATES = 1_000_000
+MAX_STATES_FOR_DRIVER = 1_000_000
 """The runs of a search that found no more states are judged by the driver, in less time than Spark's rounds would take,
 and less than a gigabyte."""
 
@@ -178,7 +178,7 @@ class IntoCluster(IntoFiles):
     def judge(self, search: Search, liveness: Sequence[Property]) -> None:
         """Judges properties of runs where the states are."""
         model, found, cluster = search.model, search.found, search.store
-        if not isinstance(cluster, Cluster) or cluster.count <= FEW_STATES:
+        if not isinstance(cluster, Cluster) or cluster.count <= MAX_STATES_FOR_DRIVER:
             check.after_native(model, liveness, search.options, search.pieces(), found)
             return
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from floodmark.checkers.codegen.jit import MachineCode, object_image, processor
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import whole
-from floodmark.checkers.kernel.loops import EVERYTHING
+from floodmark.checkers.kernel.loops import ALL_ONES
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.labelled_module import labelled_parts
 from floodmark.checkers.spark.elimination_loops import ELIMINATION_LOOPS
@@ -75,7 +75,7 @@ def build_steps(model: Model, conditions: Sequence[Condition], assumptions: Assu
     runs within them."""
     made_of, interface = labelled_parts(model, conditions, assumptions, {})
     words = interface.layout.words
-    constants = {"NW": words, "STRIDE": words * 8, "LAST": EVERYTHING, "THREADS": 1}
+    constants = {"NW": words, "STRIDE": words * 8, "LAST": ALL_ONES, "THREADS": 1}
     steps_text = str(whole(made_of, type(model).__name__))
     loops_text = str(compile_loops(ELIMINATION_LOOPS, constants))
     return StepCode(

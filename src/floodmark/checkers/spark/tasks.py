@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 OUTBOX_BYTES = 4 << 20
 """States are shuffled in pieces of at most about this size."""
 MAX_FILTER_BITS = 22
-KEPT_RUNS = 2
+MAX_KEPT_SEARCHES = 2
 """Searches whose code and open files a Python worker keeps."""
 
 Record = tuple[int, Any]
@@ -145,7 +145,7 @@ class Sum:
 
     def add_sum(self, other: Sum) -> None:
         self.words += other.words
-        self.total = (self.total + other.total) & native_loops.EVERYTHING
+        self.total = (self.total + other.total) & native_loops.ALL_ONES
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ def code_of(run: SearchContext) -> Loaded:
 def _process(run: SearchContext) -> _Process:
     if run.folder not in _PROCESSES:
         _PROCESSES[run.folder] = _Process(run)
-        while len(_PROCESSES) > KEPT_RUNS:
+        while len(_PROCESSES) > MAX_KEPT_SEARCHES:
             _PROCESSES.popitem(last=False)
     _PROCESSES.move_to_end(run.folder)
     return _PROCESSES[run.folder]

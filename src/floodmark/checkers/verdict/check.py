@@ -20,9 +20,9 @@ from floodmark.language.model import Model
 
 EngineName = Literal["auto", "native", "spark", "reference"]
 
-LARGE = 2_000_000
+MIN_STATES_FOR_ALL_CORES = 2_000_000
 """A search that expects at least this many states gets all cores."""
-MANY = 10_000_000
+MIN_STATES_FOR_CLUSTER = 10_000_000
 """A search of the deep tier that expects fewer states takes no cluster, which takes as long to start."""
 
 
@@ -135,14 +135,14 @@ class Check:
         """Whether the search should have the machine to itself; that of a known-bad design ends early."""
         if self.tier == "deep":
             return True
-        return self.flawed is None and (self.spec.expect.distinct or 0) >= LARGE
+        return self.flawed is None and (self.spec.expect.distinct or 0) >= MIN_STATES_FOR_ALL_CORES
 
     @property
     def is_for_a_cluster(self) -> bool:
         """Whether the spec leaves the search of its model to the deep tier, and has so many states, or does not say how
         many, that one process would have to search for long. A known-bad design ends at its violation.
         """
-        few = self._likely is not None and self._likely < MANY
+        few = self._likely is not None and self._likely < MIN_STATES_FOR_CLUSTER
         return self.tier == "deep" and self.flawed is None and not few
 
     @property

@@ -12,7 +12,7 @@ from floodmark.checkers.conformance.metadata_log.judge import LogReport, judge
 from floodmark.checkers.project import input_file
 from floodmark.checkers.resources import cores
 
-SMALL = 16 << 20
+MAX_LOCAL_BYTES = 16 << 20
 """The size in bytes up to which a log is judged in this process."""
 
 
@@ -34,7 +34,7 @@ def judge_log(
         tasks = context.parallelize(_shards(count), count)
         reports = tasks.map(partial(_judge_shard, [path.resolve() for path in paths], strict)).collect()
     else:
-        count = workers or (cores() if size > SMALL else 1)
+        count = workers or (cores() if size > MAX_LOCAL_BYTES else 1)
         if count == 1:
             return judge(paths, strict)
         reports = processes.results(partial(_judge_shard, list(paths), strict), _shards(count), count)

@@ -25,10 +25,10 @@ _LOOP = 14
 """The width of the arrow that leads back to the beginning of a loop."""
 _WIDTH = 330
 """The width in pixels that the lifelines share, if that leaves enough for each: that of a phone."""
-_WIDEST_SPACE = 110
-_NARROWEST_SPACE = 52
-_LONGEST_LABEL = 40
-_LONGEST_NOTE = 46
+_MAX_SPACE = 110
+_MIN_SPACE = 52
+_MAX_LABEL = 40
+_MAX_NOTE = 46
 _SHRINKS = 0.84
 """A chart that is wider than the page is drawn smaller, down to this share of its size; then it is scrolled."""
 
@@ -85,7 +85,7 @@ class _Drawing:
         count = len(self.sequence.participants)
         first = _GUTTER + max(self._half_head(0), self._half_standing(0), 26)
         share = (_WIDTH - first - 34) / max(count - 1, 1)
-        space = min(max(share, _NARROWEST_SPACE), _WIDEST_SPACE)
+        space = min(max(share, _MIN_SPACE), _MAX_SPACE)
         found = [first]
         for left, right in pairwise(range(count)):
             found.append(found[-1] + max(space, self._half_head(left) + self._half_head(right) + 6))
@@ -93,7 +93,7 @@ class _Drawing:
 
     def _reach(self, event: Event) -> float:
         """The width that a step's label and note need."""
-        note = min(len(event.note), _LONGEST_NOTE) * _SMALL
+        note = min(len(event.note), _MAX_NOTE) * _SMALL
         return _GUTTER + max(_width(event.action), note) + 8
 
     def _arrows(self, event: Event) -> int:
@@ -169,7 +169,7 @@ class _Drawing:
         if event.actor is not None:
             parts.append(tag("circle", cx=self.x[event.actor], cy=y - 10, r=3, class_="actor"))
         if event.note:
-            note = event.note if len(event.note) <= _LONGEST_NOTE else f"{event.note[: _LONGEST_NOTE - 1]}…"
+            note = event.note if len(event.note) <= _MAX_NOTE else f"{event.note[: _MAX_NOTE - 1]}…"
             reach = len(note) * _SMALL / 2
             middle = min(max(middle, _GUTTER + reach), self.width - reach - 4)
             parts.append(tag("text", note, x=middle, y=y - 10 + tall + 14, class_="note"))
@@ -248,7 +248,7 @@ class _Drawing:
 
 def _label(action: str) -> list[str]:
     """An action's name, broken near its middle if it is long."""
-    if len(action) <= _LONGEST_LABEL or "_" not in action:
+    if len(action) <= _MAX_LABEL or "_" not in action:
         return [action]
     at = min((place for place, letter in enumerate(action) if letter == "_"), key=lambda it: abs(it - len(action) / 2))
     return [action[: at + 1], action[at + 1 :]]

@@ -23,7 +23,7 @@ from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 
-UNLIMITED = "integers have no limit here; check has one of 64 bits, beyond which it reports a model error"
+NO_INTEGER_LIMIT = "integers have no limit here; check has one of 64 bits, beyond which it reports a model error"
 """What is said of every proof that leaves constants open."""
 
 
@@ -79,7 +79,7 @@ class Attempt:
         """Says of a proof that leaves constants open what it has not proved of large ones."""
         if self.result.verdict == "holds":
             self.result.facts["integers"] = "unbounded"
-            self.result.lines.append(UNLIMITED)
+            self.result.lines.append(NO_INTEGER_LIMIT)
 
     def violated(self, violation: Violation) -> None:
         """Shows a run that breaks a property, or leaves the declared types."""

@@ -15,7 +15,7 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_c
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.inductive import induction_failed, spot_checked
 from floodmark.checkers.symbolic.attempts.obligation_text import state_lines
-from floodmark.checkers.symbolic.crosscheck.enumeration import MOST, Reachable
+from floodmark.checkers.symbolic.crosscheck.enumeration import ENUMERATION_LIMITS, Reachable
 from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction, with_reachability
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.methods.progress import EXPLAINED, HELPED, KEPT, NATURAL, Ranked, confirmed
@@ -128,7 +128,9 @@ def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:
 
     result = attempt.result
     result.facts["fairness"] = sorted(str(it) for it in assumptions.by_action.values())
-    options = Options(workers=1, limits=replace(MOST, seconds=attempt.left), fairness=attempt.check.spec.fairness)
+    options = Options(
+        workers=1, limits=replace(ENUMERATION_LIMITS, seconds=attempt.left), fairness=attempt.check.spec.fairness
+    )
     try:
         found = search_states(attempt.model, attempt.properties, options)
     except SourceError as error:

@@ -43,7 +43,7 @@ SEARCHED = (1, 2, 3, 4, 5)
 """The numbers of identifiers with which the model is searched."""
 AGAIN = (1, 2)
 """The numbers of identifiers for which a proof is repeated."""
-MOST = Limits(states=200_000, generated=2_000_000)
+SEARCH_LIMITS = Limits(states=200_000, generated=2_000_000)
 """How far each number is searched: some seconds' work, and the same on a busy machine."""
 UNEQUAL = Limits(states=20_000, generated=200_000)
 """How far each choice of unequal numbers is searched."""
@@ -51,11 +51,11 @@ PAIRS = 6
 """So many choices of unequal numbers, from 1 to 3, are searched."""
 LARGER = (6, 7, 8, 10, 30, 100)
 """The numbers of identifiers for which an initial state is looked for, besides those that are searched."""
-FEW_CHOICES = 4096
+MAX_INITIAL_CHOICES = 4096
 """So many choices of an initial state's parameters CPython tries."""
-MANY = 1000
+LARGE_SIZE = 1000
 """Representative of large numbers of identifiers."""
-GLANCE = 300_000
+INITIAL_STATE_EFFORT = 300_000
 """What z3 may do to find that there is no initial state with so many, in its own units."""
 
 
@@ -96,7 +96,7 @@ def _search(attempt: Attempt, system: System, properties: list[Property], counti
             continue
         started = time.perf_counter()
         is_equal = len({constants[name] for name in constants if constants[name]}) <= 1
-        found = enumerate_states(model, properties, attempt.left, MOST if is_equal else UNEQUAL)
+        found = enumerate_states(model, properties, attempt.left, SEARCH_LIMITS if is_equal else UNEQUAL)
         result.seconds += time.perf_counter() - started
         if found.violation is not None:
             attempt.contradicted(f"{result.headline} (with {_said(constants)})", found.violation, properties, model)
@@ -146,14 +146,16 @@ def _ask_for_a_beginning(attempt: Attempt, system: System, counting: list[str]) 
         if not begins:
             _says_nothing(attempt, f"there is no initial state with {_said(constants)}")
             return
-    if not _may_begin(attempt, system, [values.numbers.at_most(MANY, values.constants[name]) for name in counting]):
-        _says_nothing(attempt, f"there is no initial state with {MANY:,} or more of {', '.join(counting)}")
+    if not _may_begin(
+        attempt, system, [values.numbers.at_most(LARGE_SIZE, values.constants[name]) for name in counting]
+    ):
+        _says_nothing(attempt, f"there is no initial state with {LARGE_SIZE:,} or more of {', '.join(counting)}")
 
 
 def _has_few_choices(model: Model) -> bool:
     methods = type(model).methods("initial").values()
     choices = (math.prod(kind.codes for kind in parameter_types(model, method).values()) for method in methods)
-    return all(each <= FEW_CHOICES for each in choices)
+    return all(each <= MAX_INITIAL_CHOICES for each in choices)
 
 
 def _may_begin(attempt: Attempt, system: System, numbers: list[Truth]) -> bool:
@@ -163,7 +165,7 @@ def _may_begin(attempt: Attempt, system: System, numbers: list[Truth]) -> bool:
     terms, known = CanonicalCopies(SmtNames()).with_facts(asked, system.values.facts)
     solver = z3.SimpleSolver(ctx=terms[0].ctx)
     solver.add(*terms, *(fact.term for fact in known.about(terms)))
-    return bool(Deadline(attempt.left).check(solver, most=GLANCE) != z3.unsat)
+    return bool(Deadline(attempt.left).check(solver, most=INITIAL_STATE_EFFORT) != z3.unsat)
 
 
 def _says_nothing(attempt: Attempt, why: str) -> None:

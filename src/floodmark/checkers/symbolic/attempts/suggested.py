@@ -20,9 +20,9 @@ from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.language.plurals import counted
 
-EFFORT = 1_000_000_000
+SUGGESTION_EFFORT = 1_000_000_000
 """What z3 may do to find clauses, in its own units."""
-ROUNDS = 6
+SUGGESTION_ROUNDS = 6
 """How often clauses are looked for again without those that are not inductive at any size."""
 
 
@@ -37,11 +37,11 @@ def attempt_suggested(attempt: Attempt, names: Sequence[str], counting: list[str
         return
     started = time.perf_counter()
     vocabulary = vocabulary_of(attempt.model, names)
-    deadline = Deadline(attempt.left, EFFORT)
+    deadline = Deadline(attempt.left, SUGGESTION_EFFORT)
     grammar, support = _support(attempt, vocabulary, names, counting, deadline)
     tried = None
     try:
-        for _ in range(ROUNDS):
+        for _ in range(SUGGESTION_ROUNDS):
             clauses = support.clauses()
             tried = _tried(attempt, grammar, clauses, vocabulary, names, deadline)
             failing = {it.property for it in tried.proof.failing()}

@@ -18,7 +18,7 @@ from floodmark.compiler.layout import Layout, lay_out
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 
-MOST = Limits(states=3_000_000, generated=200_000_000)
+ENUMERATION_LIMITS = Limits(states=3_000_000, generated=200_000_000)
 """The limits of the enumeration. Unlike a minute, they are the same on a busy machine."""
 
 
@@ -45,14 +45,15 @@ def enumerate_states(
 ) -> Enumeration:
     """Evaluates properties, lemmas and the boundary in every reachable state, or gives up at a limit.
 
-    ``seconds`` is the time that is left, if there is a limit, and ``most`` the limits of the search, MOST by default.
+    ``seconds`` is the time that is left, if there is a limit, and ``most`` the limits of the search: by default
+    ENUMERATION_LIMITS.
     """
     from floodmark.checkers.native.search import search_states
 
     judged = [replace(prop, kind="invariant") if prop.kind not in ("transition", "reachable") else prop
               for prop in properties]
     try:
-        limits = replace(MOST if most is None else most, seconds=seconds)
+        limits = replace(ENUMERATION_LIMITS if most is None else most, seconds=seconds)
         found = search_states(model, judged, Options(workers=1, limits=limits))
     except SourceError as error:  # this engine cannot run the model, or not with these numbers
         return Enumeration(reason=error)
@@ -83,7 +84,7 @@ class Reachable:
             from floodmark.checkers.native.search import reachable_set
 
             try:
-                self._rows, packed = reachable_set(self._model, Options(workers=1, limits=MOST))
+                self._rows, packed = reachable_set(self._model, Options(workers=1, limits=ENUMERATION_LIMITS))
                 self._layout = lay_out(packed.variable_types)
             except (RuntimeError, SourceError):
                 self._rows = None

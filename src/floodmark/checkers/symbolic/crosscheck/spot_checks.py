@@ -17,8 +17,8 @@ from floodmark.compiler.ir import BOOL, Const, Inline, walk
 from floodmark.language.errors import ModelError, ValueOutOfRange
 from floodmark.language.types import IntType, OpenSetType, Type, parts_of
 
-SMALL = (0, 1, 2)
-LARGE = 1000
+SMALL_VALUES = (0, 1, 2)
+LARGE_VALUE = 1000
 """A representative of large values; twice the largest number in the model if that is larger."""
 LARGE_CAPACITY = 1
 """The value that a capacity gets together with large values; questions get harder much faster with capacities."""
@@ -66,11 +66,11 @@ def choices(system: System) -> list[Constants]:
     """The values to try."""
     names = system.values.unbounded
     capacities = _capacities(system.variables.values())
-    tried: list[Constants] = [dict.fromkeys(names, value) for value in SMALL]
+    tried: list[Constants] = [dict.fromkeys(names, value) for value in SMALL_VALUES]
     tried.append({name: system.model.constant_values[name] for name in names})
     numbers = _numbers(system)
     tried += [dict.fromkeys(names, value) for value in numbers]
-    large = max([LARGE, *(2 * number for number in numbers)])
+    large = max([LARGE_VALUE, *(2 * number for number in numbers)])
     tried.append({name: LARGE_CAPACITY if name in capacities else large for name in names})
     return [constants for index, constants in enumerate(tried) if constants not in tried[:index]]
 
@@ -93,5 +93,5 @@ def _numbers(system: System) -> list[int]:
     for action in program.actions:
         roots += [*action.guards, Inline(BOOL, action.at, action.body, None)]
     constants = (part for root in roots for part in walk(root) if isinstance(part, Const))
-    found = {part.value for part in constants if isinstance(part.type, IntType) and part.value > SMALL[-1]}
+    found = {part.value for part in constants if isinstance(part.type, IntType) and part.value > SMALL_VALUES[-1]}
     return sorted(found)[-MAX_NUMBERS:]

@@ -47,12 +47,12 @@ from floodmark.language.types import (
     Type,
 )
 
-ANY = "every pending state"
+EVERY_PENDING_STATE = "every pending state"
 """In place of an action: the obligation is about states."""
 NATURAL, HELPED, EXPLAINED, KEPT = "is natural", "has help", "explains", "keeps the premise"
 MAX_ARGUMENTS = 64
 """The most choices of a helper's arguments that are tried."""
-FEW_VALUES = 8
+MAX_CASES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Ranked:
     def _asked(
         self, questions: Questions, fired: Fired | None, name: str, goal: Truth, after: Components | None
     ) -> Obligation:
-        action = ANY if fired is None else fired.action.name
+        action = EVERY_PENDING_STATE if fired is None else fired.action.name
         found = self._answered(questions, fired, action, name, goal, after)
         questions.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), found)
         return found
@@ -143,7 +143,7 @@ class Ranked:
             return Obligation(action, name, "undetermined", None, reason, seconds)
         model = solver.model()
         state = self.system.decode(self._now, model)
-        step = Step(ANY) if fired is None else self.system.step(fired, model)
+        step = Step(EVERY_PENDING_STATE) if fired is None else self.system.step(fired, model)
         later = None if after is None else self.system.decode(after, model)
         shown = CounterexampleToInduction(state, step, later, constants=self.system.constants(model))
         return Obligation(action, name, "fails", shown, seconds=seconds)
@@ -282,7 +282,7 @@ class Ranked:
 
 
 def _is_small(kind: Type) -> bool:
-    return isinstance(kind, BoolType | EnumType | IdentifierType | IntType) and 0 < kind.codes <= FEW_VALUES
+    return isinstance(kind, BoolType | EnumType | IdentifierType | IntType) and 0 < kind.codes <= MAX_CASES
 
 
 def _number(model: Model, level: BoundRanking) -> Inline:

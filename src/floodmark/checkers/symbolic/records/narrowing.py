@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, get_args
 
 import z3
 
-from floodmark.checkers.symbolic.records.replay import EFFORT, PLAIN, SEEDS, Replaying, ways_of
+from floodmark.checkers.symbolic.records.replay import REPLAY_EFFORT, SEEDS, UNSPLIT_VIEWS, Replaying, ways_of
 from floodmark.checkers.symbolic.records.term_names import TermNames
 from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Instance, Sight, Split, Style, Way
 from floodmark.checkers.symbolic.tactics.budget import Deadline
@@ -22,9 +22,9 @@ from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions
 from floodmark.checkers.symbolic.tactics.path_split import Path, sides, undecided
 from floodmark.checkers.symbolic.tactics.portfolio import ROUNDS, STYLES, Strategy
 
-MOST = EFFORT // 3
+MAX_RECORDED_EFFORT = REPLAY_EFFORT // 3
 """The resource limit for an answer that is recorded, so that it still succeeds where it takes more."""
-SHORT = 300_000
+FIRST_STRATEGY_EFFORT = 300_000
 """The resource limit of a strategy that is tried before others."""
 TRIED: tuple[Style, ...] = ("late relevant", "models", "late", "all terms", "near", "terms")
 """The styles, in the order in which they are tried."""
@@ -103,25 +103,25 @@ class _Narrowing:
 
     def _at_once(self, case: Case, likely: Iterable[Collection[str]]) -> Way | None:
         every = tuple(self._asks.said)
-        plain = self._last is None or self._last.view in PLAIN
+        plain = self._last is None or self._last.view in UNSPLIT_VIEWS
         whole = self._asks.plain(case, Way("models", every))
-        if plain and self._asks.spent(whole, "models", effort=SHORT) is not None:
+        if plain and self._asks.spent(whole, "models", effort=FIRST_STRATEGY_EFFORT) is not None:
             return self._as_a_whole(case, every, Strategy(0))
         for names in likely:
             needed = tuple(it for it in every if it in names)
             if plain:
                 for style in TRIED[:3]:
                     terms = self._asks.plain(case, Way(style, needed))
-                    if self._asks.spent(terms, style, effort=SHORT) is not None:
+                    if self._asks.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
                         return self._as_a_whole(case, needed, Strategy(0, dict(STYLES[style])))
             asking = self._asks.on_paths(case, needed)
-            for way in self._ways_of(asking, asking.whole, needed, (SHORT,)):
+            for way in self._ways_of(asking, asking.whole, needed, (FIRST_STRATEGY_EFFORT,)):
                 return way
         return None
 
     def _as_a_whole(self, case: Case, names: Collection[str], strategy: Strategy) -> Way | None:
         own = style_of(strategy)
-        view: Sight = strategy.view if strategy.view in PLAIN else "everything"
+        view: Sight = strategy.view if strategy.view in UNSPLIT_VIEWS else "everything"
         styles: list[Style] = [*dict.fromkeys((own, *TRIED))]
         core = self._core(case, names, own) if view == "everything" else None
         for needed in (core, tuple(names)):
@@ -137,7 +137,7 @@ class _Narrowing:
         """The assumptions that z3 needs; None if it does not find a core."""
         _, *terms = self._asks.plain(case, Way(style, tuple(names)))
         marked = {name: self._asks.said[name] for name in names}
-        core = self._needed([self._asks.always, *terms], [*marked.values()], style, MOST)
+        core = self._needed([self._asks.always, *terms], [*marked.values()], style, MAX_RECORDED_EFFORT)
         return None if core is None else tuple(name for at, name in enumerate(marked) if at in core)
 
     def _needed(self, terms: Sequence[Any], others: Sequence[Any], style: Style, effort: int) -> set[int] | None:
@@ -155,13 +155,13 @@ class _Narrowing:
 
     def _fewer(self, case: Case, way: Way) -> tuple[str, ...]:
         """The assumptions of a strategy, minimised: those without which it still succeeds are dropped one by one."""
-        spent = self._asks.spent(self._asks.plain(case, way), way.style, effort=MOST)
+        spent = self._asks.spent(self._asks.plain(case, way), way.style, effort=MAX_RECORDED_EFFORT)
         kept = list(way.needed)
         if spent is None or len(kept) > MAX_DROPPED:
             return way.needed
         for name in way.needed:
             trial = self._asks.plain(case, Way(way.style, tuple(it for it in kept if it != name), way.view))
-            if self._asks.spent(trial, way.style, effort=2 * spent + SHORT // 10) is not None:
+            if self._asks.spent(trial, way.style, effort=2 * spent + FIRST_STRATEGY_EFFORT // 10) is not None:
                 kept.remove(name)
         return tuple(kept)
 
@@ -169,7 +169,9 @@ class _Narrowing:
         """The first strategy that does not depend on z3's random seed, with little effort; else the first that refutes
         the case."""
         asked = [(way, self._asks.plain(case, way)) for way in ways]
-        for seeds, effort in ((SEEDS[:3], SHORT), (SEEDS[:3], MOST), (SEEDS[:1], MOST)):
+        for seeds, effort in (
+            (SEEDS[:3], FIRST_STRATEGY_EFFORT), (SEEDS[:3], MAX_RECORDED_EFFORT), (SEEDS[:1], MAX_RECORDED_EFFORT)
+        ):
             for way, terms in asked:
                 if all(self._asks.spent(terms, way.style, seed, effort) is not None for seed in seeds):
                     return way
@@ -177,10 +179,10 @@ class _Narrowing:
 
     def _by_paths(self, case: Case, names: Collection[str]) -> Answer | None:
         """The answer of a case that was split into paths: as a whole, or else by the conditions that split it."""
-        if self._last is None or self._last.view in PLAIN:
+        if self._last is None or self._last.view in UNSPLIT_VIEWS:
             for style in TRIED[:2]:
                 terms = self._asks.plain(case, Way(style, tuple(names)))
-                if self._asks.spent(terms, style, effort=SHORT) is not None:
+                if self._asks.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
                     return self._as_a_whole(case, names, Strategy(0, dict(STYLES[style])))
         for needed in dict.fromkeys((tuple(names), tuple(self._asks.said))):
             asking = self._asks.on_paths(case, needed)
@@ -193,7 +195,9 @@ class _Narrowing:
         """The answer of a path, or of the two into which a condition splits it."""
         condition = undecided(path) if left[0] else None
         whole = path is asking.whole
-        for way in self._ways_of(asking, path, needed, (SHORT, MOST) if condition is None or whole else (SHORT,)):
+        for way in self._ways_of(asking, path, needed, (
+            FIRST_STRATEGY_EFFORT, MAX_RECORDED_EFFORT
+        ) if condition is None or whole else (FIRST_STRATEGY_EFFORT,)):
             return way
         if condition is None:
             return None
@@ -211,8 +215,8 @@ class _Narrowing:
         self, asking: PathQuestions, path: Path, needed: tuple[str, ...], efforts: Sequence[int]
     ) -> Iterator[Way]:
         """Strategies that refute a path."""
-        last: Sight = "set pairs" if self._last is None or self._last.view in PLAIN else self._last.view
-        tried: list[tuple[Style, Sight, int]] = [(TRIED[0], last, MOST)]
+        last: Sight = "set pairs" if self._last is None or self._last.view in UNSPLIT_VIEWS else self._last.view
+        tried: list[tuple[Style, Sight, int]] = [(TRIED[0], last, MAX_RECORDED_EFFORT)]
         tried += [(style, view, effort) for effort in efforts for style in TRIED[:2] for view in SIGHTS]
         for style, view, effort in tried:
             way = Way(style, needed, view)

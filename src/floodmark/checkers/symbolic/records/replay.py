@@ -31,9 +31,9 @@ from floodmark.checkers.symbolic.tactics.skolem_instances import seen
 from floodmark.checkers.symbolic.terms.axioms import Fact
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 
-EFFORT = 6_000_000
+REPLAY_EFFORT = 6_000_000
 """z3's resource limit for one query: two seconds, where a recorded answer takes a tenth of one."""
-PLAIN: tuple[Literal["everything", "witnesses", "namesakes"], ...] = ("everything", "witnesses", "namesakes")
+UNSPLIT_VIEWS: tuple[Literal["everything", "witnesses", "namesakes"], ...] = ("everything", "witnesses", "namesakes")
 """The views of assumptions that do not split paths."""
 SEEDS = (0, 7, 11, 23, 42)
 """z3's random seeds, one after the other, so that an answer does not depend on one of them."""
@@ -72,14 +72,14 @@ class Replaying:
 
     def refutes(self, case: Case, answer: Answer) -> bool:
         """Whether z3 refutes one case with an answer's strategy."""
-        if isinstance(answer, Way) and answer.view in PLAIN:
+        if isinstance(answer, Way) and answer.view in UNSPLIT_VIEWS:
             return self.decides(self.plain(case, answer), answer.style)
         asking = self.on_paths(case, {it for way in ways_of(answer) for it in way.needed})
         return self._on(asking, asking.whole, answer)
 
     def plain(self, case: Case, way: Way) -> list[Any]:
         """The terms of a case with the assumptions of a strategy, in its view."""
-        view = next(it for it in PLAIN if it == way.view)
+        view = next(it for it in UNSPLIT_VIEWS if it == way.view)
         stated = seen(view, self._assumed(way.needed), case, self._uncounted, self._witnesses)
         return [*stated, *(fact.term for fact in self._known(stated))]
 
@@ -130,7 +130,7 @@ class Replaying:
         solver = z3.SimpleSolver(ctx=terms[0].ctx)
         solver.set(**STYLES[style], **({"random_seed": seed} if seed else {}))
         solver.add(*terms)
-        limit = Deadline(self._deadline.left, EFFORT if effort is None else effort)
+        limit = Deadline(self._deadline.left, REPLAY_EFFORT if effort is None else effort)
         return limit.spent if limit.check(solver) == z3.unsat else None
 
 

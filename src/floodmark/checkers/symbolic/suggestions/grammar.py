@@ -17,7 +17,7 @@ from floodmark.language.model import Model, State
 
 SHAPES = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (2, 2), (3, 1), (3, 2))
 """The numbers of literals and of variables that a clause may have, the simplest first."""
-ENOUGH = 400
+MAX_CANDIDATES = 400
 """Of so many clauses that exclude a state, one is chosen."""
 REMEMBERED = 80
 """A clause is worth more if it excludes more of so many countermodels that were met before."""
@@ -58,7 +58,7 @@ class Grammar:
         for clause in self._excluding(answers):
             if clause not in without:
                 found.append(clause)
-            if len(found) >= ENOUGH:
+            if len(found) >= MAX_CANDIDATES:
                 break
         return max(found, key=self._worth, default=None)
 

@@ -16,7 +16,7 @@ from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES, a
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.language.model import Model, State
 
-MOST = 60_000_000
+ANSWER_EFFORT = 60_000_000
 """What z3 may do for one answer, in its own units."""
 
 
@@ -64,7 +64,7 @@ class Sized:
             return frozenset()
         solver = self._solver(action)
         marks = {name: self._mark(action, name) for name in assumed}
-        answer = self._deadline.check(solver, goal, *marks.values(), most=MOST)
+        answer = self._deadline.check(solver, goal, *marks.values(), most=ANSWER_EFFORT)
         if answer == z3.unsat:
             core = {term.get_id() for term in solver.unsat_core()}
             return frozenset(name for name, mark in marks.items() if mark.get_id() in core)

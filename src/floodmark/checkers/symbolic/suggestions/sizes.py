@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.symbolic.crosscheck.enumeration import MOST
+from floodmark.checkers.symbolic.crosscheck.enumeration import ENUMERATION_LIMITS
 from floodmark.checkers.symbolic.suggestions.batches import Batch, batch_of, batch_of_packed
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import initial_states, successors
 
-FEW = 2
+SMALL_SIZE = 2
 """So many identifiers of each kind are few."""
 SAMPLED = 40_000
 """So many of the reachable states of one size are looked at."""
@@ -39,7 +39,7 @@ def sizes_of(model: Model, unbounded: Collection[str], counting: Collection[str]
     everything as well. A constant that is 0 switches something off, and stays so.
     """
     given = {name: int(model.constant_values[name]) for name in unbounded}
-    few = {name: min(FEW, given[name]) for name in counting}
+    few = {name: min(SMALL_SIZE, given[name]) for name in counting}
     larger = {name: value + 1 for name, value in given.items() if value}
     largest = {name: value + 2 for name, value in given.items() if value}
     smaller = list(_at(model, {**larger, **few}))
@@ -69,7 +69,7 @@ def _explored(model: Model) -> Batch | None:
     from floodmark.checkers.native.search import reachable_set
 
     try:
-        rows, packed = reachable_set(model, Options(workers=1, limits=MOST))
+        rows, packed = reachable_set(model, Options(workers=1, limits=ENUMERATION_LIMITS))
     except (RuntimeError, SourceError):
         return None
     rows = rows[np.lexsort(rows.T)]

@@ -30,7 +30,7 @@ from floodmark.checkers.symbolic.translate.transition_system import System
 
 MAX_CYCLES, MAX_EDGES = 3, 4
 """The most cycles that are shown, and the most lines for each step."""
-LONGEST = 5
+MAX_CYCLE = 5
 """The length of the longest cycles that are searched for."""
 
 
@@ -63,7 +63,7 @@ def cycles(edges: Iterable[Edge]) -> list[list[str]]:
     """Sorts that depend on each other in a cycle, the shortest cycles first."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     graph.add_edges_from(sorted({(edge.start, edge.end) for edge in edges}))
-    found = networkx.simple_cycles(graph, length_bound=LONGEST)
+    found = networkx.simple_cycles(graph, length_bound=MAX_CYCLE)
     turned = [[*cycle[(first := cycle.index(min(cycle))) :], *cycle[:first]] for cycle in found]
     return sorted(turned, key=lambda cycle: (len(cycle), cycle))[:MAX_CYCLES]
 

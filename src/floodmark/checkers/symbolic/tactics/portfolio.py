@@ -90,9 +90,9 @@ The path split (``path_split.py``) follows the strategies that take less than ha
 queries.
 """
 
-TOGETHER = 4_000_000
+ALL_PATHS_EFFORT = 4_000_000
 """The resource limit for refuting all paths at once."""
-GLANCE = 20_000
+QUICK_TEST_EFFORT = 20_000
 """The resource limit for the quick test whether a condition is possible on a path."""
 ROUNDS = 5
 """The total resource limit as a multiple of one round's, where cardinality laws are added on demand."""
@@ -239,7 +239,7 @@ class Asking:
         self._learn()
         while True:
             asked, first = self._premises().about(case), len(self._path_parts) - 1
-            found, whole = self._on(asked, asked.whole, first, replace(strategy, effort=TOGETHER))
+            found, whole = self._on(asked, asked.whole, first, replace(strategy, effort=ALL_PATHS_EFFORT))
             if found == z3.unsat:
                 self._refuted.append(whole)
                 self._parted = True
@@ -257,7 +257,7 @@ class Asking:
         refuted: list[Sequence[Any]] = []
         first = len(self._path_parts) - 1
         ways: dict[Look, Sequence[tuple[int, Strategy]]] = {
-            "at a glance": [(first, replace(strategy, effort=GLANCE, view="close sets"))],
+            "at a glance": [(first, replace(strategy, effort=QUICK_TEST_EFFORT, view="close sets"))],
             "quickly": [(first, strategy)],
             "thoroughly": [(at, way) for way in THOROUGH for at in reversed(range(first + 1))],
         }

@@ -25,7 +25,7 @@ from floodmark.checkers.symbolic.terms.structure import kind_of, node_of, parts_
 
 Range = tuple[int | None, int | None]
 """The smallest and the largest value, where they are known."""
-ANY: Range = (None, None)
+ANY_NUMBER: Range = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def ranges_in(statements: Iterable[Any]) -> Ranges:
         said = [bound for part in conjuncts(body) if (bound := _bound(part)) is not None]
         for term, limits in said:
             key = term.decl().get_id()
-            found[key] = _both(found.get(key, ANY), limits)
+            found[key] = _both(found.get(key, ANY_NUMBER), limits)
         if said:
             stated[statement.get_id()] = statement
     return Ranges(found, stated)
@@ -111,7 +111,7 @@ class TermContext:
     key: frozenset[tuple[int, bool]] = frozenset()
 
 
-NOTHING = TermContext()
+NO_CONTEXT = TermContext()
 _CONNECTIVES = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_TRUE, z3.Z3_OP_FALSE)
 MAX_WRITTEN = 1_000
 """The size of the largest terms that are simplified by their context, since the same term may become different ones at
@@ -141,7 +141,7 @@ class Simpler:
         written, deep = _extent(found)
         if written > MAX_WRITTEN or deep > MAX_DEPTH:
             return found
-        return z3.simplify(self._in(found, NOTHING))
+        return z3.simplify(self._in(found, NO_CONTEXT))
 
     def _in(self, term: Any, known: TermContext | None) -> Any:
         """A term in a context; None for no context."""
@@ -279,7 +279,7 @@ class Simpler:
                 said = _limit(term, value) if said is None else said
                 if said is not None:
                     number, limit = said[0].get_id(), said[1]
-                    limits[number] = _both(limits.get(number, ANY), limit)
+                    limits[number] = _both(limits.get(number, ANY_NUMBER), limit)
                 elif not value and kind in (z3.Z3_OP_LE, z3.Z3_OP_GE):  # then they are not the same, either
                     one, other = parts_of(term)
                     waiting += ((z3.simplify(it), False) for it in (one == other, other == one))
@@ -294,13 +294,13 @@ class Simpler:
         return self._within[key]
 
     def _range_of(self, term: Any, known: TermContext | None) -> Range:
-        own = ANY if known is None else known.limits.get(term.get_id(), ANY)
+        own = ANY_NUMBER if known is None else known.limits.get(term.get_id(), ANY_NUMBER)
         node = node_of(term)
         match node.kind:
             case z3.Z3_OP_ANUM if z3.is_int_value(term):
                 return term.as_long(), term.as_long()
             case z3.Z3_OP_UNINTERPRETED:
-                return _both(own, self._ranges.of.get(term.decl().get_id(), ANY))
+                return _both(own, self._ranges.of.get(term.decl().get_id(), ANY_NUMBER))
             case z3.Z3_OP_ITE:
                 _, then, otherwise = node.parts
                 return _both(own, _either(self._range(then.term, known), self._range(otherwise.term, known)))

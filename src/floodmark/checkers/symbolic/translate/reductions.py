@@ -24,7 +24,7 @@ from floodmark.compiler.ir import (
     Universe,
 )
 from floodmark.language.types import (
-    WIDEST_INTEGER,
+    INTEGER_LIMIT,
     IntType,
     MapType,
     SeqType,
@@ -311,7 +311,7 @@ class Reductions(Evaluation):
         for generator in node.generators:
             if isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type):
                 raise UnsupportedError(f"{generator.domain.type} has no order here, so it cannot become a sequence")
-        if kind.capacity >= WIDEST_INTEGER:
+        if kind.capacity >= INTEGER_LIMIT:
             listed = self._set_of_any_size(node, kind.element)
             listed.repeats = len(node.generators) > 1 or not _is_variable(node)
             one = Reduce(kind.element, node.at, "sum", node.generators, Const(IntType(1, 1), node.at, 1))

@@ -15,7 +15,7 @@ from floodmark.checkers.symbolic.values.types import MAX_SLOTS, Types, Unsupport
 from floodmark.checkers.value_text import show
 from floodmark.compiler.ir import INT, NoneType, NothingType
 from floodmark.language.types import (
-    WIDEST_INTEGER,
+    INTEGER_LIMIT,
     BagType,
     BoolType,
     EnumType,
@@ -112,7 +112,7 @@ class Components(Types):
                 return UnboundedMap(lambda _: self.default(of))
             case MapType(key, of):
                 return (self.default(of),) * len(self.members(key))
-            case SeqType(element, capacity) if capacity < WIDEST_INTEGER:
+            case SeqType(element, capacity) if capacity < INTEGER_LIMIT:
                 return (0, (self.default(element),) * capacity)
         raise UnsupportedError(f"{kind} has no symbolic form")
 

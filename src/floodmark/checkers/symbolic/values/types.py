@@ -16,7 +16,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound
 from floodmark.language.plurals import counted
 from floodmark.language.types import (
-    WIDEST_INTEGER,
+    INTEGER_LIMIT,
     BagType,
     IntType,
     MapType,
@@ -138,7 +138,7 @@ class Types:
         """Whether a set is represented as a relation, because it may have any size."""
         if not self.unbounded or not isinstance(kind, SetType) or not self.is_unbounded(kind.element):
             return False
-        return kind.capacity is None or kind.capacity >= WIDEST_INTEGER // 2  # its elements may have fewer values
+        return kind.capacity is None or kind.capacity >= INTEGER_LIMIT // 2  # its elements may have fewer values
 
     def is_unordered(self, kind: Type) -> bool:
         """Whether a set has slots without an order, because its elements have none."""
@@ -148,7 +148,7 @@ class Types:
         """Whether a type has infinitely many values, or so many that it makes no difference."""
         match kind:
             case IntType(low, high):
-                return low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER
+                return low <= -INTEGER_LIMIT or high >= INTEGER_LIMIT
             case OpenIdentifierType():
                 return True
             case OptionalType(inner):
