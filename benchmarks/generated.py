@@ -85,12 +85,13 @@ def report(counts: Counter[str], pieces: int, seed: int, known: int) -> list[str
         said = {verdict: counts[f"{method}: {verdict}"] for verdict in ("holds", "violated", "error", "undetermined")}
         wrong = said["violated"] + said["error"]
         lines.append(f"| {method} | {said['holds']:,} | {wrong:,} | {said['undetermined']:,} |")
-    licensed = sum(counts[f"symmetry: licensed: {verdict}"] for verdict in ("holds", "violated", "error"))
+    symmetric = sum(counts[f"symmetry: symmetric: {verdict}"] for verdict in ("holds", "violated", "error"))
     refused, edits = counts["symmetry: refused"], counts["edits: models"]
     lines += [
         "",
-        f"{licensed:,} searches up to symmetry had a licence and agreed with the search of all states; {refused:,} "
-        f"were refused one. {edits:,} models were checked by the gate with cached verdicts, edited, and checked again.",
+        f"{symmetric:,} models were proved symmetric, and the search of orbits agreed with that of all states; "
+        f"{refused:,} were not proved symmetric. {edits:,} models were checked by the gate with cached verdicts, "
+        "edited, and checked again.",
     ]
     return lines
 

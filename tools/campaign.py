@@ -3,7 +3,7 @@
     python -m tools.campaign --models 5000 --seed 1 --one-in z3=4
 
 The native engine runs every model; what takes longer runs one in so many: Spark, bounded search by z3, the four methods
-of ``floodmark prove``, searches of orbits with a symmetry licence, and the gate's cached verdicts before and after an
+of ``floodmark prove``, searches of orbits with a symmetry proof, and the gate's cached verdicts before and after an
 edit. A disagreement is shrunk to a small model, printed as source. The same seed gives the same models.
 """
 
@@ -227,7 +227,7 @@ class Campaign:
             self.counts += said
 
     def _orbits(self, cls: type[Model], source: str) -> None:
-        """The model itself, and the model without the names of identifiers, which more often has a licence."""
+        """The model itself, and the model without the names of identifiers, which more often has a symmetry proof."""
         with imported(nameless(source), cls.__name__, self.directory) as other:
             for each in (cls, other):
                 try:
@@ -235,7 +235,7 @@ class Campaign:
                 except (ModelError, SourceError, TooMany):
                     continue  # without its names it is another model, of another size, which may be none
                 self.counts[f"symmetry: {said}"] += 1
-                if said.startswith("licensed"):
+                if said.startswith("symmetric"):
                     self._note("symmetry", 0)
 
     def _asked(self, engine: str, ask: Callable[[], T], source: str) -> T:

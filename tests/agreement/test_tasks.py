@@ -171,7 +171,7 @@ def test_what_is_proved_of_any_number_holds_of_a_few(name: str, tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
-def test_a_licence_is_given_only_where_names_do_not_matter(name: str) -> None:
+def test_symmetry_is_proved_only_where_names_do_not_matter(name: str) -> None:
     cls = every()[name]
     try:
         look(cls(), properties_of(cls))

@@ -1,4 +1,4 @@
-"""Tests which parts of a program the compiler considers to favour an identifier, and which it does not."""
+"""Tests which parts of a program the compiler considers to distinguish an identifier, and which it does not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.symmetry.proof import parts_of
-from floodmark.compiler.identifier_bias import favour
+from floodmark.compiler.identifier_bias import first_bias
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
 from tests.support.broken import action_text, load, marked_lines, model_text, property_text
@@ -34,13 +34,13 @@ def guarded(self, n: Node) -> bool:
 """
 
 
-def favours(tmp_path: Path, body: str) -> list[tuple[int, str]]:
+def biases(tmp_path: Path, body: str) -> list[tuple[int, str]]:
     module = load(tmp_path, model_text(MORE + body))
     model = module.M(nodes=3)
     program = read_program(model, {p.name: p.function for p in collect(module.M, [module]).values()})
     kinds = symmetric_types(program.variables.values())
     parts = parts_of(program)
-    return [(found.at.line, found.what) for part in parts if (found := favour(part, kinds)) is not None]
+    return [(found.at.line, found.what) for part in parts if (found := first_bias(part, kinds)) is not None]
 
 
 IMPARTIAL = {
@@ -83,8 +83,8 @@ IMPARTIAL = {
 
 
 @pytest.mark.parametrize("name", IMPARTIAL)
-def test_this_favours_nobody(tmp_path: Path, name: str) -> None:
-    assert favours(tmp_path, action_text(IMPARTIAL[name], "n: Node")) == []
+def test_impartial_code_has_no_bias(tmp_path: Path, name: str) -> None:
+    assert biases(tmp_path, action_text(IMPARTIAL[name], "n: Node")) == []
 
 
 PARTIAL = {
@@ -140,28 +140,28 @@ PARTIAL = {
 
 
 @pytest.mark.parametrize("name", PARTIAL)
-def test_this_may_favour_somebody(tmp_path: Path, name: str) -> None:
+def test_code_that_distinguishes_identifiers_is_found_by_line(tmp_path: Path, name: str) -> None:
     body = action_text(PARTIAL[name], "n: Node")
     lines = marked_lines(model_text(MORE + body))
-    assert [line for line, _ in favours(tmp_path, body)] == lines
+    assert [line for line, _ in biases(tmp_path, body)] == lines
 
 
 def test_what_has_to_be_true_may_fail_first(tmp_path: Path) -> None:
     """An invariant is violated where it is false and where it fails; a reachability property is not."""
     asked = "return all(self.log[self.per[m]] == 1 for m in Node)"
-    assert favours(tmp_path, property_text(asked)) == []
-    assert favours(tmp_path, property_text(f"return self.flag or {asked[7:]}")) == []
+    assert biases(tmp_path, property_text(asked)) == []
+    assert biases(tmp_path, property_text(f"return self.flag or {asked[7:]}")) == []
     loop = "for m in Node:\n    if self.log[self.per[m]] == 1:\n        return {}\nreturn {}"
-    assert favours(tmp_path, property_text(loop.format("False", "True"))) == []
+    assert biases(tmp_path, property_text(loop.format("False", "True"))) == []
     for kind in ("reachable", "boundary"):
-        assert len(favours(tmp_path, property_text(asked, kind))) == 1
+        assert len(biases(tmp_path, property_text(asked, kind))) == 1
     for other in (f"return {asked[7:]} or self.flag", f"return not {asked[7:]}", asked.replace("all", "any"),
                   loop.format("True", "self.flag")):
-        assert len(favours(tmp_path, property_text(other))) == 1, other
+        assert len(biases(tmp_path, property_text(other))) == 1, other
 
 
 @pytest.mark.parametrize("kind", ["invariant", "reachable", "boundary"])
 def test_a_name_in_any_property(tmp_path: Path, kind: str) -> None:
-    [(line, what)] = favours(tmp_path, property_text("return self.node != Node(2)", kind))
+    [(line, what)] = biases(tmp_path, property_text("return self.node != Node(2)", kind))
     assert what == "Node(2) is named here"
     assert line

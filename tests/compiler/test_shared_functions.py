@@ -32,7 +32,7 @@ from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler import program as programs
 from floodmark.compiler import statements
-from floodmark.compiler.identifier_bias import favour
+from floodmark.compiler.identifier_bias import first_bias
 from floodmark.compiler.ir import BOOL, Action, Applied, Inline, Predicate, walk
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
@@ -270,7 +270,7 @@ def test_reading_shared_functions_finds_what_reading_copies_does(monkeypatch: py
         program = read_program(model, {prop.name: prop.function for prop in properties_of(type(model))})
         kinds = symmetric_types(program.variables.values())
         every: list[Action | Predicate] = [*program.actions, *program.predicates, *program.boundaries]
-        return {part.name for part in every if favour(part, kinds) is None}
+        return {part.name for part in every if first_bias(part, kinds) is None}
 
     copied = impartial(Shared())
     monkeypatch.setattr(statements, "MAX_COPY", 0)
@@ -289,7 +289,7 @@ class Named(Shared):
 def test_a_name_in_a_shared_function_is_found() -> None:
     program = read_program(Named(), {})
     kinds = symmetric_types(program.variables.values())
-    found = {part.name: favour(part, kinds) for part in program.actions}
+    found = {part.name: first_bias(part, kinds) for part in program.actions}
     assert all(found[name] is not None and "is named here" in found[name].what  # type: ignore[union-attr]
                for name in ("swaps", "counts"))
 

@@ -30,7 +30,7 @@ from floodmark import (
     require,
 )
 from floodmark.checkers import processes
-from floodmark.checkers.gate.determined import foreign
+from floodmark.checkers.gate.cacheable_names import foreign
 from floodmark.checkers.reference.search import reachable_states
 from floodmark.conformance import (
     Adapter,

@@ -12,7 +12,7 @@ from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.commuting_loops import nodes
 from floodmark.compiler.conditions import read_value
-from floodmark.compiler.identifier_bias import favour
+from floodmark.compiler.identifier_bias import first_bias
 from floodmark.compiler.ir import SetLocal
 from floodmark.compiler.program import read_action, read_program
 from floodmark.compiler.renaming import symmetric_types
@@ -257,7 +257,7 @@ def test_a_value_that_depends_on_the_order_of_identifiers_may_favour_one(tmp_pat
     module = load(tmp_path, model_text(f"{helper}\n\n{action_text(body, 'n: Node')}"))
     program = read_program(module.M(nodes=3), {})
     kinds = symmetric_types(program.variables.values())
-    assert favour(program.actions[0], kinds) is not None
+    assert first_bias(program.actions[0], kinds) is not None
 
 
 def test_for_any_number_of_identifiers_the_last_of_a_loop_is_refused(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
-from floodmark.checkers.symmetry.proof import AsymmetryError, license_symmetry
+from floodmark.checkers.symmetry.proof import AsymmetryError, prove_symmetry
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
@@ -189,9 +189,9 @@ NAMED = HEADER + """
 """
 
 
-def test_a_name_that_only_a_function_of_a_guard_requires_denies_the_licence(tmp_path: Path) -> None:
+def test_a_name_that_only_a_function_of_a_guard_requires_prevents_the_symmetry_proof(tmp_path: Path) -> None:
     with imported(NAMED, "Drawn", tmp_path) as cls, pytest.raises(AsymmetryError, match=r"Bee\(2\) is named here"):
-        license_symmetry(cls(), {}, read_program(cls(), {}))
+        prove_symmetry(cls(), {}, read_program(cls(), {}))
 
 
 IN_NO_ORDER = (

@@ -245,7 +245,7 @@ def test_z3_takes_the_same_steps() -> None:
 
 
 def test_symmetry_renames_what_is_inside() -> None:
-    assert look(Votes(), properties_of(Votes)) == "licensed: holds"
+    assert look(Votes(), properties_of(Votes)) == "symmetric: holds"
 
 
 @pytest.mark.parametrize(("cls", "field"), [(TakesAnyMessage, "voter"), (TakesEveryMessageForABeat, "last")])

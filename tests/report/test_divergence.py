@@ -24,11 +24,11 @@ from floodmark import (
     rule,
     unfair,
 )
-from floodmark.checkers.designs.aims import CheckSubject
-from floodmark.checkers.designs.beside import Beside
+from floodmark.checkers.designs.design_pair import DesignPair
+from floodmark.checkers.designs.distinctions import CheckSubject
 from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
-from floodmark.checkers.designs.rulings import Call, first_difference
+from floodmark.checkers.designs.rule_calls import Call, first_difference
 from floodmark.checkers.exploration import Limits, Options, Violation
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read, wanted
@@ -200,7 +200,7 @@ def found(bad: type[Gate], name: str = "never_full", **constants: int) -> Diverg
     exploration = search_states(model, [properties[name]], Options())
     violations = exploration.violations
     subject = CheckSubject(collect(Gate, []), {}, {key: (value, 2) for key, value in constants.items()})
-    return divergence(Beside(model, with_constants(Gate, model)), violations[0], subject)
+    return divergence(DesignPair(model, with_constants(Gate, model)), violations[0], subject)
 
 
 def test_a_guard_that_stops_it() -> None:
@@ -288,11 +288,11 @@ def test_a_state_that_the_good_design_has_not() -> None:
     """Nothing is said of a step from a state that the good design cannot be in."""
     mine, other = LetsAllIn(), Narrow()
     trace = search_states(mine, [collect(LetsAllIn, [])["never_full"]], Options()).violations[0].trace
-    said = divergence(Beside(mine, other), Violation("invariant", "never_full", (*trace, trace[-1])),
+    said = divergence(DesignPair(mine, other), Violation("invariant", "never_full", (*trace, trace[-1])),
                       CheckSubject({}, {}, {}))
     assert said.how == "elsewhere"
     assert "inside is 3, which Narrow cannot store in it" in said.text
-    beside = Beside(mine, other)
+    beside = DesignPair(mine, other)
     with pytest.raises(Exception, match="inside is 3, which Narrow cannot store in it"):
         beside.carried(trace[-1].state)
 
@@ -335,9 +335,9 @@ class MarksNever(MarksSomeDay):
 def test_a_step_that_is_enabled_at_times_is_left_out_by_strong_fairness_only() -> None:
     for bad, good, how in ((MarksSomeDay, Turn, "fairness"), (MarksNever, MarksSomeDay, "alike")):
         trace = search_states(bad(), [collect(bad, [])["ends"]], Options()).violations[0]
-        said = divergence(Beside(bad(), good()), trace, CheckSubject({}, {}, {}))
+        said = divergence(DesignPair(bad(), good()), trace, CheckSubject({}, {}, {}))
         assert said.how == how
-    said = divergence(Beside(MarksNever(), Turn()), trace, CheckSubject({}, {}, {}))
+    said = divergence(DesignPair(MarksNever(), Turn()), trace, CheckSubject({}, {}, {}))
     assert said.reasons == ("marks strongly fair in Turn: marks() is enabled at times, and never taken",)
 
 

@@ -27,7 +27,7 @@ from floodmark.checkers.report.junit import junit
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import cases
-from floodmark.checkers.saved.reading import read
+from floodmark.checkers.saved.results_file import read
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved

@@ -346,7 +346,7 @@ def test_role_and_epoch_stand_on_the_lifelines_where_they_change() -> None:
     drawn = run_of(Calls(), call, Step("node_wins", {"node": Node(2)}), Step("node_sends", {"node": Node(2)}))
     assert drawn.participants == ["n1", "n2"]
     assert drawn.standings == {1: {0: "FOLLOWER e0", 1: "FOLLOWER e0"}, 2: {1: "FOLLOWER e1"}, 3: {1: "LEADER e1"}}
-    texts = [it for it in chart(drawn).iter("text") if it.get("class") == "standing"]
+    texts = [it for it in chart(drawn).iter("text") if it.get("class") == "role"]
     assert [it.text for it in texts] == ["FOLLOWER e0", "FOLLOWER e0", "FOLLOWER e1", "LEADER e1"]
     lifelines = [it.get("x1") for it in chart(drawn).iter("line") if it.get("class") == "lifeline"]
     assert [it.get("x") for it in texts] == [lifelines[0], lifelines[1], lifelines[1], lifelines[1]]

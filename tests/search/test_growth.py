@@ -363,7 +363,7 @@ class Favours(Model):
         self.lead = Broker(1)
 
 
-def test_symmetry_is_licensed_anew_for_each_width() -> None:
+def test_symmetry_is_proved_anew_for_each_width() -> None:
     """At the first width, the step that favours a broker cannot be taken."""
     for engine in (search_states, reference.search_states):
         with pytest.raises(AsymmetryError, match=r"Broker\(1\) is named here") as caught:

@@ -89,7 +89,9 @@ class SecondIsServed(Model):
 
 
 @pytest.mark.parametrize("engine", ["spark", "reference"])
-def test_a_wrong_licence_is_an_internal_error(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_symmetry_proof_is_an_internal_error(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
     monkeypatch.setattr(proof, "_require_proof", lambda *_: None)  # z3 proves whatever it is asked
     monkeypatch.setattr(reference, "COMPARED", 1000)

@@ -107,11 +107,11 @@ class Pinned:
     def excludes(self, *terms: Truth) -> bool:
         """Whether z3 finds that terms cannot be true together."""
         stated = [as_term(term) for term in (*self.sizes, self.system.constants_allowed(), *terms)]
-        facts = self.system.values.facts
-        assert not facts.free(*stated)
+        axioms = self.system.values.axioms
+        assert not axioms.free(*stated)
         solver = z3.SimpleSolver()
         solver.set(rlimit=EFFORT)
-        solver.add(*stated, *(fact.term for fact in facts.about(stated)))
+        solver.add(*stated, *(axiom.term for axiom in axioms.about(stated)))
         return bool(solver.check() == z3.unsat)
 
 

@@ -60,7 +60,7 @@ class _Asking:
         self.opened = opened(cls(), names, any_size=True)
 
     def ask(self, number: int) -> None:
-        """Compares one body, with the facts about its own terms alone."""
+        """Compares one body, with the axioms about its own terms alone."""
         name = f"{'law' if self.place.judged else 'act'}{number}"
         function = vars(self.cls)[name]
         counts = self.compared.counts
@@ -104,10 +104,10 @@ class _Asking:
         pinned.in_first_slots = False
         real = [self._real(model, name, function, state) for state in states]
         said = [as_term(_question(pinned, enabled, failed, after, answer)) for answer in real]
-        facts = finite.facts_about([*here, *said])
+        axioms = finite.axioms_about([*here, *said])
         questions = [z3.And(finite.term(now), finite.term(it)) for now, it in zip(here, said, strict=True)]
         solver = z3.SimpleSolver()
-        solver.add(*facts, *finite.ranges)
+        solver.add(*axioms, *finite.ranges)
         for state, answer, question in zip(states, real, questions, strict=True):
             found = solver.check(question)
             assert found != z3.unknown

@@ -84,14 +84,14 @@ class _Asking:
         said = [as_term(it) for it in self._said(part, real)]
         here = self.begun if isinstance(part, Beginning) else self.here
         try:
-            facts = self.finite.facts_about([*here, *said])
+            axioms = self.finite.axioms_about([*here, *said])
             pairs = zip(map(self.finite.term, here), map(self.finite.term, said), strict=True)
             questions = [z3.And(*pair) for pair in pairs]
         except UnsupportedError:  # a quantifier over integers: z3 is asked about the terms as they are
             excluded = [self.pinned.excludes(one, it) for one, it in zip(here, said, strict=True)]
         else:
             solver = z3.SimpleSolver()
-            solver.add(*facts, *self.finite.ranges)
+            solver.add(*axioms, *self.finite.ranges)
             answers = [solver.check(question) for question in questions]
             assert z3.unknown not in answers
             excluded = [answer == z3.unsat for answer in answers]

@@ -2,7 +2,7 @@
 
 An identifier becomes a number, a set of identifiers the mask of its members, and a quantifier a conjunction or a
 disjunction of its instances. What is in a set, how large it is, which sets are equal and which number an identifier has
-are no symbols any more: they mean what they should. So the facts about these are true, and are left out; those about
+are no symbols any more: they mean what they should. So the axioms about these are true, and are left out; those about
 other symbols say which values those may have.
 """
 
@@ -27,7 +27,7 @@ class Finite:
 
     def __init__(self, system: System, individuals: OpenIdentifiers, constant: str, count: int) -> None:
         self.count = count
-        self.facts = system.values.facts
+        self.axioms = system.values.axioms
         self.ranges: list[Any] = []
         self._of = individuals
         self._known: dict[int, Any] = {}
@@ -48,10 +48,10 @@ class Finite:
         self._known[term.get_id()] = meaning
         return meaning
 
-    def facts_about(self, terms: list[Any]) -> list[Any]:
-        """The facts about the symbols of these terms that are not true by themselves."""
+    def axioms_about(self, terms: list[Any]) -> list[Any]:
+        """The axioms about the symbols of these terms that are not true by themselves."""
         own = {symbol.get_id() for symbol in self._meanings()}
-        return [self.term(fact.term) for fact in self.facts.about(terms) if not fact.heads <= own]
+        return [self.term(axiom.term) for axiom in self.axioms.about(terms) if not axiom.heads <= own]
 
     def _meanings(self) -> dict[Any, Callable[..., Any]]:
         """The symbols that mean what they should, by what they mean."""

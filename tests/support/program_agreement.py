@@ -26,7 +26,7 @@ from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler import statements
 from floodmark.compiler.fingerprint import Fingerprints
-from floodmark.compiler.identifier_bias import favour
+from floodmark.compiler.identifier_bias import first_bias
 from floodmark.compiler.ir import Action, Predicate
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import Program, read_action, read_predicate
@@ -332,14 +332,14 @@ class _Batch:
         others = [places[renamed_all(state, swap), renamed_all(tuple(chosen.values()), swap)]
                   for state, chosen in self.points]
         for number, part in read.items():
-            if favour(part, kinds) is not None:
+            if first_bias(part, kinds) is not None:
                 continue
             self.compared.counts["impartial"] += 1
             answers = real[number]
             for point, one, other in zip(self.points, answers, others, strict=True):
                 meant = renamed_all(one, swap) if isinstance(one, tuple) else one
                 if meant != answers[other]:
-                    self._fault(number, f"licence: it favours an identifier at {point}")
+                    self._fault(number, f"symmetry: it distinguishes an identifier at {point}")
                     break
 
     def _count_meanings(self, read: dict[int, Part], real: dict[int, list[Answer]]) -> None:

@@ -1,4 +1,4 @@
-"""Checks symmetry licences by brute force: every state, renaming, step and property in CPython."""
+"""Checks symmetry proofs by brute force: every state, renaming, step and property in CPython."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from floodmark.checkers.exploration import Exploration, Options, Symmetry
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.reference import search
-from floodmark.checkers.symmetry.proof import license_symmetry
+from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, Renaming, renamed, symmetric_types
@@ -56,10 +56,10 @@ def nameless(source: str) -> str:
 def may_rename(
     packed: Model, properties: Sequence[Property], symmetry: Symmetry = True
 ) -> tuple[IdentifierType, ...]:
-    """The types whose identifiers a licence allows to rename; none without a licence."""
+    """The types whose identifiers may be renamed; none without a proof."""
     functions = {prop.name: prop.function for prop in properties}
     try:
-        return license_symmetry(packed, functions, read_program(packed, functions), symmetry).kinds
+        return prove_symmetry(packed, functions, read_program(packed, functions), symmetry).kinds
     except ModelError as error:
         if "symmetric" not in error.message:
             raise
@@ -67,8 +67,8 @@ def may_rename(
 
 
 def wide_enough(model: Model, properties: Sequence[Property], states: Sequence[State]) -> Model:
-    """A searched model with room for every step of these states, too: what a licence says of narrower containers need
-    not be so of wider ones."""
+    """A searched model with room for every step of these states, too: a symmetry proof for narrower containers need not
+    apply to wider ones."""
     for state in states:
         _steps(model, properties, state, {})
     return sized(model, least_widths(largest_sizes(model)))
@@ -190,7 +190,7 @@ def _verdict(found: Exploration) -> str:
 
 
 def look(model: Model, properties: Sequence[Property], symmetry: Symmetry = True) -> str:
-    """Compares a model with and without symmetry, if it has a licence; says what there was to compare."""
+    """Compares a model with and without symmetry, if it has a symmetry proof; says what there was to compare."""
     if not symmetric_types(model.variable_types.values()):
         return "nothing to rename"
     if not may_rename(sized(model, FIRST_WIDTHS), properties, symmetry):
@@ -205,4 +205,4 @@ def look(model: Model, properties: Sequence[Property], symmetry: Symmetry = True
     orbits = Orbits(lay_out(packed.variable_types), kinds)
     assert_every_renaming_is_one(model, properties, orbits, some)
     assert_orbits_agree(model, properties, orbits, wanted, states, symmetry)
-    return f"licensed: {wanted.verdict}"
+    return f"symmetric: {wanted.verdict}"

@@ -16,7 +16,7 @@ from floodmark.checkers.symbolic.records import fresh_context
 from floodmark.checkers.symbolic.records.fresh_context import in_fresh_context
 from floodmark.checkers.symbolic.tactics import relevant_lemmas
 from floodmark.checkers.symbolic.tactics.portfolio import Asking
-from floodmark.checkers.symbolic.terms.axioms import Facts
+from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
@@ -182,26 +182,26 @@ def test_the_effort_of_a_question_does_not_hang_on_what_was_asked_before(history
 
 
 def test_what_is_known_is_known_of_the_copies() -> None:
-    facts = Facts(Numbered())
-    older = facts.symbols.fresh("older", PERSON)
-    facts.add([older], AGE(older) > AGE(ANN))
-    facts.add([AGE], z3.ForAll([ANN], AGE(ANN) >= 0))
-    hidden = facts.symbols.fresh("hidden", PERSON)
-    facts.add([hidden], KNOWS(hidden, ANN))
+    axioms = Axioms(Numbered())
+    older = axioms.symbols.fresh("older", PERSON)
+    axioms.add([older], AGE(older) > AGE(ANN))
+    axioms.add([AGE], z3.ForAll([ANN], AGE(ANN) >= 0))
+    hidden = axioms.symbols.fresh("hidden", PERSON)
+    axioms.add([hidden], KNOWS(hidden, ANN))
     terms = [KNOWS(older, ANN), KNOWS(ANN, ANN)]
     with pytest.raises(AssertionError, match="variables of quantifiers"):
-        CanonicalCopies(SmtNames()).with_facts(terms, facts)
-    facts = Facts(Numbered())
+        CanonicalCopies(SmtNames()).with_axioms(terms, axioms)
+    axioms = Axioms(Numbered())
     one = z3.Const("each", PERSON)
-    facts.add([older], AGE(older) > AGE(ANN))
-    facts.add([AGE], z3.ForAll([one], AGE(one) >= 0))
-    facts.add([hidden], KNOWS(hidden, ANN))
-    copies, known = CanonicalCopies(SmtNames()).with_facts(terms, facts)
+    axioms.add([older], AGE(older) > AGE(ANN))
+    axioms.add([AGE], z3.ForAll([one], AGE(one) >= 0))
+    axioms.add([hidden], KNOWS(hidden, ANN))
+    copies, known = CanonicalCopies(SmtNames()).with_axioms(terms, axioms)
     assert [len(known.about([copy])) for copy in copies] == [2, 0]
-    assert [len(facts.about([term])) for term in terms] == [2, 0]
-    answer = in_fresh_context(SmtNames(), z3.And(KNOWS(older, ANN), AGE(older) == 0), [z3.BoolVal(True)], facts)
+    assert [len(axioms.about([term])) for term in terms] == [2, 0]
+    answer = in_fresh_context(SmtNames(), z3.And(KNOWS(older, ANN), AGE(older) == 0), [z3.BoolVal(True)], axioms)
     assert answer.answer == z3.unsat
-    likely = in_fresh_context(SmtNames(), AGE(ANN) == 7, [z3.BoolVal(True)], facts, likely=[lambda: AGE(ANN) < 7])
+    likely = in_fresh_context(SmtNames(), AGE(ANN) == 7, [z3.BoolVal(True)], axioms, likely=[lambda: AGE(ANN) < 7])
     assert likely.answer == z3.sat
 
 

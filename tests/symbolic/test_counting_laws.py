@@ -14,7 +14,7 @@ import z3
 
 from floodmark.checkers.symbolic.any_size.open_identifiers import laws, strict_law
 from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
-from floodmark.checkers.symbolic.terms.axioms import Facts
+from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.symbols import Symbols
 
 K, X = z3.Ints("k x")
@@ -76,12 +76,12 @@ def test_the_translation_says_no_more_and_no_less() -> None:
     """Each law of the translation is one of those above: for some choice of the members that it names, it follows from
     that one, and that one follows from it.
     """
-    facts = Facts(Symbols())
+    axioms = Axioms(Symbols())
     sort = z3.DeclareSort("Someone")
-    members = SetSort("Sets of someone", [sort], facts)
+    members = SetSort("Sets of someone", [sort], axioms)
     count = z3.Function("size", members.sort, z3.IntSort())
     n = z3.Int("n")
-    stated = [*laws(count, members, n, facts), strict_law(count, members, facts)]
+    stated = [*laws(count, members, n, axioms), strict_law(count, members, axioms)]
     assert len(stated) == len(LAWS)
     a, b, c = z3.Consts("a b c", members.sort)
     x = z3.Const("x", sort)

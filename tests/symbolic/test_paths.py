@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.path_split import Look, Path, parted, path_by_path, start, undecided
 from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
-from floodmark.checkers.symbolic.terms.axioms import Fact, Facts
+from floodmark.checkers.symbolic.terms.axioms import Axiom, Axioms
 from floodmark.checkers.symbolic.terms.symbols import Symbols
 from tests.support.any_size_protocols import check_of
 from tests.symbolic.test_cases import FREE, HOLDS, TWO, drawn, has_model
@@ -111,12 +111,12 @@ def test_conditions_within_quantifiers_are_decided_if_they_are_about_no_variable
 
 
 def test_a_path_is_not_told_about_symbols_of_other_paths() -> None:
-    facts = Facts(Symbols())
-    first, second, hidden = (facts.symbols.fresh(name, z3.IntSort()) for name in ("first", "second", "hidden"))
-    facts.add([first], z3.If(X <= 0, first == hidden, first == Y))
-    facts.add([second], second == Y)
-    facts.add([hidden], hidden == 9)
-    whole = start((z3.If(X <= 0, first, second) > 0,), facts.about([first, second]))
+    axioms = Axioms(Symbols())
+    first, second, hidden = (axioms.symbols.fresh(name, z3.IntSort()) for name in ("first", "second", "hidden"))
+    axioms.add([first], z3.If(X <= 0, first == hidden, first == Y))
+    axioms.add([second], second == Y)
+    axioms.add([hidden], hidden == 9)
+    whole = start((z3.If(X <= 0, first, second) > 0,), axioms.about([first, second]))
     assert len(whole.known) == 3
     told = [{str(term) for term in path.known} for path in parted(whole, X <= 0)]
     assert [len(terms) for terms in told] == [2, 1]
@@ -175,9 +175,9 @@ def test_a_model_of_what_a_path_leaves_out_is_no_answer() -> None:
 
 
 def test_no_fact_is_asked_twice() -> None:
-    """What is known of the assumptions and of the path is one fact in the same simple terms."""
+    """What is known of the assumptions and of the path is one axiom in the same simple terms."""
     f = z3.Function("f", z3.IntSort(), z3.IntSort())
-    law = Fact(frozenset([X.decl().get_id()]), z3.ForAll([Y], f(Y * 1) > X + 0))
+    law = Axiom(frozenset([X.decl().get_id()]), z3.ForAll([Y], f(Y * 1) > X + 0))
     with patch.object(portfolio, "STRATEGIES", ONLY):
         asking = Asking([X > 3], lambda _: [law])
         assert asking.answer(z3.If(X <= 5, Y, X) < z3.If(X <= 5, Y, 2))[0] == z3.unsat
@@ -186,7 +186,7 @@ def test_no_fact_is_asked_twice() -> None:
 
 
 def test_parts_are_told_where_a_question_was_parted() -> None:
-    known = [Fact(frozenset([X.decl().get_id()]), X > 3)]
+    known = [Axiom(frozenset([X.decl().get_id()]), X > 3)]
     asking = Asking([Y > 0], lambda _: known)
     assert asking.answer(X < 2)[0] == z3.unsat
     assert asking.parts == []

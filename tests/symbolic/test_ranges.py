@@ -10,7 +10,7 @@ import z3
 
 from floodmark.checkers.symbolic.tactics.path_questions import Premises
 from floodmark.checkers.symbolic.tactics.simplification import Simpler, ranges_in
-from floodmark.checkers.symbolic.terms.axioms import Fact
+from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.structure import node_of, nodes_of, parts_of, subterms
 from tests.symbolic.test_cases import FREE, TWO, has_model
 
@@ -130,8 +130,8 @@ def test_each_case_is_simpler_in_the_ranges_of_its_own_facts() -> None:
     number, small, large = z3.Int("number", context), z3.Bool("small", context), z3.Bool("large", context)
     head = frozenset({small.decl().get_id(), large.decl().get_id()})
 
-    def known(terms: Sequence[Any]) -> list[Fact]:
-        return [Fact(head, limit) for mark, limit in ((small, number <= 2), (large, number >= 5)) if mark in terms]
+    def known(terms: Sequence[Any]) -> list[Axiom]:
+        return [Axiom(head, limit) for mark, limit in ((small, number <= 2), (large, number >= 5)) if mark in terms]
 
     premises = Premises([z3.BoolVal(True, context)], known, [])
     for mark, is_possible in ((small, False), (large, True), (small, False), (large, True)):

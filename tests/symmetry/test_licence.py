@@ -10,9 +10,9 @@ import pytest
 
 from floodmark import Model
 from floodmark.checkers.project.spec import find, read
-from floodmark.checkers.symmetry.proof import license_symmetry, parts_of
+from floodmark.checkers.symmetry.proof import parts_of, prove_symmetry
 from floodmark.checkers.verdict.check import CheckSettings, checks
-from floodmark.compiler.identifier_bias import favour
+from floodmark.compiler.identifier_bias import first_bias
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
 
@@ -30,7 +30,7 @@ def test_specs_that_count_orbits() -> None:
 
 
 @pytest.mark.parametrize("path", ORBITS, ids=lambda path: path.name)
-def test_they_have_a_licence(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shipped_models_are_proved_symmetric(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
     for check in checks(read(path), CheckSettings()):
         model = check.cls()(**check.constants)
@@ -39,7 +39,7 @@ def test_they_have_a_licence(path: Path, tmp_path: Path, monkeypatch: pytest.Mon
         every = symmetric_types(program.variables.values())
         kinds = tuple(kind for kind in every if asked is True or (asked and kind.cls.__name__ in asked))
         assert kinds
-        assert license_symmetry(model, functions, program, asked).kinds == kinds
+        assert prove_symmetry(model, functions, program, asked).kinds == kinds
 
 
 READ = ["examples/two_phase_commit", "alter_isr/core", "alter_isr/shipped", "under_replicated/draft",
@@ -53,7 +53,7 @@ def test_these_are_symmetric_as_they_are_written(name: str) -> None:
     program = read_program(model, {prop.name: prop.function for prop in check.properties()})
     kinds = symmetric_types(program.variables.values())
     assert kinds
-    assert [found for part in parts_of(program) if (found := favour(part, kinds))] == []
+    assert [found for part in parts_of(program) if (found := first_bias(part, kinds))] == []
 
 
 def test_z3_is_not_loaded_for_what_can_be_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A search whose licence for symmetry is wrong meets a state that is not as symmetric as it says."""
+"""A search whose symmetry proof is wrong meets a state that is not as symmetric as it says."""
 
 from __future__ import annotations
 
@@ -79,16 +79,16 @@ def granted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("cls", [Strikes, Knows])
-def test_a_wrong_licence_is_an_internal_error(cls: type[Model], workers: int, granted: None) -> None:
+def test_a_wrong_symmetry_proof_is_an_internal_error(cls: type[Model], workers: int, granted: None) -> None:
     with pytest.raises(RuntimeError, match=r"a permitted renaming, to .*b2.*, is not one of the compiled code"):
         search_states(cls(), properties_of(cls), Options(workers=workers, symmetry=True))
 
 
-def test_a_licence_says_for_which_parts_it_rests_on_a_proof(granted: None) -> None:
-    for cls, doubted in ((Strikes, ("strikes",)), (Lands, ())):
+def test_a_symmetry_proof_names_the_parts_that_z3_proved(granted: None) -> None:
+    for cls, proved_by_z3 in ((Strikes, ("strikes",)), (Lands, ())):
         kernel = build_kernel(cls(), {}, True)
-        assert kernel.licence is not None
-        assert tuple(kernel.interface.actions[place] for place in kernel.licence.doubted) == doubted
+        assert kernel.symmetry_proof is not None
+        assert tuple(kernel.interface.actions[place] for place in kernel.symmetry_proof.proved_by_z3) == proved_by_z3
 
 
 class Lands(Model):

@@ -540,7 +540,7 @@ def test_a_name_in_a_file_of_invariants_is_refused(tmp_path: Path) -> None:
     assert "Node(2) is named here" in refused(tmp_path, text)
 
 
-def test_a_known_bad_design_needs_a_licence_of_its_own(tmp_path: Path) -> None:
+def test_a_known_bad_design_needs_a_symmetry_proof_of_its_own(tmp_path: Path) -> None:
     chosen = "@rule\ndef next(self, n: Node) -> Node:\n    return n\n\n"
     base = model_text(chosen + action_text("self.node = self.next(n)", "n: Node"))
     text = base.replace("class M(", "class Good(") + (
@@ -566,7 +566,7 @@ def test_symmetry_that_only_z3_sees(tmp_path: Path) -> None:
     refused(tmp_path, text.replace("(Node(1), Node(2), Node(3)))", "(Node(1), Node(2)))  #!"), nodes=3)
 
 
-def test_without_an_answer_of_z3_there_is_no_licence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_answer_of_z3_a_model_counts_as_asymmetric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
     text = model_text(action_text("require(self.node in (Node(1), Node(2)))  #!\nself.x = 1"))
     with monkeypatch.context() as patch:

@@ -112,7 +112,7 @@ def test_a_proof_for_one_class_is_none_for_others(tmp_path: Path, monkeypatch: p
 
 def test_orbits_of_one_class() -> None:
     properties = properties_of(Favoured)
-    assert look(Favoured(servers=2), properties, ("Server",)) == "licensed: holds"
+    assert look(Favoured(servers=2), properties, ("Server",)) == "symmetric: holds"
     assert look(Favoured(), properties, ("Client",)) == look(Favoured(), properties) == "refused"
     found = [engine(Favoured(), properties, Options(workers=1, symmetry=symmetry)).distinct
              for engine in (search.search_states, search_states) for symmetry in (False, ("Server",))]
@@ -127,7 +127,7 @@ def test_the_message_names_the_classes_that_are_alike() -> None:
         search_states(FavoursBoth(), properties_of(FavoursBoth), Options(workers=1, symmetry=True))
 
 
-def test_a_licence_for_one_class_does_not_hide_that_it_is_favoured() -> None:
+def test_proving_one_class_symmetric_does_not_hide_its_bias() -> None:
     for engine in (search.search_states, search_states):
         with pytest.raises(ModelError, match=r"Server\(1\)|s1 is named"):
             engine(FavoursBoth(), properties_of(FavoursBoth), Options(workers=1, symmetry=("Server",)))

@@ -53,7 +53,7 @@ def search_growing(
             try:
                 run = prepare(sized(model, widths), _left(options, spent), widths)
             except AsymmetryError:
-                raise  # a width may have been too small for the step that favours an identifier
+                raise  # a width may have been too small for the step that distinguishes an identifier
             except ModelError as error:
                 if last is None:
                     raise

@@ -1,4 +1,4 @@
-"""Where a program may favour an identifier, that is, tell one from another.
+"""Finds where a program may distinguish one identifier from another.
 
 A renaming exchanges the identifiers of some types. A part of a program is impartial if it does the same, under other
 names, in every renamed state: each expression gives the renamed value or fails likewise, each statement leads to the
@@ -15,8 +15,8 @@ An invariant is violated where it is false and where it fails, so for a value th
 distinguished: ``all`` may meet either first, and a search of orbits then finds one violation or the other.
 
 This is the discipline of scalarsets (Ip and Dill, "Better verification through symmetry", 1996), extended to loops. It
-errs on the safe side: a part without a favour is impartial; a part with one may be impartial all the same. An
-expression that it does not know counts as a favour.
+errs on the safe side: a part without a bias is impartial; a part with one may be impartial all the same. An
+expression that it does not know counts as biased.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ class Bias:
     what: str
 
 
-def favour(
+def first_bias(
     part: Action | Predicate, kinds: Collection[IdentifierType], never_fails: bool = False
 ) -> Bias | None:
-    """The first place where an action, a property or a boundary may favour an identifier of these types.
+    """The first place where an action, a property or a boundary may distinguish an identifier of these types.
 
     ``never_fails`` if a property is known to fail in no state of the declared types. Then ``any`` and ``all`` meet no
     failure before the element that decides, whichever comes first.
@@ -111,13 +111,13 @@ def favour(
     try:
         reader.read()
     except _Found as found:
-        return found.favour
+        return found.bias
     return None
 
 
 class _Found(Exception):  # noqa: N818 - it is no error
     def __init__(self, at: Position, what: str) -> None:
-        self.favour = Bias(at, what)
+        self.bias = Bias(at, what)
 
 
 class _BiasFinder:
@@ -171,7 +171,7 @@ class _BiasFinder:
             case Const():
                 return self._const(node)
             case OpenConstant():
-                raise _Found(node.at, f"it is not known whether {node.name} favours an identifier")
+                raise _Found(node.at, f"it is not known whether {node.name} distinguishes identifiers")
             case Local(slot=slot):
                 return slot not in self.loose
             case StateVar():

@@ -36,14 +36,14 @@ _MASK = (1 << WORD) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Licence:
-    """Identifiers of these types may be renamed. ``floodmark.checkers.symmetry.proof.license_symmetry`` issues it.
+class SymmetryProof:
+    """Renaming identifiers of these types preserves a model, as ``floodmark.checkers.symmetry.proof`` has shown.
 
-    For the parts of the program in ``doubted``, by their places, it rests on a proof and not on how they are written.
+    ``proved_by_z3`` are the places of the parts of the program for which the way they are written does not show it.
     """
 
     kinds: tuple[IdentifierType, ...]
-    doubted: tuple[int, ...] = ()
+    proved_by_z3: tuple[int, ...] = ()
 
 
 def identifiers_in(kind: Type) -> list[IdentifierType]:

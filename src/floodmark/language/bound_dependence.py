@@ -2,7 +2,9 @@
 known.
 
 A bound is then a number of which only a lower limit is known, and a map that is keyed up to one has unknown entries
-(``floodmark.language.at_least``). An operation that still has one outcome has it at all larger bounds; every other
+(
+    ``floodmark.language.partial_values``
+). An operation that still has one outcome has it at all larger bounds; every other
 raises ``Undecided``. So it does not matter how a step uses a bound. One way of looking is answered, because nearly
 every model has it: ``Map({key: value for key in range(self.bound + 1)})``, whose first entries are the same at all of
 them.
@@ -18,11 +20,11 @@ from contextlib import ExitStack, contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
-from floodmark.language.at_least import AtLeast, OpenMap, Undecided, closed
 from floodmark.language.bounding import _is_languages, bounds_of, keys_of, larger_models
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import Disabled
 from floodmark.language.model import Model, State
+from floodmark.language.partial_values import AtLeast, OpenMap, Undecided, closed
 from floodmark.language.reference import Step
 from floodmark.language.source import rewritten, source_of
 from floodmark.language.types import MapType, OptionalType, RecordType, SeqType, Type

@@ -28,7 +28,7 @@ Decisions:
 - Orbits are told apart by signatures, that is, by what a state says about one identifier without naming another.
   Sorting identifiers by signature leaves one renaming or a few, where all of them would have to be tried: without
   signatures, five voters took nine times as long.
-- ``canonical`` is generated only with a licence (``checkers/symmetry/proof.py``).
+- ``canonical`` is generated only with a symmetry proof (``checkers/symmetry/proof.py``).
 - An integer is checked where it may outgrow a word. ``ir.may_outgrow`` says where, from the intervals of the operands;
   everything else is computed without a check.
 """

@@ -4,7 +4,7 @@
     check(state*, context*) -> mask                bit i: state predicate i is true
     canonical(state*)                              replaces a state by the smallest of its orbit
     rename(state*, images*)                        renames its identifiers
-    doubted(state*, out*, context*)                expand by the actions whose symmetry was proved
+    proved_by_z3(state*, out*, context*)                expand by the actions whose symmetry was proved
 
 ``context`` is an array of 64-bit words: flags that the engine reads after each call, then the counters. The code is
 split into parts, one function each, so that a known-bad design shares with its model all parts in which the two do not
@@ -30,7 +30,7 @@ from floodmark.compiler.identity_key import MAX_KEYS, Itself
 from floodmark.compiler.ir import Action, Position, Predicate, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program, expressions_of
-from floodmark.compiler.renaming import Licence
+from floodmark.compiler.renaming import SymmetryProof
 from floodmark.language.errors import ModelError
 from floodmark.language.types import BagType, SetType
 
@@ -42,7 +42,7 @@ outside the boundary; a mask of state predicates that are true of all of those (
 COUNTERS = 8
 """The place of the first counter: one for each action, then one for each premise."""
 MAX_PREDICATES = 60
-EXPORTED = {"expand", "check", "canonical", "rename", "doubted"}
+EXPORTED = {"expand", "check", "canonical", "rename", "proved_by_z3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ class CodePart:
         return module
 
 
-def parts(program: Program, licence: Licence | None) -> tuple[list[CodePart], Interface]:
-    """The functions that a program is compiled to; with a licence, with what renaming needs."""
+def parts(program: Program, symmetry_proof: SymmetryProof | None) -> tuple[list[CodePart], Interface]:
+    """The functions that a program is compiled to; with a symmetry proof, with what renaming needs."""
     plans = [plan(action) for action in program.actions]
     interface = interface_of(program, plans)
     states, transitions = _of_states(program), _of_transitions(program)
-    return _ProgramParts(interface, program, states, transitions).all(plans, licence), interface
+    return _ProgramParts(interface, program, states, transitions).all(plans, symmetry_proof), interface
 
 
 def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
@@ -170,7 +170,7 @@ class _ProgramParts:
         self.of_boundaries = [self.symbols.new(predicate.kind, predicate.name) for predicate in program.boundaries]
         self.of_actions = [self.symbols.new("action", action.name) for action in program.actions]
 
-    def all(self, plans: Sequence[GuardOrder], licence: Licence | None) -> list[CodePart]:
+    def all(self, plans: Sequence[GuardOrder], symmetry_proof: SymmetryProof | None) -> list[CodePart]:
         found = []
         place = self.interface.first_premise
         predicates = [*self.states, *self.transitions, *self.program.boundaries]
@@ -184,17 +184,19 @@ class _ProgramParts:
         for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True)):
             found.append(self._action(action, self.of_actions[index], steps, index))
         found.append(self._expand())
-        if licence is not None:
+        if symmetry_proof is not None:
             layout = self.interface.layout
-            kinds = (list(licence.kinds),)
-            found.append(self._part("canonical", kinds, lambda module: emit_canonical(module, layout, licence)))
-            found.append(self._part("rename", kinds, lambda module: emit_rename(module, layout, licence)))
-            found.append(self._calling("doubted", [self.of_actions[place] for place in self._doubted(licence)]))
+            kinds = (list(symmetry_proof.kinds),)
+            found.append(self._part("canonical", kinds, lambda module: emit_canonical(module, layout, symmetry_proof)))
+            found.append(self._part("rename", kinds, lambda module: emit_rename(module, layout, symmetry_proof)))
+            found.append(
+                self._calling("proved_by_z3", [self.of_actions[place] for place in self._proved_by_z3(symmetry_proof)])
+            )
         return found
 
-    def _doubted(self, licence: Licence) -> list[int]:
-        """The actions for which a licence rests on a proof; the parts of a program begin with them."""
-        return [place for place in licence.doubted if place < len(self.of_actions)]
+    def _proved_by_z3(self, symmetry_proof: SymmetryProof) -> list[int]:
+        """The actions whose symmetry z3 proved; the parts of a program begin with the actions."""
+        return [place for place in symmetry_proof.proved_by_z3 if place < len(self.of_actions)]
 
     def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> CodePart:
         return CodePart(name, self.fingerprints.of(name, *key), emit)

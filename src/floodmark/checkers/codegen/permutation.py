@@ -13,7 +13,7 @@ from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register
 from floodmark.checkers.codegen.signature import signature
 from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.layout import Layout
-from floodmark.compiler.renaming import Licence, is_renamed
+from floodmark.compiler.renaming import SymmetryProof, is_renamed
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
     BagType,
@@ -30,9 +30,9 @@ MAX_PERMUTATIONS = 5040
 _NIBBLE = 4
 
 
-def emit_canonical(module: ir.Module, layout: Layout, licence: Licence) -> None:
+def emit_canonical(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof) -> None:
     """Adds ``canonical(state*)`` to a module. Raises ModelError when there are too many renamings to try."""
-    types = list(licence.kinds)
+    types = list(symmetry_proof.kinds)
     count = math.prod(math.factorial(kind.count) for kind in types)
     if count > MAX_PERMUTATIONS or any(kind.count > 15 for kind in types):
         raise ModelError(f"identifiers have {count} renamings, more than {MAX_PERMUTATIONS}; use symmetry = false")
@@ -42,12 +42,12 @@ def emit_canonical(module: ir.Module, layout: Layout, licence: Licence) -> None:
     _Canonical(function, layout, types).emit_all(module)
 
 
-def emit_rename(module: ir.Module, layout: Layout, licence: Licence) -> None:
+def emit_rename(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof) -> None:
     """Adds ``rename(state*, images*)`` to a module; ``images`` has a word for each kind, as ``packed`` gives it."""
     pointer = I64.as_pointer()
     function = ir.Function(module, ir.FunctionType(I64, [pointer, pointer]), "rename")
     function.attributes.append("nounwind")
-    _Canonical(function, layout, list(licence.kinds)).emit_one()
+    _Canonical(function, layout, list(symmetry_proof.kinds)).emit_one()
 
 
 def packed(permutation: tuple[int, ...]) -> int:

@@ -16,7 +16,7 @@ from floodmark.checkers.report.outputs import must_be_writable, write_text
 from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import Case, cases
-from floodmark.checkers.saved.reading import Saved, read
+from floodmark.checkers.saved.results_file import Saved, read
 from floodmark.language.errors import SourceError
 
 ReportKind = Literal["html", "sarif", "junit", "itf", "graph", "test"]

@@ -1,11 +1,11 @@
-"""A known-bad design beside the good one that it is derived from: which steps one takes and the other does not.
+"""Compares a known-bad design with the good one that it is derived from: which steps only one of them takes.
 
 - ``divergence.py``: begin here. The first step of a counterexample that the good design would not take.
-- ``aims.py``: what tells two designs apart that take the same steps.
-- ``beside.py``: one design in a state of another, and what it does with a step. ``rulings.py``: the overridden rule
-  that answered otherwise. ``good_design.py``: the good design of a known-bad one, as a spec names the two.
+- ``distinctions.py``: what distinguishes two designs that take the same steps.
+- ``design_pair.py``: one design in a state of the other, and what it does with a step.
+- ``rule_calls.py``: the overridden rule that returned something else.
+- ``good_design.py``: the good design of a known-bad one, as a spec names the two.
 
-CPython runs both classes, with the same constants. States are compared by the variables that the good design has. What
-a known-bad design adds to them is its own affair: a step that changes nothing else is none that the good one would have
-to take.
+CPython runs both classes, with the same constants. Two states are the same if the variables of the good design are. A
+step that changes only variables of the known-bad design is a stutter for the good one.
 """

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from floodmark.checkers.designs import aims
-from floodmark.checkers.designs.beside import Beside, Decision, Unlike
+from floodmark.checkers.designs import distinctions
+from floodmark.checkers.designs.design_pair import Decision, DesignPair, Unlike
 from floodmark.checkers.exploration import Violation
 from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.language.model import State
@@ -27,7 +27,7 @@ class _Taken:
     after: State | None
 
 
-def divergence(beside: Beside, violation: Violation, subject: aims.CheckSubject) -> Divergence:
+def divergence(beside: DesignPair, violation: Violation, subject: distinctions.CheckSubject) -> Divergence:
     """Where ``beside.other``, the good design, decides otherwise in a counterexample to ``beside.mine``."""
     hidden: Divergence | None = None
     for taken in _steps(violation):
@@ -41,7 +41,7 @@ def divergence(beside: Beside, violation: Violation, subject: aims.CheckSubject)
         if taken.before is None or taken.after is None or not beside.is_hidden(taken.before, taken.after):
             return _found(beside, taken.number, decision)
         hidden = hidden or _found(beside, taken.number, decision)
-    return hidden or aims.told_apart(beside, violation, subject)
+    return hidden or distinctions.distinction_of(beside, violation, subject)
 
 
 def _steps(violation: Violation) -> list[_Taken]:
@@ -55,14 +55,14 @@ def _steps(violation: Violation) -> list[_Taken]:
     return found
 
 
-def _decision(beside: Beside, taken: _Taken) -> Decision:
+def _decision(beside: DesignPair, taken: _Taken) -> Decision:
     if taken.before is not None:
         return beside.decision(taken.before, taken.step, taken.after)
     assert taken.after is not None
     return beside.begins(taken.step, taken.after)
 
 
-def _found(beside: Beside, step: int, decision: Decision) -> Divergence:
+def _found(beside: DesignPair, step: int, decision: Decision) -> Divergence:
     bad, good = beside.names
     text = f"{good} {decision.text}"
     return Divergence(good, bad, decision.how or "alike", step, text, decision.reasons, decision.file, decision.line,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from floodmark.checkers.designs.aims import CheckSubject
-from floodmark.checkers.designs.beside import Beside
+from floodmark.checkers.designs.design_pair import DesignPair
+from floodmark.checkers.designs.distinctions import CheckSubject
 from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.exploration import Violation
 from floodmark.checkers.project.spec import Spec
@@ -33,7 +33,7 @@ def where_the_good_design_differs(check: Check, model: Model, violation: Violati
         return Divergence(cls.__name__, type(model).__name__, "unlike", None, text, (), error.file, error.line)
     properties = check.spec.properties(cls, check.settings.invariant_files)
     subject = CheckSubject(properties, check.spec.fairness, changed)
-    return divergence(Beside(model, good), violation, subject)
+    return divergence(DesignPair(model, good), violation, subject)
 
 
 def _changed(spec: Spec, cls: type[Model], model: Model) -> dict[str, tuple[int, int]]:

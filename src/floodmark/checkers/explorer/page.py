@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from floodmark.checkers.designs.beside import Decision
-from floodmark.checkers.explorer.beside import Compared
+from floodmark.checkers.designs.design_pair import Decision
+from floodmark.checkers.explorer.design_comparison import Compared
 from floodmark.checkers.explorer.expansion import ExpandedAction, StoppingGuard
-from floodmark.checkers.explorer.place import PropertyValue, Shown, StateView
+from floodmark.checkers.explorer.state_view import PropertyValue, Shown, StateView
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.markup import Part, code, tag

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from floodmark.checkers.designs.beside import Beside
+from floodmark.checkers.designs.design_pair import DesignPair
 from floodmark.checkers.designs.good_design import with_constants
 from floodmark.checkers.explorer import page
-from floodmark.checkers.explorer.beside import compared, first_difference
-from floodmark.checkers.explorer.place import Shown, StateView, judged
-from floodmark.checkers.explorer.tracks import Searched, search
+from floodmark.checkers.explorer.check_paths import Searched, search
+from floodmark.checkers.explorer.design_comparison import compared, first_difference
+from floodmark.checkers.explorer.state_view import Shown, StateView, judged
 from floodmark.checkers.explorer.walk import MAX_KEPT, Walk
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import Spec
@@ -104,7 +104,7 @@ class Session:
         if other is not None:
             shown.difference = self._kept(
                 ("path", question.design, question.beside, tuple(entry.state for entry in walked.trace)),
-                lambda: first_difference(Beside(walk.model, other.model), walked.trace),
+                lambda: first_difference(DesignPair(walk.model, other.model), walked.trace),
             )
         if at < 0:
             shown.beginnings = list(walk.beginnings())
@@ -115,7 +115,7 @@ class Session:
             if other is not None:
                 place.beside = self._kept(
                     ("place", question.design, question.beside, state),
-                    lambda: compared(Beside(walk.model, other.model), other, state, place.actions),
+                    lambda: compared(DesignPair(walk.model, other.model), other, state, place.actions),
                 )
             shown.place = place
         return page.parts(shown)

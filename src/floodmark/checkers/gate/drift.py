@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from floodmark.checkers.gate.lock import LockEntry
-from floodmark.checkers.gate.meanings import is_constant
+from floodmark.checkers.gate.property_hashes import is_constant
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 

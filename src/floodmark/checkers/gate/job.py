@@ -18,7 +18,7 @@ from floodmark.checkers.exploration import Limits, Watcher
 from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.gate.limits import RunDeadline, seconds_left
-from floodmark.checkers.gate.meanings import meanings
+from floodmark.checkers.gate.property_hashes import meanings
 from floodmark.checkers.project.claim import Claim, read_claims
 from floodmark.checkers.project.loading import is_users
 from floodmark.checkers.project.paths import shown

@@ -15,8 +15,8 @@ from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
 
+from floodmark.checkers.gate.cacheable_names import foreign, strayed
 from floodmark.checkers.gate.definitions import imports_by_name, is_dotted, may_import_by_name
-from floodmark.checkers.gate.determined import foreign, strayed
 from floodmark.checkers.gate.values import NotKept
 from floodmark.checkers.project.loading import SourceLoader, digest, is_users, noticed
 from floodmark.checkers.project.modules import Project

@@ -21,10 +21,10 @@ from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.partitioned import PARTITIONED_LOOPS
 from floodmark.checkers.kernel.symmetry_loops import SYMMETRY_LOOPS
 from floodmark.checkers.project.versions import source_hash
-from floodmark.checkers.symmetry.proof import license_symmetry
+from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.layout import Layout
 from floodmark.compiler.program import read_program
-from floodmark.compiler.renaming import Licence
+from floodmark.compiler.renaming import SymmetryProof
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
@@ -39,15 +39,15 @@ class Kernel:
         name: str,
         made_of: Sequence[CodePart],
         interface: Interface,
-        licence: Licence | None,
+        symmetry_proof: SymmetryProof | None,
         threads: int,
         good: bool = False,
         tell: Tell | None = None,
     ) -> None:
         self.interface = interface
         self._tell = tell
-        self.licence = licence
-        self.symmetry = licence is not None
+        self.symmetry_proof = symmetry_proof
+        self.symmetry = symmetry_proof is not None
         self._constants = loop_constants(interface.layout, self.symmetry, threads)
         self._name = name
         self._parts = made_of
@@ -111,15 +111,15 @@ def build_kernel(
 
     ``tell`` is called with what is about to be compiled, if it is much. With ``good`` it starts with the good edition,
     which a long search needs anyway. Without ``bounded``, boundaries are left out: ``expand`` then returns every
-    successor. Raises ModelError when there is no licence for ``symmetry``.
+    successor. Raises ModelError when there is no symmetry proof for ``symmetry``.
     """
     program = read_program(model, properties)
     if not bounded:
         program.boundaries = []
-    licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
+    symmetry_proof = prove_symmetry(model, properties, program, symmetry) if symmetry else None
     try:
-        made_of, interface = parts(program, licence)
-        return Kernel(program.name, made_of, interface, licence, threads, good, tell)
+        made_of, interface = parts(program, symmetry_proof)
+        return Kernel(program.name, made_of, interface, symmetry_proof, threads, good, tell)
     except ModelError as error:
         if error.file is None:
             error.file, error.line = type(model).source_position()

@@ -7,23 +7,23 @@
 - ``compiled_graph.py``, ``labelled_module.py``: that graph of a native search, its edges made again by compiled code.
 - ``components.py``, ``loops.py``: fair components, by Tarjan's algorithm and Streett's refinement in compiled loops.
 - ``plain.py``: the same graph and components in plain Python and networkx, for the reference engine.
-- ``lasso.py``, ``witness.py``, ``disabled.py``: a shortest way into a component and a short fair loop; each step taken
-  again by CPython, and the guard that keeps a fair action from being enabled.
-- ``needs.py``: the smallest set of fairness assumptions under which a property holds.
+- ``lasso.py``: a shortest path into a component, and a short fair loop in it.
+- ``witness.py``, ``disabling_guard.py``: each step taken again by CPython; the guard that disables a fair action.
+- ``minimal_fairness.py``: the smallest set of fairness assumptions under which a property holds.
 
 Decisions:
 
-- Edges are made once for all properties, and kept, a word each. Making them costs about as much as the search; each
-  property, and each attempt to do without an assumption, then takes one pass of Tarjan's algorithm over them.
-- The states are put into an array and a table of the room's own, so it does not matter how a search stored them.
-- A component is judged by what is enabled and taken within it, never by what leads out of it or into it. In one that is
-  unfair to a weakly fair label, every smaller one is unfair, too; one that is unfair to a strongly fair label is looked
-  at again without the states that enable it.
-- A lasso is judged three times: in compiled loops, by CPython's steps and guards, and, where there are bounds, in the
+- Edges are computed once for all properties and kept, one word each. Computing them costs about as much as the search;
+  each property, and each attempt to drop an assumption, then takes one pass of Tarjan's algorithm over them.
+- The states are copied into an array and a table of this room, so it does not matter how a search stored them.
+- Whether a component is fair depends on the actions that are enabled and taken within it, never on edges that leave or
+  enter it. If a component is unfair to a weakly fair label, so are its subcomponents. If it is unfair to a strongly
+  fair label, it is searched again without the states that enable that label.
+- A lasso is verified three times: in compiled loops, by CPython's steps and guards, and, where there are bounds, in the
   model with larger ones. A disagreement of the first two is an internal error.
 - The smallest set of assumptions is found by hitting sets: each run that breaks a property under fewer assumptions is
-  unfair to some, and one of those is needed. So few sets have to be tried.
-- Of a search that moved to Spark, the workers judge what holds (``checkers/spark/liveness.py``). What does not is
-  judged on the driver, which fetches the states and makes their edges: they need its memory, and where a limit ends
-  that, the check is undetermined.
+  unfair to some, one of which is necessary. So few sets have to be tried.
+- After a search on Spark, workers verify the properties that hold (``checkers/spark/liveness.py``). For one that does
+  not, the driver fetches the states and computes their edges in its own memory; where a limit ends that, the check is
+  undetermined.
 """

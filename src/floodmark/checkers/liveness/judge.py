@@ -19,7 +19,7 @@ from floodmark.checkers.liveness.components import Demands, Region
 from floodmark.checkers.liveness.goals import Begins, Breach, Goal
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
-from floodmark.checkers.liveness.needs import Need, demands_of, smallest_need, unfairness
+from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, smallest_need, unfairness
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.language.model import Model
 

@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 from floodmark.checkers.exploration import FairReason, Finding, TraceState
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
-from floodmark.checkers.liveness.disabled import why_disabled
+from floodmark.checkers.liveness.disabling_guard import why_disabled
 from floodmark.checkers.liveness.goals import Begins, Goal
 from floodmark.checkers.liveness.graph import Graph
 from floodmark.checkers.value_text import show
-from floodmark.language.at_least import Undecided
 from floodmark.language.bound_dependence import Unbounded
 from floodmark.language.bounding import Beyond, bounds_of, is_within, mentioned_bounds, widens
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
+from floodmark.language.partial_values import Undecided
 from floodmark.language.reference import (
     Step,
     choices,

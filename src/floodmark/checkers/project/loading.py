@@ -6,7 +6,7 @@ and time match, and a quick edit, a checkout or an archive can leave both unchan
 While files are loaded, an audit hook notices when one of them opens a file, reads the environment, starts a process,
 talks to another machine, or executes text. Python reports nothing about clocks, randomness, or tests of whether a file
 exists: of the modules that offer these, none is on the list of what a file may use for its verdicts to be cached
-(``floodmark.checkers.gate.determined``).
+(``floodmark.checkers.gate.cacheable_names``).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from floodmark.checkers.exploration import (
 from floodmark.checkers.liveness import check
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import CommandMemory
-from floodmark.checkers.symmetry.proof import license_symmetry
+from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, renamed
@@ -103,7 +103,7 @@ class _ReferenceSearch:
     watch: Watcher | None
     parents: dict[State, State | None] = field(default_factory=dict)
     outside: set[State] = field(default_factory=set)
-    standing: dict[State, State] = field(default_factory=dict)
+    representatives: dict[State, State] = field(default_factory=dict)
     found: Exploration = field(default_factory=lambda: Exploration(engine="reference"))
 
     def run(self) -> Exploration:
@@ -122,7 +122,7 @@ class _ReferenceSearch:
         self.found.sizes = self._sizes()
         self.pack()
         if self.options.symmetry:
-            self._confirm_symmetry()  # of the licence for the sizes that the search met
+            self._confirm_symmetry()  # at the sizes that the search met
         if not self.options.symmetry:
             self.found.values_seen = {name: len(values) for name, values in self.values.items()}
         self.found.seconds = time.perf_counter() - self.started
@@ -145,7 +145,7 @@ class _ReferenceSearch:
         has no use for widths, and knows at its end which ones the others need."""
         packed = sized(self.model, widths)
         self.layout = lay_out(packed.variable_types)
-        self.orbits = Orbits(self.layout, self._licensed(packed))
+        self.orbits = Orbits(self.layout, self._renameable(packed))
 
     def _sizes(self) -> dict[str, int]:
         """The largest size of each container with a capacity or a width."""
@@ -309,12 +309,12 @@ class _ReferenceSearch:
                 return TraceState(step, state)
         raise AssertionError("a state was reached that is no successor of its parent")
 
-    def _licensed(self, packed: Model) -> Sequence[IdentifierType]:
-        """The identifiers that may be renamed. Raises ModelError when symmetry is requested and there is no licence."""
+    def _renameable(self, packed: Model) -> Sequence[IdentifierType]:
+        """The identifiers that may be renamed. Raises ModelError where symmetry is requested and not proved."""
         if not self.options.symmetry:
             return ()
         functions = {prop.name: prop.function for prop in self.properties}
-        return license_symmetry(packed, functions, read_program(packed, functions), self.options.symmetry).kinds
+        return prove_symmetry(packed, functions, read_program(packed, functions), self.options.symmetry).kinds
 
     def canonical(self, state: State) -> State:
         """The state that stands for the orbit of ``state``; the state itself without symmetry.
@@ -323,14 +323,14 @@ class _ReferenceSearch:
         """
         if not self.options.symmetry:
             return state
-        if state not in self.standing:
-            self.standing.update(dict.fromkeys(self.orbits.all_of(state), self.orbits.canonical(state)))
-        return self.standing[state]
+        if state not in self.representatives:
+            self.representatives.update(dict.fromkeys(self.orbits.all_of(state), self.orbits.canonical(state)))
+        return self.representatives[state]
 
     def _confirm_symmetry(self) -> None:
         """Compares what some states and their copies under other names lead to, and which properties are true of them.
 
-        Raises RuntimeError, which is an internal error, where they differ: the licence is then wrong.
+        Raises RuntimeError, which is an internal error, where they differ: the symmetry proof is then wrong.
         """
         every = list(self.orbits.renamings())
         ways = every[1 :: max(1, -(-len(every) // RENAMINGS))]

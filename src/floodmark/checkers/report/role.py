@@ -33,7 +33,7 @@ class _Read:
             self.epochs.append(value)
 
 
-def standing(model: Model, state: State, who: Identifier | str) -> str:
+def role_and_epoch(model: Model, state: State, who: Identifier | str) -> str:
     """``LEADER e2``: the first role and the first epoch that are found; empty where there is neither."""
     given = dict(zip(model.variable_types, state, strict=True))
     read = _Read()

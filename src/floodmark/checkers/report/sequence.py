@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from floodmark.checkers.exploration import TraceState, Violation
-from floodmark.checkers.report.role import standing
+from floodmark.checkers.report.role import role_and_epoch
 from floodmark.checkers.report.trace import owners, surplus
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import Model, State
@@ -217,8 +217,8 @@ class _Chart:
     def _standings(self, index: int) -> None:
         if index >= len(self.states):
             return
-        now = [standing(self.model, self.states[index], who) for who in self.participants]
-        known = [standing(self.model, self.states[index - 1], who) for who in self.participants] if index else []
+        now = [role_and_epoch(self.model, self.states[index], who) for who in self.participants]
+        known = [role_and_epoch(self.model, self.states[index - 1], who) for who in self.participants] if index else []
         changed = {at: text for at, text in enumerate(now) if text and (not known or known[at] != text)}
         if changed:
             self.chart.standings[index + 1] = changed

@@ -1,12 +1,11 @@
-"""Tests on states that a search met that compiled code is as symmetric as the licence says
-(``floodmark.checkers.symmetry.proof``).
+"""Tests during a search whether compiled code is as symmetric as the proof says.
 
-The licence is about the model, so this checks the checker: the code, its renamings, and the licence itself, in which a
-mistake may show in a few states of many. All states of a small search and a part of those of a large one are expanded a
-second time under other names: successors, steps and properties must be the same up to names. Compiled code makes the
-renamed copies; a sample of these, the earliest states and a selection from some levels, is compared with the copies
-that Python makes. How much is compared is a part of what a search takes (``benchmarks/licences.py``), and a few
-hundredths of a second in any search.
+The proof (``floodmark.checkers.symmetry.proof``) is about the model, so this tests the checker: the code, its
+renamings, and the proof itself, a mistake in which may show in a few states of many. The search expands all states of a
+small state space, and some of a large one, a second time under other names: successors, steps and properties must be
+the same up to names. Compiled code makes the renamed copies; a sample of these, the earliest states and a selection
+from some levels, is compared with the copies that Python makes. The tests take a bounded part of the search's time
+(``benchmarks/symmetry_checks.py``), and a few hundredths of a second in any search.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ if TYPE_CHECKING:
     from floodmark.checkers.search.store import StorePart
 
 SAMPLED, SAMPLED_PART = (6, 32), 1 << 15
-"""So many states of either kind are compared with Python's copies, at the least and at the most: one in so many."""
+"""The least and the greatest number of states that are compared with Python's copies; in between, one in so many."""
 MIN_SAMPLED_STATES = 1 << 12
-"""They are selected from levels that have at least so many states together."""
+"""The least number of states of neighbouring levels from which a selection is made."""
 STEPS, PART = 1 << 15, 256
-"""In a small search, one in which comparing all states in all ways takes no more than so many steps, that is done. In a
-large one comparing takes one in ``PART`` of the steps that all states would take once, or a sixteenth of ``STEPS``."""
+"""Up to ``STEPS`` steps, all states are compared in all ways. Beyond, the comparison takes one in ``PART`` of the steps
+that expanding all states once would take, and at least a sixteenth of ``STEPS``."""
 PROVED_STEPS, PROVED_PART = 1 << 17, 128
-"""The same for the actions for which the licence rests on a proof."""
+"""The same for the actions whose symmetry z3 proved."""
 RENAMINGS = 24
-"""The most renamings that take turns; if a model has more, an even selection of them."""
+"""The greatest number of renamings that take turns; if a model has more, an even selection of them."""
 _CHUNK = 1 << 18
 
 Rows = NDArray[np.uint64]
@@ -47,18 +46,18 @@ Packed = tuple[int, ...]
 def confirm_symmetry(kernel: Kernel, parts: Sequence[StorePart], fired: Sequence[int]) -> None:
     """Raises RuntimeError, which is an internal error, when a state and a renamed copy are treated differently.
 
-    ``fired`` is how often each action did, which tells what comparing takes.
+    ``fired`` is how often each action did, which determines the cost of comparing.
     """
     comparison = _Comparison(kernel, fired)
     if not comparison.renamings:
         return
     comparison.confirm_renamings(sample(parts, kernel.interface.layout.words))
-    assert kernel.licence is not None
+    assert kernel.symmetry_proof is not None
     every = range(len(kernel.interface.actions))
     comparison.confirm_all(parts, "expand", every, STEPS, PART)
-    if kernel.licence.doubted:
-        doubted = [place for place in every if place in kernel.licence.doubted]
-        comparison.confirm_all(parts, "doubted", doubted, PROVED_STEPS, PROVED_PART)
+    if kernel.symmetry_proof.proved_by_z3:
+        proved_by_z3 = [place for place in every if place in kernel.symmetry_proof.proved_by_z3]
+        comparison.confirm_all(parts, "proved_by_z3", proved_by_z3, PROVED_STEPS, PROVED_PART)
 
 
 def confirm_states(kernel: Kernel, rows: Rows) -> None:
@@ -69,7 +68,7 @@ def confirm_states(kernel: Kernel, rows: Rows) -> None:
     comparison.confirm_renamings(first_rows(rows, SAMPLED[1]))
     comparison.turns = max(1, min(len(comparison.renamings), STEPS * 4 // max(1, len(rows))))
     comparison.confirm(rows, "expand")
-    comparison.confirm(rows, "doubted")
+    comparison.confirm(rows, "proved_by_z3")
 
 
 class _Comparison:
@@ -147,9 +146,9 @@ class _Comparison:
 
 def _renamings(kernel: Kernel) -> Iterator[Renaming]:
     """An even selection of all renamings but the identity."""
-    licence = kernel.licence
-    assert licence is not None
-    kinds = licence.kinds
+    symmetry_proof = kernel.symmetry_proof
+    assert symmetry_proof is not None
+    kinds = symmetry_proof.kinds
     every = [itertools.permutations(range(1, kind.count + 1)) for kind in kinds]
     ways = list(itertools.product(*every))[1:]
     for way in ways[:: max(1, -(-len(ways) // RENAMINGS))]:

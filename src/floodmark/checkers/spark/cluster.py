@@ -408,7 +408,7 @@ class Cluster(Store):
 
     def confirm_symmetry(self, kernel: Kernel, stopped: bool) -> None:
         """Compares states here. The workers run the code of this kernel, which is made from the same parts of the
-        program and the same licence, so what it does here they do as well."""
+        program and the same symmetry proof, so what it does here they do as well."""
         if not stopped:
             confirm_states(kernel, self.sample(COMPARED, READ))
 

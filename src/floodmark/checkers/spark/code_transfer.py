@@ -16,7 +16,7 @@ from floodmark.checkers.codegen.model_module import COUNTERS, parts, whole
 from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.kernel.loops import ALL_ONES
 from floodmark.checkers.spark.loops import SPARK_LOOPS
-from floodmark.checkers.symmetry.proof import license_symmetry
+from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.program import read_program
 from floodmark.language.model import Model
 
@@ -92,8 +92,8 @@ class Loaded:
 def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry) -> KernelCode:
     """The code of ``model`` with its constants and ``properties``."""
     program = read_program(model, properties)
-    licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
-    made_of, interface = parts(program, licence)
+    symmetry_proof = prove_symmetry(model, properties, program, symmetry) if symmetry else None
+    made_of, interface = parts(program, symmetry_proof)
     words = interface.layout.words
     constants = {"NW": words, "STRIDE": words * 8, "LAST": ALL_ONES, "SYMMETRY": int(bool(symmetry)), "THREADS": 1}
     model_text = str(whole(made_of, program.name))

@@ -16,7 +16,7 @@ from floodmark.checkers.exploration import Finding
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import Demands
 from floodmark.checkers.liveness.goals import Begins, Goal
-from floodmark.checkers.liveness.needs import Need, demands_of, provided, smallest_need
+from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, provided, smallest_need
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.elimination import Elimination
 from floodmark.checkers.spark.elimination_loops import INITIAL

@@ -1,6 +1,6 @@
-"""Whether a search may count states up to renaming of identifiers.
+"""Proofs of symmetry, without which no search counts states up to renaming of identifiers.
 
-- ``proof.py`` is where to begin: it gives the licence, from how a model is written or by a proof.
-- ``obligations.py``: z3 proves that swapping identifiers changes nothing, for licences and for bounded search.
-- ``asymmetry.py``: why there is no licence, by what CPython does in two states.
+- ``proof.py`` is where to begin: it proves a model symmetric, by the way it is written or else with z3.
+- ``obligations.py``: z3 proves that swapping identifiers changes nothing, for ``proof.py`` and for bounded search.
+- ``asymmetry.py``: shows why a model is asymmetric, by what CPython does in two states.
 """

@@ -198,7 +198,7 @@ class SymmetryProver:
             return False
 
     def doubt(self, place: int) -> Doubt | None:
-        """The remaining doubt that a part favours an identifier; None when it is proved not to."""
+        """The remaining doubt whether a part distinguishes an identifier; None when it is proved impartial."""
         try:
             for swap in self._swaps():
                 goal = self._goal(swap, place)

@@ -1,26 +1,25 @@
-"""The licence to search orbits of states instead of states.
+"""Proves that a model is symmetric, so that a search may visit one state of each orbit.
 
-Every engine that reduces by symmetry needs one, and trying some states is never enough to get it. A licence says that
-renaming identifiers preserves a model and its properties, in every state of the declared types:
+Every engine that reduces by symmetry requires such a proof; trying some states is never enough. It says that renaming
+identifiers preserves a model and its properties, in every state of the declared types:
 
 - an action with renamed arguments is enabled, or fails, in the renamed state exactly when the original one is in the
   original state, and it leads to the renamed state;
 - a boundary and a reachability property are true, or fail, in both states or in neither; an invariant or a transition
-  property is violated (false, or failing) in both or in neither; so is each premise met.
+  property is violated (false, or failing) in both or in neither; each premise is met in both or in neither.
 
-By induction on the length of runs, every reachable state is then a renaming of a visited one and vice versa: no
-verdict, no length of a shortest counterexample, no action that never fires, no premise that is never true and no
-deadlock is lost. Initial states may name identifiers: whatever orbits they lie in are visited from there. In that case
-a search of orbits may have fewer levels than one of states: what is far under one name may be near under another.
+By induction on the length of runs, every reachable state is then a renaming of a visited one and vice versa: the search
+loses no verdict, no length of a shortest counterexample, no action that never fires, no premise that is never true and
+no deadlock. Initial states may name identifiers, because the search begins in each of their orbits. In that case a
+search of orbits may have fewer levels than one of states: what is far under one name may be near under another.
 
-A licence that is wrong all the same is met by the search that it is for, which expands states a second time under other
+If a proof is wrong all the same, the search that relies on it may notice: it expands states a second time under other
 names (``floodmark.checkers.search.symmetry``).
 
-Most models get a licence from the way they are written (``floodmark.compiler.identifier_bias``). What reading them
-cannot decide, z3 does: first whether a property can fail at all, where that is all that matters; then whether the
-property or action behaves the same after every swap of two neighbouring names. Swaps of neighbours generate all
-renamings, because each is proved for all states and not only for those that stand for an orbit. Without an answer there
-is no licence.
+For most models the way they are written is the proof (``floodmark.compiler.identifier_bias``). z3 decides the rest:
+first whether a property can fail at all, where that is all that matters; then whether the property or action behaves
+the same after every swap of two neighbouring names. Swaps of neighbours generate all renamings, because each is proved
+for all states and not only for representatives of orbits. Without an answer the model counts as asymmetric.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ from floodmark.checkers import disk_cache
 from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.project.versions import source_hash, versions
 from floodmark.compiler.fingerprint import fingerprint
-from floodmark.compiler.identifier_bias import Bias, favour
+from floodmark.compiler.identifier_bias import Bias, first_bias
 from floodmark.compiler.ir import Action, Predicate
 from floodmark.compiler.program import Program
-from floodmark.compiler.renaming import Licence, symmetric_types
+from floodmark.compiler.renaming import SymmetryProof, symmetric_types
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import IdentifierType
@@ -47,30 +46,30 @@ if TYPE_CHECKING:
     from floodmark.checkers.symmetry.obligations import SymmetryProver
 
 MAX_EFFORT = 800_000_000
-"""What z3 may do about one model, in its own units: some two minutes."""
+"""z3's resource limit for one model: some two minutes."""
 
 
 class AsymmetryError(ModelError):
-    """A model has no licence: it favours an identifier, or may."""
+    """No proof of symmetry: the model distinguishes an identifier, or may."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A part of a program that may favour an identifier; ``place`` is its index among all parts."""
+    """A part of a program that may distinguish an identifier; ``place`` is its index among all parts."""
 
     place: int
     part: Action | Predicate
-    favour: Bias
+    bias: Bias
 
 
-def license_symmetry(
+def prove_symmetry(
     model: Model, properties: Mapping[str, Callable[..., bool]], program: Program, symmetry: Symmetry = True
-) -> Licence:
-    """The licence of a model with these properties; ``program`` is what was read from them.
+) -> SymmetryProof:
+    """Proves that a model with these properties is symmetric; ``program`` is their expression graph.
 
-    With names in ``symmetry`` it is for identifiers of these classes alone: the others keep their names, whatever the
-    model does with them. Raises AsymmetryError, with the file and line of what favours an identifier, when there is
-    none.
+    With names in ``symmetry`` it concerns identifiers of these classes alone: the others keep their names, whatever the
+    model does with them. Raises AsymmetryError, with the file and line of what distinguishes an identifier, when there
+    is no proof.
     """
     every = symmetric_types(program.variables.values())
     kinds = tuple(kind for kind in every if symmetry is True or kind.cls.__name__ in (symmetry or ()))
@@ -86,7 +85,7 @@ def license_symmetry(
             judge = SymmetryProver(model, properties, kinds, MAX_EFFORT)
         _require_proof(judge, program, suspect, kinds)
         disk_cache.write(path, b"proved")
-    return Licence(kinds, tuple(suspect.place for suspect in suspects))
+    return SymmetryProof(kinds, tuple(suspect.place for suspect in suspects))
 
 
 def parts_of(program: Program) -> list[Action | Predicate]:
@@ -96,7 +95,7 @@ def parts_of(program: Program) -> list[Action | Predicate]:
 
 def _suspects(program: Program, kinds: tuple[IdentifierType, ...]) -> Iterator[_Suspect]:
     for place, part in enumerate(parts_of(program)):
-        found = favour(part, kinds)
+        found = first_bias(part, kinds)
         if found is not None:
             yield _Suspect(place, part, found)
 
@@ -104,9 +103,9 @@ def _suspects(program: Program, kinds: tuple[IdentifierType, ...]) -> Iterator[_
 def _require_proof(
     judge: SymmetryProver, program: Program, suspect: _Suspect, kinds: tuple[IdentifierType, ...]
 ) -> None:
-    """Raises ModelError unless z3 shows that a part that seems to favour an identifier does not."""
-    place, part, found = suspect.place, suspect.part, suspect.favour
-    if isinstance(part, Predicate) and favour(part, kinds, never_fails=True) is None and judge.never_fails(place):
+    """Raises ModelError unless z3 proves that a suspect part distinguishes no identifier."""
+    place, part, found = suspect.place, suspect.part, suspect.bias
+    if isinstance(part, Predicate) and first_bias(part, kinds, never_fails=True) is None and judge.never_fails(place):
         return
     doubt = judge.doubt(place)
     if doubt is None:
@@ -120,7 +119,7 @@ def _require_proof(
 
 
 def _those_left(program: Program, kinds: tuple[IdentifierType, ...]) -> str:
-    """The classes of which reading the model already shows that it favours none."""
+    """Advises symmetry of those classes for which the model is symmetric by the way it is written."""
     left = tuple(kind for kind in kinds if not any(_suspects(program, (kind,))))
     if not left or any(_suspects(program, left)):
         return ""

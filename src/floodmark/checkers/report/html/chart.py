@@ -20,7 +20,7 @@ _ROW = 34
 _LINE = 13
 _ARROW = 22
 _NOTE = 18
-_STANDING = 14
+_ROLE = 14
 _LOOP = 14
 """The width of the arrow that leads back to the beginning of a loop."""
 _WIDTH = 330
@@ -35,7 +35,7 @@ _SHRINKS = 0.84
 
 @dataclass(frozen=True, slots=True)
 class _StepPlace:
-    """Where a step is drawn: the middle of its label, that of the first arrow below it, and its first standing."""
+    """Where a step is drawn: the middle of its label, that of the first arrow below it, and the first role."""
 
     y: float
     arrows: float
@@ -69,7 +69,7 @@ class _Drawing:
             below = y + 15 + tall + 12 + noted
             standings = below + _ARROW * self._arrows(event) + 4
             self.rows[event.number] = _StepPlace(y + 15, below + _ARROW / 2, standings + 4)
-            y += _ROW + tall + noted + _ARROW * self._arrows(event) + _STANDING * len(self._standing_rows(event))
+            y += _ROW + tall + noted + _ARROW * self._arrows(event) + _ROLE * len(self._standing_rows(event))
         self.height = y + (44 if end else 12)
 
     def _half_head(self, participant: int) -> float:
@@ -182,7 +182,7 @@ class _Drawing:
     def _standings(self, event: Event) -> list[Element]:
         y = self.rows[event.number].standings
         return [
-            tag("text", text, x=self.x[participant], y=y + _STANDING * row, class_="standing")
+            tag("text", text, x=self.x[participant], y=y + _ROLE * row, class_="role")
             for row, placed in enumerate(self._standing_rows(event))
             for participant, text in placed
         ]

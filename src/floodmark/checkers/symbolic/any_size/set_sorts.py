@@ -1,8 +1,8 @@
 """Sets of any size as values of an uninterpreted sort, characterised by their membership predicate.
 
-z3's arrays are not used for this: with them, z3 refuted what is possible with one element, as random models showed.
-Here the facts axiomatise sets, and all of them hold for finite sets. Extensionality is stated where the equality of two
-sets is used (``same``) and where a relation distinguishes them.
+Sets are not z3's arrays: with arrays, z3 refuted what is possible with one element, as random models showed. The axioms
+here all hold for finite sets. Extensionality is stated where the equality of two sets is used (``same``) and where a
+relation distinguishes them.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.terms.axioms import Facts
+from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.booleans import Truth, is_same
 
 
 class SetSort:
     """The sets whose elements have components of these sorts."""
 
-    def __init__(self, name: str, elements: Sequence[Any], facts: Facts) -> None:
+    def __init__(self, name: str, elements: Sequence[Any], axioms: Axioms) -> None:
         self.sort = z3.DeclareSort(name)
-        self._facts = facts
-        function = facts.symbols.function
+        self._axioms = axioms
+        function = axioms.symbols.function
         self.holds = function(f"is in {name}", [self.sort, *elements], z3.BoolSort())
         self._differences = [function(f"difference in {name}", [self.sort, self.sort], sort) for sort in elements]
         self._same: Any = None
@@ -37,22 +37,22 @@ class SetSort:
         if is_same(one, other):
             return True
         if self._same is None:
-            self._same = self._facts.symbols.function(f"equal {self.sort}", [self.sort, self.sort], z3.BoolSort())
+            self._same = self._axioms.symbols.function(f"equal {self.sort}", [self.sort, self.sort], z3.BoolSort())
             a, b = z3.Consts("a b", self.sort)
             said = z3.If(self._same(a, b), a == b, self.differ(a, b))
-            self._facts.add([self._same], z3.ForAll([a, b], said, patterns=[self._same(a, b)]))
+            self._axioms.add([self._same], z3.ForAll([a, b], said, patterns=[self._same(a, b)]))
         return self._same(one, other)
 
     def empty(self) -> Any:
         """The set without elements."""
-        nothing = self._facts.symbols.fresh("nothing", self.sort)
+        nothing = self._axioms.symbols.fresh("nothing", self.sort)
         elements = [z3.Const("each", self.holds.domain(at)) for at in range(1, self.holds.arity())]
-        self._facts.add([nothing], z3.ForAll(elements, z3.Not(self.holds(nothing, *elements))))
+        self._axioms.add([nothing], z3.ForAll(elements, z3.Not(self.holds(nothing, *elements))))
         return nothing
 
 
-def tells_members_only(relation: Any, over: int, sets: dict[int, SetSort], facts: Facts) -> None:
-    """A fact about a relation with sets among its arguments, those with positions in ``sets``.
+def tells_members_only(relation: Any, over: int, sets: dict[int, SetSort], axioms: Axioms) -> None:
+    """An axiom about a relation with sets among its arguments, those with positions in ``sets``.
 
     It treats sets with the same members alike. The first ``over`` arguments are parameters of the relation.
     """
@@ -63,4 +63,4 @@ def tells_members_only(relation: Any, over: int, sets: dict[int, SetSort], facts
     here, there = relation(*fixed, *a), relation(*fixed, *b)
     apart = [sets[at].differ(x, y) if at in sets else x != y for at, (x, y) in enumerate(zip(a, b, strict=True))]
     said = z3.Or(z3.Not(here), there, *apart)
-    facts.add([relation], z3.ForAll([*fixed, *a, *b], said, patterns=[z3.MultiPattern(here, there)]))
+    axioms.add([relation], z3.ForAll([*fixed, *a, *b], said, patterns=[z3.MultiPattern(here, there)]))

@@ -162,9 +162,9 @@ def _may_begin(attempt: Attempt, system: System, numbers: list[Truth]) -> bool:
     """Whether z3 does not find that there is no initial state with such numbers of identifiers."""
     begins = disj(it.enabled for it in system.beginnings)
     asked = [as_term(system.constants_allowed()), as_term(conj(numbers)), as_term(begins)]
-    terms, known = CanonicalCopies(SmtNames()).with_facts(asked, system.values.facts)
+    terms, known = CanonicalCopies(SmtNames()).with_axioms(asked, system.values.axioms)
     solver = z3.SimpleSolver(ctx=terms[0].ctx)
-    solver.add(*terms, *(fact.term for fact in known.about(terms)))
+    solver.add(*terms, *(axiom.term for axiom in known.about(terms)))
     return bool(Deadline(attempt.left).check(solver, most=INITIAL_STATE_EFFORT) != z3.unsat)
 
 

@@ -95,11 +95,11 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Obligatio
     every = [values.individuals(kind) for kind in counted.values()]
     some = as_term(conj(it.limit >= 1 for it in every))
     known = as_term(conj((some, *(it.strict_law() for it in every if it.are_counted))))
-    found = in_fresh_context(SmtNames(), as_term(false), [known, some], values.facts, seconds)
+    found = in_fresh_context(SmtNames(), as_term(false), [known, some], values.axioms, seconds)
     proved = bool(found.answer == z3.unsat)
     if proved and record is not None:
-        about = values.facts.about([known, as_term(false)])
-        terms = [*(fact.term for fact in about), known, as_term(false)]
+        about = values.axioms.about([known, as_term(false)])
+        terms = [*(axiom.term for axiom in about), known, as_term(false)]
         record("any-size", "a case of any size in which the claim is false", terms, "unsat")
     return proved
 

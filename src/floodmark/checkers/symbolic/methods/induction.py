@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.tactics.answers import Answers, Book, Obligatio
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.portfolio import BY_PATHS
 from floodmark.checkers.symbolic.tactics.relevant_lemmas import NOTHING_WEAKER, Assumed, Names, Weaker
-from floodmark.checkers.symbolic.terms.axioms import Fact, KnownFacts
+from floodmark.checkers.symbolic.terms.axioms import Axiom, KnownAxioms
 from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_term, conj, disj
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, SolverStatus
 from floodmark.checkers.symbolic.translate.effects import Fired
@@ -209,8 +209,8 @@ class Questions:
         values, book = self.system.values, self._book
         uncounted, sets = values.uncounted(), values.counted_sets()
         said = {name: as_term(it) for name, it in weaker.said.items()}
-        facts = self.facts_for([whole, goal])
-        question = RecordedQuery(self._symbols, goal, as_term(weaker.always), said, facts, uncounted, sets)
+        axioms = self.axioms_for([whole, goal])
+        question = RecordedQuery(self._symbols, goal, as_term(weaker.always), said, axioms, uncounted, sets)
         if book is not None:
             again = self._again(question, book, key, book.known.get(key))
             if again[0] == z3.unsat or not book.finds:
@@ -230,7 +230,7 @@ class Questions:
             return as_term(weaker.of(names))
 
         found = in_fresh_context(
-            self._symbols, goal, [whole, *map(as_term, parts)], facts, self.deadline.left,
+            self._symbols, goal, [whole, *map(as_term, parts)], axioms, self.deadline.left,
             [partial(likely, it) for it in weaker.likely], uncounted, sets, in_parts=self.records,
         )
         self.parts = found.parts
@@ -309,7 +309,7 @@ class Questions:
         return found
 
     def record(self, name: str, about: str, terms: Iterable[Truth], obligation: Obligation) -> None:
-        """Passes on an obligation, together with the facts about its symbols, and its parts."""
+        """Passes on an obligation, together with the axioms about its symbols, and its parts."""
         if not self.records:
             return
         stated = list(terms)
@@ -318,17 +318,17 @@ class Questions:
         for number, part in enumerate(obligation.parts, 1):
             self._record(f"{name}{PART}{number}", f"{about}, part {number} of {len(obligation.parts)}", part, "unsat")
 
-    def known(self, terms: Iterable[Truth]) -> list[Fact]:
-        """The facts about the symbols of terms, which must be closed."""
+    def known(self, terms: Iterable[Truth]) -> list[Axiom]:
+        """The axioms about the symbols of terms, which must be closed."""
         asked = [as_term(term) for term in terms]
-        return self.facts_for(asked).about(asked)
+        return self.axioms_for(asked).about(asked)
 
-    def facts_for(self, terms: Iterable[Any]) -> KnownFacts:
-        """All facts, some of which are about the symbols of terms, which must be closed."""
-        facts = self.system.values.facts
-        if free := facts.free(*terms):
+    def axioms_for(self, terms: Iterable[Any]) -> KnownAxioms:
+        """All axioms, some of which are about the symbols of terms, which must be closed."""
+        axioms = self.system.values.axioms
+        if free := axioms.free(*terms):
             raise AssertionError(f"{free} should be bound by a quantifier")
-        return facts
+        return axioms
 
 
 @dataclass(frozen=True, slots=True)

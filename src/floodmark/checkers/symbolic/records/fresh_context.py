@@ -12,7 +12,7 @@ from floodmark.checkers.symbolic.records.narrowing import NarrowedAnswer, narrow
 from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
 from floodmark.checkers.symbolic.tactics.answers import Answers
 from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
-from floodmark.checkers.symbolic.terms.axioms import KnownFacts
+from floodmark.checkers.symbolic.terms.axioms import KnownAxioms
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 
@@ -32,7 +32,7 @@ def in_fresh_context(
     symbols: SmtNames,
     goal: Any,
     assumed: Sequence[Any],
-    facts: KnownFacts,
+    axioms: KnownAxioms,
     seconds: float | None = None,
     likely: Sequence[Callable[[], Any]] = (),
     uncounted: Sequence[Any] = (),
@@ -44,7 +44,7 @@ def in_fresh_context(
     ``symbols`` names those of all questions about a system.
     """
     copies = CanonicalCopies(symbols)
-    (*given, asked), known = copies.with_facts([*assumed, goal], facts)
+    (*given, asked), known = copies.with_axioms([*assumed, goal], axioms)
 
     def copied_if_any(part: Callable[[], Any]) -> Any:
         term = part()
@@ -69,7 +69,7 @@ class RecordedQuery:
     goal: Any
     always: Any
     said: Mapping[str, Any]
-    facts: KnownFacts
+    axioms: KnownAxioms
     uncounted: Sequence[Any] = ()
     sets: Sequence[Any] = ()
 
@@ -78,7 +78,7 @@ class RecordedQuery:
         """The query in a fresh context, with the assumptions of some names, as long as the block takes."""
         kept = {name: self.said[name] for name in self.said if name in names}
         copies = CanonicalCopies(self.symbols)
-        (goal, always, *said), known = copies.with_facts([self.goal, self.always, *kept.values()], self.facts)
+        (goal, always, *said), known = copies.with_axioms([self.goal, self.always, *kept.values()], self.axioms)
         sorts = ([*map(copies.sort, each)] for each in (self.uncounted, self.sets))
         try:
             yield Replaying(goal, always, dict(zip(kept, said, strict=True)), known.about, seconds, *sorts)

@@ -28,7 +28,7 @@ from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions, Pr
 from floodmark.checkers.symbolic.tactics.path_split import Path, asked, sides
 from floodmark.checkers.symbolic.tactics.portfolio import STYLES
 from floodmark.checkers.symbolic.tactics.skolem_instances import seen
-from floodmark.checkers.symbolic.terms.axioms import Fact
+from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 
 REPLAY_EFFORT = 6_000_000
@@ -49,7 +49,7 @@ class Replaying:
         goal: Any,
         always: Any,
         said: Mapping[str, Any],
-        known: Callable[[Sequence[Any]], Sequence[Fact]],
+        known: Callable[[Sequence[Any]], Sequence[Axiom]],
         seconds: float | None = None,
         uncounted: Sequence[Any] = (),
         sets: Sequence[Any] = (),
@@ -81,7 +81,7 @@ class Replaying:
         """The terms of a case with the assumptions of a strategy, in its view."""
         view = next(it for it in UNSPLIT_VIEWS if it == way.view)
         stated = seen(view, self._assumed(way.needed), case, self._uncounted, self._witnesses)
-        return [*stated, *(fact.term for fact in self._known(stated))]
+        return [*stated, *(axiom.term for axiom in self._known(stated))]
 
     def _assumed(self, needed: Collection[str]) -> Any:
         return z3.And(self.always, *(term for name, term in self.said.items() if name in needed))

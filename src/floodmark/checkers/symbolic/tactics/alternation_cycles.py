@@ -23,7 +23,7 @@ import z3
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.skolem_instances import plain_name
-from floodmark.checkers.symbolic.terms.axioms import KnownFacts
+from floodmark.checkers.symbolic.terms.axioms import KnownAxioms
 from floodmark.checkers.symbolic.terms.booleans import as_term
 from floodmark.checkers.symbolic.translate.obligations import goals_of, said
 from floodmark.checkers.symbolic.translate.transition_system import System
@@ -85,15 +85,15 @@ def _statements(
     met: set[int] = set()
     for origin, term in told:
         yield origin, term
-        for fact in system.values.facts.about([term]):
-            if fact.term.get_id() not in met:
-                met.add(fact.term.get_id())
-                yield _source(fact.term, origin, system.values.facts), fact.term
+        for axiom in system.values.axioms.about([term]):
+            if axiom.term.get_id() not in met:
+                met.add(axiom.term.get_id())
+                yield _source(axiom.term, origin, system.values.axioms), axiom.term
 
 
-def _source(fact: Any, origin: str, known: KnownFacts) -> str:
+def _source(axiom: Any, origin: str, known: KnownAxioms) -> str:
     """The origin of an axiom: the cardinality laws, or a set that a statement describes."""
-    symbols = [plain_name(known.declared(it).name()) for it in known.symbols_of(fact)]
+    symbols = [plain_name(known.declared(it).name()) for it in known.symbols_of(axiom)]
     size = next((it for it in sorted(symbols) if it.startswith("size of ")), None)
     return origin if size is None or len(symbols) > _LAW else f"what is known of the {size}"
 

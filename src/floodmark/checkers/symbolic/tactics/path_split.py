@@ -2,13 +2,13 @@
 
 What an action leaves behind depends on its ``if``s. In one question about all paths every value is one or another, and
 z3 is told of each symbol that any path introduces, such as a set that a comprehension describes on one of them. On a
-path, a condition is true or it is false: what it decides is gone, and so are the facts about symbols that only other
-paths mention. That matters where facts speak of all identifiers, for each of them has instances without an end.
+path, a condition is true or it is false: what it decides is gone, and so are the axioms about symbols that only other
+paths mention. That matters where axioms speak of all identifiers, for each of them has instances without an end.
 
 Why this is the same question: in a model a condition is true or false. So a case has a model exactly if it has one
 together with the condition, or one together with its denial, and likewise for each of these two. A term that is true
 may be replaced by ``true`` wherever it stands, also within a quantifier, as no variable occurs in it: it means the same
-there. A path that then says ``false`` has no model, and no other path is left out. The facts about symbols that a path
+there. A path that then says ``false`` has no model, and no other path is left out. The axioms about symbols that a path
 does not mention are left out of its question, which is sound for the reason that ``terms/axioms.py`` gives, and so is
 leaving out assumptions; both can only add models.
 """
@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import z3
 
-from floodmark.checkers.symbolic.terms.axioms import Fact, told
+from floodmark.checkers.symbolic.terms.axioms import Axiom, relevant_axioms
 from floodmark.checkers.symbolic.terms.structure import subterms
 
 Terms = tuple[Any, ...]
@@ -31,15 +31,15 @@ Look = Literal["at a glance", "quickly", "thoroughly"]
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What is true on a path: the conditions that it chose, and what a case says on it. ``facts`` may all be asked."""
+    """What is true on a path: the conditions that it chose, and what a case says on it. ``axioms`` may all be asked."""
 
     stated: Terms
-    facts: tuple[Fact, ...]
+    axioms: tuple[Axiom, ...]
 
     @property
     def known(self) -> list[Any]:
-        """The facts about the symbols of the path."""
-        return [fact.term for fact in told(self.facts, self.stated)]
+        """The axioms about the symbols of the path."""
+        return [axiom.term for axiom in relevant_axioms(self.axioms, self.stated)]
 
 
 def path_by_path(whole: Path, answer: Callable[[Path, Look], Any], most: int) -> Any:
@@ -66,14 +66,14 @@ def path_by_path(whole: Path, answer: Callable[[Path, Look], Any], most: int) ->
     return z3.unsat
 
 
-def start(case: Iterable[Any], facts: Iterable[Fact]) -> Path:
+def start(case: Iterable[Any], axioms: Iterable[Axiom]) -> Path:
     """All paths of a case."""
-    return Path(tuple(case), simple(facts))
+    return Path(tuple(case), simple(axioms))
 
 
-def simple(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Facts, simplified, without duplicates of what is known on a path."""
-    return tuple(Fact(it.heads, z3.simplify(it.term)) for it in facts)
+def simple(axioms: Iterable[Axiom]) -> tuple[Axiom, ...]:
+    """Axioms, simplified, without duplicates of what is known on a path."""
+    return tuple(Axiom(it.heads, z3.simplify(it.term)) for it in axioms)
 
 
 def undecided(path: Path) -> Any | None:
@@ -110,7 +110,7 @@ def _side(path: Path, condition: Any, value: bool) -> Path | None:
     stated = _simplified([z3.substitute(term, *decided) for term in path.stated])
     if stated is None:
         return None
-    return Path((chosen, *stated), simple(Fact(it.heads, z3.substitute(it.term, *decided)) for it in path.facts))
+    return Path((chosen, *stated), simple(Axiom(it.heads, z3.substitute(it.term, *decided)) for it in path.axioms))
 
 
 def _replaced(condition: Any) -> list[tuple[Any, Any]]:

@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.tactics.lazy_cardinality import by_set_pairs
 from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions, Premises
 from floodmark.checkers.symbolic.tactics.path_split import Look, Path, path_by_path
 from floodmark.checkers.symbolic.tactics.skolem_instances import View, seen
-from floodmark.checkers.symbolic.terms.axioms import Fact
+from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 
 
@@ -122,7 +122,7 @@ class Asking:
     def __init__(
         self,
         assumed: Sequence[Any],
-        known: Callable[[Sequence[Any]], Sequence[Fact]],
+        known: Callable[[Sequence[Any]], Sequence[Axiom]],
         seconds: float | None = None,
         likely: Sequence[Callable[[], Any]] = (),
         uncounted: Sequence[Any] = (),
@@ -228,7 +228,7 @@ class Asking:
         view.
         """
         stated = seen(strategy.view, self._assumed[at], case, self._uncounted, self.witnesses)
-        terms = [*stated, *(fact.term for fact in self._known(stated))]
+        terms = [*stated, *(axiom.term for axiom in self._known(stated))]
         found = self._checked(terms, strategy)
         if found == z3.unsat:
             self._refuted.append(terms)

@@ -1,9 +1,9 @@
-"""The axioms of the symbols that a translation introduces: facts, which are part of every query about them.
+"""The axioms of the symbols that a translation introduces, which are part of every query about these symbols.
 
-A fact is true in every state of every finite size for some choice of the symbols that it introduces, whatever the other
-symbols mean: a set that a comprehension describes exists, a set of numbers that is not empty has a smallest one.
-Therefore a query that is unsatisfiable with such facts has no finite model without them either. Leaving a fact out is
-always sound, so each query gets only the facts about its symbols.
+An axiom is true in every state of every finite size for some choice of the symbols that it introduces, whatever the
+other symbols mean: a set that a comprehension describes exists; a nonempty set of numbers has a smallest element.
+Therefore a query that is unsatisfiable with such axioms has no finite model without them either. Leaving an axiom out
+is always sound, so each query gets only the axioms about its symbols.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from floodmark.checkers.symbolic.terms.symbols import Symbols
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Axiom:
     """An axiom about some symbols: ``heads`` has the numbers of their declarations."""
 
     heads: frozenset[int]
     term: Any
 
 
-class KnownFacts:
-    """Some facts, and which of them a query needs."""
+class KnownAxioms:
+    """Some axioms, and which of them a query needs."""
 
-    def __init__(self, facts: Iterable[Fact] = ()) -> None:
-        self._facts = list(facts)
+    def __init__(self, axioms: Iterable[Axiom] = ()) -> None:
+        self._axioms = list(axioms)
         self._mentioned: dict[int, frozenset[int]] = {}
         self._declared: dict[int, Any] = {}
         self._alive: list[Any] = []  # z3 reuses the ids of terms that are gone
 
-    def about(self, terms: Iterable[Any]) -> list[Fact]:
-        """The facts about the symbols of these terms, and about the symbols of those facts."""
-        return _told(self._facts, terms, self.symbols_of)
+    def about(self, terms: Iterable[Any]) -> list[Axiom]:
+        """The axioms about the symbols of these terms, and about the symbols of those axioms."""
+        return _told(self._axioms, terms, self.symbols_of)
 
     def symbols_of(self, term: Any) -> frozenset[int]:
         """The uninterpreted symbols of a term."""
@@ -59,8 +59,8 @@ class KnownFacts:
         self._mentioned[term.get_id()] = frozenset(symbol.get_id() for symbol in symbols)
 
 
-class Facts(KnownFacts):
-    """The facts of one system, and the variables that are bound by a quantifier later."""
+class Axioms(KnownAxioms):
+    """The axioms of one system, and the variables that are bound by a quantifier later."""
 
     def __init__(self, symbols: Symbols) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Facts(KnownFacts):
         return self.symbols.function(hint, [variable.sort() for variable in over], sort)(*over)
 
     def add(self, heads: Iterable[Any], term: Truth, patterns: Sequence[Any] = ()) -> None:
-        """A fact about the outermost symbols of ``heads``, for all values of variables that are not yet bound.
+        """An axiom about the outermost symbols of ``heads``, for all values of variables that are not yet bound.
 
         ``patterns`` are z3's patterns for E-matching.
         """
@@ -98,30 +98,30 @@ class Facts(KnownFacts):
             stated = z3.ForAll(over, stated, patterns=list(patterns))
         declarations = [head if isinstance(head, z3.FuncDeclRef) else head.decl() for head in heads]
         self._alive += declarations
-        self._facts.append(Fact(frozenset(it.get_id() for it in declarations), stated))
+        self._axioms.append(Axiom(frozenset(it.get_id() for it in declarations), stated))
 
 
-def told(facts: Iterable[Fact], terms: Iterable[Any]) -> list[Fact]:
-    """Those of some facts that are about the symbols of these terms, or about the symbols of such facts."""
-    return _told(facts, terms, lambda term: _symbols_of(term, {}, {}))
+def relevant_axioms(axioms: Iterable[Axiom], terms: Iterable[Any]) -> list[Axiom]:
+    """The axioms about the symbols of these terms, and about the symbols of those axioms."""
+    return _told(axioms, terms, lambda term: _symbols_of(term, {}, {}))
 
 
-def _told(facts: Iterable[Fact], terms: Iterable[Any], symbols_of: Callable[[Any], Set[int]]) -> list[Fact]:
-    waiting = list(facts)
-    found: list[Fact] = []
+def _told(axioms: Iterable[Axiom], terms: Iterable[Any], symbols_of: Callable[[Any], Set[int]]) -> list[Axiom]:
+    waiting = list(axioms)
+    found: list[Axiom] = []
     mentioned: set[int] = set()
     if not waiting:
         return found
     for term in terms:
         mentioned |= symbols_of(term)
     while True:
-        about = [fact for fact in waiting if fact.heads & mentioned]
+        about = [axiom for axiom in waiting if axiom.heads & mentioned]
         if not about:
             return found
-        waiting = [fact for fact in waiting if not fact.heads & mentioned]
+        waiting = [axiom for axiom in waiting if not axiom.heads & mentioned]
         found += about
-        for fact in about:
-            mentioned |= symbols_of(fact.term)
+        for axiom in about:
+            mentioned |= symbols_of(axiom.term)
 
 
 def _symbols_of(term: Any, known: Mapping[int, Set[int]], declared: dict[int, Any]) -> set[int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.terms.axioms import Fact, KnownFacts
+from floodmark.checkers.symbolic.terms.axioms import Axiom, KnownAxioms
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 from floodmark.checkers.symbolic.terms.structure import forget
 
@@ -41,19 +41,19 @@ class CanonicalCopies:
         copies = iter(z3.And(*read, z3.BoolVal(True, self._reading)).translate(self._context).children())
         return [z3.BoolVal(True, self._context) if z3.is_true(term) else next(copies) for term in plain]
 
-    def with_facts(self, terms: list[Any], facts: KnownFacts) -> tuple[list[Any], KnownFacts]:
+    def with_axioms(self, terms: list[Any], axioms: KnownAxioms) -> tuple[list[Any], KnownAxioms]:
         """Copies of statements, with the axioms about them."""
-        told = facts.about(terms)
-        whole = [*terms, *(fact.term for fact in told)]
+        told = axioms.about(terms)
+        whole = [*terms, *(axiom.term for axiom in told)]
         copies = self.of(whole)
-        symbols = frozenset[int]().union(*map(facts.symbols_of, whole))
-        own = {symbol: self._declaration(facts.declared(symbol)) for symbol in symbols}
-        known = KnownFacts(
-            Fact(frozenset(own[head].get_id() for head in fact.heads if head in own), copy)
-            for fact, copy in zip(told, copies[len(terms) :], strict=True)
+        symbols = frozenset[int]().union(*map(axioms.symbols_of, whole))
+        own = {symbol: self._declaration(axioms.declared(symbol)) for symbol in symbols}
+        known = KnownAxioms(
+            Axiom(frozenset(own[head].get_id() for head in axiom.heads if head in own), copy)
+            for axiom, copy in zip(told, copies[len(terms) :], strict=True)
         )
         for term, copy in zip(whole, copies, strict=True):
-            known.learn(copy, [own[symbol] for symbol in facts.symbols_of(term)])
+            known.learn(copy, [own[symbol] for symbol in axioms.symbols_of(term)])
         return copies[: len(terms)], known
 
     def forget(self) -> None:

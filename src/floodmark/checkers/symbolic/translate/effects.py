@@ -260,7 +260,7 @@ class StatementEvaluator(Evaluator):
                     first = self._first_condition(addition, before)
                     first_round = conj((taken, implied(first, self._is_within(element, added, more))))
                     some = values.of_some(item, first_round)
-                    values.facts.add([more.term], implied(values.of_some(item, taken), some))
+                    values.axioms.add([more.term], implied(values.of_some(item, taken), some))
                 found.append((addition.target, more))
             self.path = before
         for target, more in found:
@@ -301,15 +301,15 @@ class StatementEvaluator(Evaluator):
             raise UnsupportedError(f"{loop.best.name} has to become the number that it is compared with")
         bound = symbols_in(item)
         said = [*(as_term(it) for it in (chosen, better)), *_terms_in(values, found)]
-        over = [it for it in values.facts.free(*said) if not any(it.eq(mine) for mine in bound)]
-        witness = [values.facts.chosen("best", mine.sort(), over) for mine in bound]
+        over = [it for it in values.axioms.free(*said) if not any(it.eq(mine) for mine in bound)]
+        witness = [values.axioms.chosen("best", mine.sort(), over) for mine in bound]
 
         def there(value: Value) -> Value:
             return replaced_in(value, lambda term: substituted(term, bound, witness))
 
         order = values.numbers.at_most
         most = (there(number), number) if loop.op in ("<", "<=") else (number, there(number))
-        values.facts.add(witness, implied(better, conj((there(better), order(*most)))))
+        values.axioms.add(witness, implied(better, conj((there(better), order(*most)))))
         some = values.of_some(item, better)
         for target, value in found:
             old = self.locals.get(target.slot)
@@ -336,14 +336,14 @@ class StatementEvaluator(Evaluator):
 
     def _some_of(self, element: Type, every: Relation) -> Relation:
         """An unconstrained subset of a set."""
-        values, facts = self.values, self.values.facts
+        values, axioms = self.values, self.values.axioms
         item = values.variable(element, "part")
         indices = values.arguments(element, item)
         said = as_term(every.holds(item))
-        over = [it for it in facts.free(said) if not any(it.eq(index) for index in indices)]
+        over = [it for it in axioms.free(said) if not any(it.eq(index) for index in indices)]
         sets = values.set_sort(element)
-        part = facts.chosen("part", sets.sort, over)
-        facts.add([part], implied(sets.holds(part, *indices), said))
+        part = axioms.chosen("part", sets.sort, over)
+        axioms.add([part], implied(sets.holds(part, *indices), said))
         return Relation(lambda known: sets.holds(part, *values.arguments(element, known)), None, part)
 
     def visit_inline(self, node: Inline) -> Value:

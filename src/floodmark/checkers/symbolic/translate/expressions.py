@@ -119,20 +119,20 @@ class Evaluator(Reductions):
         """
         if value.length is None or not isinstance(kind, IntType):
             raise UnsupportedError("this list may have any length, which is not known, so it cannot be indexed here")
-        numbers, facts = self.values.numbers, self.values.facts
+        numbers, axioms = self.values.numbers, self.values.axioms
         place = numbers.either(numbers.less(index, 0), numbers.plus(index, value.length), index)
         inside = conj((numbers.at_most(0, place), numbers.less(place, value.length)))
         self.fail_unless(inside, at)
         example = self.values.variable(kind, "element")
-        mentioned = facts.free(as_term(value.holds(example)), as_term(inside))
-        element = facts.chosen("element", example.sort(), [it for it in mentioned if not it.eq(example)])
+        mentioned = axioms.free(as_term(value.holds(example)), as_term(inside))
+        element = axioms.chosen("element", example.sort(), [it for it in mentioned if not it.eq(example)])
         known = [value.holds(element)]
         if value.order and value.among is not None:
             falls = value.order == "descending"
             reached = value.among(lambda it: numbers.at_most(element, it) if falls else numbers.at_most(it, element))
             better = value.among(lambda it: numbers.less(element, it) if falls else numbers.less(it, element))
             known += [numbers.less(place, reached), numbers.at_most(better, place)]
-        facts.add([element], implied(inside, conj(known)))
+        axioms.add([element], implied(inside, conj(known)))
         return element
 
     def listed(self, node: Expr) -> Value:

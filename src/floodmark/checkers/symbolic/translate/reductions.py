@@ -249,18 +249,18 @@ class Reductions(Evaluation):
         return self.values.default(node.type) if best is None else best
 
     def _extreme(self, item: Value, chosen: Truth, value: Any, largest: bool) -> tuple[Truth, Any]:
-        """Whether there is an element, and the best value of one: that of a witness, which the facts say is best.
+        """Whether there is an element, and the best value of one: that of a witness, which the axioms say is best.
 
         Among finitely many elements one is best, so there is a witness whenever there is an element.
         """
-        facts, numbers = self.values.facts, self.values.numbers
+        axioms, numbers = self.values.axioms, self.values.numbers
         own = symbols_in(item)
-        mentioned = facts.free(as_term(chosen), *([] if isinstance(value, int) else [value]))
+        mentioned = axioms.free(as_term(chosen), *([] if isinstance(value, int) else [value]))
         over = [it for it in mentioned if not any(it.eq(mine) for mine in own)]
-        witness = [facts.chosen("best", mine.sort(), over) for mine in own]
+        witness = [axioms.chosen("best", mine.sort(), over) for mine in own]
         best = value if isinstance(value, int) else substituted(value, own, witness)
         better = numbers.at_most(value, best) if largest else numbers.at_most(best, value)
-        facts.add(witness, implied(chosen, conj((substituted(chosen, own, witness), better))))
+        axioms.add(witness, implied(chosen, conj((substituted(chosen, own, witness), better))))
         return self.values.of_some(item, chosen), best
 
     def _set_of(self, node: Reduce) -> Value:

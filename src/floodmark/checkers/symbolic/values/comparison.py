@@ -219,7 +219,7 @@ class Comparison(Components):
         """
         if isinstance(truth, bool):
             return truth
-        mentioned = self.facts.symbols_of(truth)
+        mentioned = self.axioms.symbols_of(truth)
         variables = [it for it in symbols_in(item) if it.decl().get_id() in mentioned]
         if not variables:
             return truth
@@ -237,6 +237,6 @@ class Comparison(Components):
             code = self.symbols.function(f"code of Set[{element}]", [sort], z3.IntSort())
             back = self.symbols.function(f"with that code of Set[{element}]", [z3.IntSort()], sort)
             each = z3.Const("each", sort)
-            self.facts.add([code], z3.ForAll([each], back(code(each)) == each, patterns=[code(each)]))
+            self.axioms.add([code], z3.ForAll([each], back(code(each)) == each, patterns=[code(each)]))
             self._set_codes[sort] = code
         return self._set_codes[sort](whole)

@@ -150,7 +150,7 @@ class Components(Types):
     def variable(self, kind: Type, hint: str) -> Value:
         """A fresh value that a quantifier will bind."""
         item = self.fresh(kind, hint)
-        self.facts.bind(symbols_in(item))
+        self.axioms.bind(symbols_in(item))
         return item
 
     def _family(self, kind: Type, hint: str, over: list[Any]) -> Callable[[list[Any]], Value]:
@@ -205,7 +205,7 @@ class Components(Types):
         kinds = enumerate(leaf.type for leaf in leaves)
         inner = {at: self.set_sort(of.element) for at, of in kinds if isinstance(of, SetType)}
         if inner:
-            tells_members_only(function, len(over), inner, self.facts)
+            tells_members_only(function, len(over), inner, self.axioms)
         return lambda at: Relation(lambda item: function(*at, *self.arguments(element, item)), most)
 
     def _symbol(self, hint: str, over: list[Any], sort: Any) -> Callable[[list[Any]], Any]:
@@ -232,11 +232,11 @@ class Components(Types):
             return self.individuals(element).sets
         if element not in self._set_sorts:
             sorts = [leaf.term.sort() for leaf in self.leaves(element, self.fresh(element, "element"))]
-            self._set_sorts[element] = SetSort(f"Set[{element}]", sorts, self.facts)
+            self._set_sorts[element] = SetSort(f"Set[{element}]", sorts, self.axioms)
         return self._set_sorts[element]
 
     def whole(self, element: Type, value: Relation) -> Any:
-        """A set as one term. One that is described by a formula is given a symbol, and the description is a fact.
+        """A set as one term. One that is described by a formula is given a symbol, and the description is an axiom.
 
         The same formula gets the same symbol, so that z3 need not find out that such sets are equal: also where it is
         about other variables, of which the set is then a function.
@@ -245,15 +245,15 @@ class Components(Types):
             item = self.variable(element, "member")
             indices = self.arguments(element, item)
             said = as_term(value.holds(item))
-            over = [it for it in self.facts.free(said) if not any(it.eq(index) for index in indices)]
+            over = [it for it in self.axioms.free(said) if not any(it.eq(index) for index in indices)]
             examples = self._examples.setdefault(element, indices)
             shared = [self._stand_in(it.sort(), place) for place, it in enumerate(over)]
             key = substituted(said, [*indices, *over], [*examples, *shared])
             if (element, key.get_id()) not in self._described:
                 sets = self.set_sort(element)
-                whole = self.facts.chosen("set", sets.sort, shared)
+                whole = self.axioms.chosen("set", sets.sort, shared)
                 inside = sets.holds(whole, *examples)
-                self.facts.add([whole], inside == key, patterns=[inside])
+                self.axioms.add([whole], inside == key, patterns=[inside])
                 self._described[element, key.get_id()] = key, whole
             _, whole = self._described[element, key.get_id()]
             value.term = substituted(whole, shared, over) if over else whole
@@ -263,7 +263,7 @@ class Components(Types):
         """The variable that stands for any other of its sort at a place of a list."""
         if (sort, place) not in self._stand_ins:
             self._stand_ins[sort, place] = self.symbols.fresh("other", sort)
-            self.facts.bind([self._stand_ins[sort, place]])
+            self.axioms.bind([self._stand_ins[sort, place]])
         return self._stand_ins[sort, place]
 
     def leaves(self, kind: Type, value: Value, path: str = "") -> list[Leaf]:

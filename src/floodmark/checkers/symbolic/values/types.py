@@ -7,7 +7,7 @@ from typing import Any
 
 from floodmark.checkers.symbolic.any_size.open_identifiers import OpenIdentifiers
 from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
-from floodmark.checkers.symbolic.terms.axioms import Facts
+from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.booleans import Truth, conj
 from floodmark.checkers.symbolic.terms.integers import BitVectors, Codes, Integers, Number, Numbers
 from floodmark.checkers.symbolic.terms.symbols import Symbols
@@ -60,7 +60,7 @@ class Types:
         self.symbols = Symbols()
         self.numbers: Numbers = Integers() if self.unbounded or integers else BitVectors()
         self.constants = {name: self.numbers.fresh(self.symbols, name, 0, 0) for name in self.unbounded}
-        self.facts = Facts(self.symbols)
+        self.axioms = Axioms(self.symbols)
         self.individuals_by_class: dict[type, OpenIdentifiers] = {}
         self._codes: dict[Type, Codes] = {}
         self._set_codes: dict[Any, Any] = {}
@@ -81,7 +81,7 @@ class Types:
     def individuals(self, kind: OpenIdentifierType) -> OpenIdentifiers:
         """The identifiers of a kind, of which there may be any number."""
         if kind.cls not in self.individuals_by_class:
-            self.individuals_by_class[kind.cls] = OpenIdentifiers(kind, self.bound(kind.limit), self.facts)
+            self.individuals_by_class[kind.cls] = OpenIdentifiers(kind, self.bound(kind.limit), self.axioms)
         return self.individuals_by_class[kind.cls]
 
     def uncounted(self) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from floodmark.checkers.designs.beside import Beside, Decision, Unlike
+from floodmark.checkers.designs.design_pair import Decision, DesignPair, Unlike
 from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.explorer.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.explorer.walk import Walk
@@ -28,7 +28,7 @@ class Compared:
     unlike: str = ""
 
 
-def compared(beside: Beside, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> Compared:
+def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> Compared:
     """``beside.other`` at a state of ``beside.mine``; ``walk`` is that of the other."""
     found = Compared(beside.names[1])
     try:
@@ -45,7 +45,7 @@ def compared(beside: Beside, walk: Walk, state: State, actions: Sequence[Expande
     return found
 
 
-def first_difference(beside: Beside, trace: Sequence[TraceState]) -> tuple[int, Decision] | None:
+def first_difference(beside: DesignPair, trace: Sequence[TraceState]) -> tuple[int, Decision] | None:
     """The place, from 0, of the first step of a path that the other design would not take, and what it does."""
     before = None
     with without_breakpoints():

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from floodmark.checkers.designs.beside import Beside, Unlike
-from floodmark.checkers.designs.rulings import first_difference, recorded
+from floodmark.checkers.designs.design_pair import DesignPair, Unlike
+from floodmark.checkers.designs.rule_calls import first_difference, recorded
 from floodmark.checkers.exploration import Violation
 from floodmark.checkers.liveness.assumptions import Assumption, assumptions_of
 from floodmark.checkers.project.properties import Property
@@ -32,7 +32,7 @@ class CheckSubject:
     constants: Mapping[str, tuple[int, int]]
 
 
-def told_apart(beside: Beside, violation: Violation, subject: CheckSubject) -> Divergence:
+def distinction_of(beside: DesignPair, violation: Violation, subject: CheckSubject) -> Divergence:
     """The finding for a counterexample of which the good design takes every step."""
     found = None
     if violation.kind in ("deadlock", "liveness"):
@@ -45,13 +45,13 @@ def told_apart(beside: Beside, violation: Violation, subject: CheckSubject) -> D
 
 
 def _divergence(
-    beside: Beside, how: How, step: int | None, text: str, reasons: Sequence[str] = (), ruling: Ruling | None = None
+    beside: DesignPair, how: How, step: int | None, text: str, reasons: Sequence[str] = (), ruling: Ruling | None = None
 ) -> Divergence:
     bad, good = beside.names
     return Divergence(good, bad, how, step, f"{good} {text}", tuple(reasons), ruling=ruling)
 
 
-def _goes_on(beside: Beside, violation: Violation) -> Divergence | None:
+def _goes_on(beside: DesignPair, violation: Violation) -> Divergence | None:
     """The first state, where the run ends or goes round, in which the good design can take a step that is not the
     other's."""
     first = len(violation.trace) - 1 if violation.loop is None else violation.loop
@@ -68,14 +68,14 @@ def _goes_on(beside: Beside, violation: Violation) -> Divergence | None:
     return None
 
 
-def _only_in_other(beside: Beside, state: State) -> list[Step]:
+def _only_in_other(beside: DesignPair, state: State) -> list[Step]:
     here = beside.carried(state)
     ours = {show_step(step) for step, after in reference.successors(beside.mine, state) if after != state}
     steps = [(step, after) for step, after in reference.successors(beside.other, here) if after != here]
     return [step for step, _ in steps if show_step(step) not in ours]
 
 
-def _ruling(beside: Beside, state: State, step: Step) -> Ruling | None:
+def _ruling(beside: DesignPair, state: State, step: Step) -> Ruling | None:
     """The rule by which the other takes a step that is not enabled here."""
     if step.action not in type(beside.mine).methods("action"):
         return None
@@ -86,7 +86,7 @@ def _ruling(beside: Beside, state: State, step: Step) -> Ruling | None:
     return first_difference(beside.methods, (beside.names[1], theirs), (beside.names[0], ours))
 
 
-def _unfair(beside: Beside, violation: Violation, changes: Mapping[str, Fairness | None]) -> Divergence | None:
+def _unfair(beside: DesignPair, violation: Violation, changes: Mapping[str, Fairness | None]) -> Divergence | None:
     """What the good design is fair to, and the loop is not: a step that the loop offers it and does not take."""
     if violation.loop is None:
         return None
@@ -129,7 +129,7 @@ def _offers(model: Model, state: State, assumption: Assumption) -> dict[int, lis
     return found
 
 
-def _judged(beside: Beside, violation: Violation, prop: Property | None) -> Divergence | None:
+def _judged(beside: DesignPair, violation: Violation, prop: Property | None) -> Divergence | None:
     """That the property is true in the good design, which gives another answer to what it asks."""
     entries = violation.trace[-2:] if violation.kind == "transition" else violation.trace[-1:]
     if prop is None:
@@ -150,7 +150,7 @@ def _judged(beside: Beside, violation: Violation, prop: Property | None) -> Dive
     )
 
 
-def _alike(beside: Beside, constants: Mapping[str, tuple[int, int]]) -> Divergence:
+def _alike(beside: DesignPair, constants: Mapping[str, tuple[int, int]]) -> Divergence:
     text = "takes each of these steps, too"
     if constants:
         given = ", ".join(f"{name} = {here}" for name, (here, _) in constants.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from floodmark.checkers.designs.rulings import Call, first_difference, overridden, recorded
+from floodmark.checkers.designs.rule_calls import Call, first_difference, overridden, recorded
 from floodmark.checkers.report.guard import guard_against
 from floodmark.checkers.report.trace import StateChange, changes
 from floodmark.checkers.value_text import show, show_step
@@ -49,7 +49,7 @@ class _Done:
     calls: Sequence[Call]
 
 
-class Beside:
+class DesignPair:
     """``other`` in the states of ``mine``. One is derived from the other, or both from a third."""
 
     def __init__(self, mine: Model, other: Model) -> None:

@@ -1,6 +1,6 @@
-"""What it costs to test a licence for symmetry on the states that a search meets.
+"""What it costs to test a symmetry proof on the states that a search meets.
 
-    python -m benchmarks.licences --write
+    python -m benchmarks.symmetry_checks --write
 
 The processor's time of a search is compared with that of the same search without its tests, which is told apart in the
 search itself: so how busy the machine is matters little. Of several searches the one in the middle is told, and the
@@ -24,7 +24,7 @@ from floodmark.checkers.search import driver, store, symmetry
 from floodmark.checkers.verdict.check import Check, CheckSettings
 
 ROOT = Path(__file__).resolve().parent.parent
-SECTION = "licences for symmetry"
+SECTION = "symmetry checks"
 SEARCHES: dict[str, tuple[str, dict[str, int]]] = {
     "election, 5 voters": ("examples/election", {"voters": 5}),
     "KIP-595, two epochs": ("kraft/quorum", {"max_epoch": 2, "max_restarts": 0}),
@@ -80,7 +80,7 @@ def main() -> None:
         ratio = f"{found['ratio']:.3f} ({found['least']:.3f} to {found['largest']:.3f})"
         lines.append(f"| {name} | {found['orbits']:,} | {found['seconds']:.2f} | {ratio} |")
     if arguments.write:
-        section(SECTION, f"python -m benchmarks.licences --times {arguments.times} --write", lines)
+        section(SECTION, f"python -m benchmarks.symmetry_checks --times {arguments.times} --write", lines)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from floodmark.checkers.designs.beside import Decision
+from floodmark.checkers.designs.design_pair import Decision
 from floodmark.checkers.exploration import TraceState
-from floodmark.checkers.explorer.beside import Compared
+from floodmark.checkers.explorer.design_comparison import Compared
 from floodmark.checkers.explorer.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.explorer.walk import Walked
 from floodmark.checkers.project.properties import Property
