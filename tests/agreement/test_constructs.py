@@ -112,14 +112,14 @@ def told(found: Iterable[str], texts: list[str]) -> list[str]:
     return [f"{texts[int(it.split(':')[0].removeprefix('part_'))]!r}: {it}" for it in found]
 
 
-def test_values_mean_alike(tmp_path: Path) -> None:
+def test_engines_agree_on_every_value(tmp_path: Path) -> None:
     """Each value in one of the contexts; the slow tests have it in all of them."""
     contexts = list(table.CONTEXTS)
     members = [value_in(contexts[index % len(contexts)], index) for index in range(len(VALUES))]
     assert told(disagreements(tmp_path, members), VALUES) == []
 
 
-def test_bodies_mean_alike(tmp_path: Path) -> None:
+def test_engines_agree_on_every_body(tmp_path: Path) -> None:
     contexts = list(table.BODY_CONTEXTS)
     members = [body_in(contexts[index % len(contexts)], index) for index in range(len(BODIES))]
     assert told(disagreements(tmp_path, members), BODIES) == []
@@ -127,14 +127,14 @@ def test_bodies_mean_alike(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("context", table.CONTEXTS)
-def test_values_mean_alike_in_each_context(tmp_path: Path, context: str) -> None:
+def test_engines_agree_on_every_value_in_each_context(tmp_path: Path, context: str) -> None:
     members = [value_in(context, index) for index in range(len(VALUES))]
     assert told(disagreements(tmp_path, members), VALUES) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("context", table.BODY_CONTEXTS)
-def test_bodies_mean_alike_in_each_context(tmp_path: Path, context: str) -> None:
+def test_engines_agree_on_every_body_in_each_context(tmp_path: Path, context: str) -> None:
     members = [body_in(context, index) for index in range(len(BODIES))]
     assert told(disagreements(tmp_path, members), BODIES) == []
 
@@ -230,13 +230,13 @@ def unlike_claims(folder: Path, every: int, types: dict[str, str]) -> list[str]:
     ]
 
 
-def test_claims_mean_alike(tmp_path: Path) -> None:
+def test_z3_and_cpython_agree_on_claims(tmp_path: Path) -> None:
     assert unlike_claims(tmp_path, 12, TYPES) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("types", [TYPES, OPEN_TYPES], ids=["of some size", "of integers without bounds"])
-def test_all_claims_mean_alike(tmp_path: Path, types: dict[str, str]) -> None:
+def test_z3_and_cpython_agree_on_all_claims(tmp_path: Path, types: dict[str, str]) -> None:
     assert unlike_claims(tmp_path, 1, types) == []
 
 

@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "specs/examples"
         (8, 1_745_408, 18_507_778),  # TLC
     ],
 )
-def test_two_phase_commit(managers: int, distinct: int, generated: int | None) -> None:
+def test_two_phase_commit_has_the_counts_of_tlc(managers: int, distinct: int, generated: int | None) -> None:
     spec = read(EXAMPLES / "two_phase_commit.toml")
     model = spec.model_class()(managers=managers)
     found = search_states(model, spec.chosen(spec.properties(type(model))), Options())

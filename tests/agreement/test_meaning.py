@@ -201,7 +201,7 @@ class OverfullSlots(FullSlots):
         self.held.add(8)
 
 
-def test_one_too_many_is_an_error() -> None:
+def test_an_element_beyond_the_capacity_is_an_error() -> None:
     assert agreed(OverfullSlots).verdict == "error"
 
 

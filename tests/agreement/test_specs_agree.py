@@ -172,7 +172,7 @@ def one_spec_of_each_model() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", one_spec_of_each_model(), ids=name_of)
-def test_every_model_agrees(path: Path) -> None:
+def test_engines_agree_on_every_shipped_model(path: Path) -> None:
     check = checks_of(path)[0]
     started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MAX_STATES)
     assert_sample_agrees(started, 4)
@@ -182,7 +182,7 @@ def test_every_model_agrees(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", SPECS, ids=name_of)
-def test_every_spec_agrees(path: Path) -> None:
+def test_engines_agree_on_every_spec(path: Path) -> None:
     check = checks_of(path)[0]
     started, complete = run(check, check.constants, SEARCHED)
     assert_sample_agrees(started, 40)
@@ -199,7 +199,7 @@ def test_every_spec_agrees(path: Path) -> None:
     "check", [check for path in SPECS for check in checks_of(path)[1:]],
     ids=lambda check: f"{check.spec.name}-{variant_name(check)}",
 )
-def test_every_known_bad_design_agrees(check: Check) -> None:
+def test_engines_agree_on_every_known_bad_design(check: Check) -> None:
     constants = {**check.constants, **SHRUNK.get(check.spec.name, {})}
     started, _ = run(check, check.constants, SEARCHED)
     assert_sample_agrees(started, 8)

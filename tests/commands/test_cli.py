@@ -28,7 +28,7 @@ def check(root: Path, *arguments: str | Path) -> Ended:
     return floodmark("check", *arguments, "--engine", "reference", at=root)
 
 
-def test_every_verdict_as_expected(tmp_path: Path) -> None:
+def test_expected_verdicts_exit_with_zero(tmp_path: Path) -> None:
     root = tank_project(tmp_path, f"[expect]\ndistinct = 4\ngenerated = 7\ndepth = 4\n{FLAWED}")
     ended = installed("check", "--engine", "reference", at=root)
     assert ended.code == 0
@@ -65,7 +65,7 @@ def test_an_expected_violation_that_does_not_happen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("figure", ["distinct = 5", "generated = 8", "depth = 3"])
-def test_other_figures_than_expected(tmp_path: Path, figure: str) -> None:
+def test_unexpected_figures_exit_with_one(tmp_path: Path, figure: str) -> None:
     ended = check(tank_project(tmp_path, f"[expect]\n{figure}\n"))
     assert ended.code == 1
     assert f"expected {figure[-1]}" in ended.out
@@ -147,7 +147,7 @@ def test_usage_errors_exit_with_2_and_say_why(tmp_path: Path, arguments: list[st
         ({"invariants/tank.py": "1 / 0\n"}, "invariants/tank.py:1: ZeroDivisionError"),
     ],
 )
-def test_spec_and_model_errors(tmp_path: Path, files: dict[str, str], said: str) -> None:
+def test_errors_in_specs_and_models_exit_with_two(tmp_path: Path, files: dict[str, str], said: str) -> None:
     ended = check(tank_project(tmp_path, **files))
     assert ended.code == 2
     assert said in ended.out
@@ -161,7 +161,7 @@ def test_a_broken_spec_does_not_hide_the_others(tmp_path: Path) -> None:
     assert "specs/broken.toml:1: model must be a string" in ended.out
 
 
-def test_a_model_that_leaves_its_types(tmp_path: Path) -> None:
+def test_leaving_the_declared_types_is_a_model_error(tmp_path: Path) -> None:
     ended = check(tank_project(tmp_path), "--only-variant", "Tank")
     assert ended.code == 0
     entry = '[[flawed]]\nclass = "flawed:Overflows"\nproperty = "below_size"\n'
@@ -175,7 +175,7 @@ def test_a_model_that_leaves_its_types(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "limit", [["--max-states", "1"], ["--max-seconds", "0"], ["--max-memory", "1k", "--engine", "native"]]
 )
-def test_a_budget_that_ends(tmp_path: Path, limit: list[str]) -> None:
+def test_a_limit_of_the_command_makes_a_check_undetermined(tmp_path: Path, limit: list[str]) -> None:
     ended = check(tank_project(tmp_path), *limit)
     assert ended.code == 3
     assert "undetermined" in ended.out
@@ -183,7 +183,7 @@ def test_a_budget_that_ends(tmp_path: Path, limit: list[str]) -> None:
     assert "holds" not in ended.out
 
 
-def test_a_budget_of_the_spec(tmp_path: Path) -> None:
+def test_a_limit_of_the_spec_makes_a_check_undetermined(tmp_path: Path) -> None:
     assert check(tank_project(tmp_path, "[limits]\nstates = 1\n")).code == 3
 
 
@@ -264,7 +264,7 @@ def test_a_reader_that_goes_away_means_nothing(tmp_path: Path) -> None:
     assert (started.returncode, said) == (ExitCode.BROKEN_PIPE, "")
 
 
-def test_the_priority_of_exit_codes() -> None:
+def test_the_worst_exit_code_wins() -> None:
     order = [70, 2, 1, 4, 3, 5, 0]
     for index, code in enumerate(order):
         assert worst(ExitCode(other) for other in order[index:]) == code
@@ -293,7 +293,7 @@ def test_a_check_starts_without_solver_and_cluster() -> None:
     assert done.stdout.strip() == "set()"
 
 
-def test_constants_from_the_command(tmp_path: Path) -> None:
+def test_set_overrides_the_constants_of_a_spec(tmp_path: Path) -> None:
     root = tank_project(tmp_path, "[constants]\nsize = 2\n[expect]\ndistinct = 3\n")
     assert check(root).code == 0
     ended = check(root, "--set", "size=5")
@@ -301,7 +301,7 @@ def test_constants_from_the_command(tmp_path: Path) -> None:
     assert "6 states" in ended.out
 
 
-def test_invariants_from_the_command(tmp_path: Path) -> None:
+def test_invariants_adds_properties_to_a_check(tmp_path: Path) -> None:
     root = tank_project(tmp_path, 'invariants = ["below_size"]\n', **{"mine.py": INVARIANTS})
     ended = check(root, "--invariants", "mine.py")
     assert ended.code == 1
@@ -428,7 +428,7 @@ def test_specs_that_come_with_floodmark_where_there_is_no_project(tmp_path: Path
     assert "floodmark list shows those that come with Floodmark, floodmark init begins a project" in nothing.err
 
 
-def test_ones_own_specs_come_first(tmp_path: Path) -> None:
+def test_specs_of_the_project_precede_shipped_ones(tmp_path: Path) -> None:
     text = 'title = "mine"\nmodel = "model.tank:Tank"\n'
     root = tank_project(tmp_path, **{"specs/examples/two_phase_commit.toml": text})
     assert "mine" in floodmark("list", "examples/two_phase_commit", at=root).out

@@ -64,7 +64,7 @@ def test_on_a_terminal_a_line_is_kept_in_place(
     assert {len(text) for text in shown if text} == {80} and shown[-1] == ""
 
 
-def test_long_times_are_in_minutes(clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_times_are_shown_in_minutes(clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     with Counting(3, "trace") as count:
         clock.seconds = 600.0
         count.one()

@@ -111,7 +111,7 @@ def test_an_address_is_all_that_another_person_needs(tab: Browser, isr: str) -> 
     assert "leader_proposes_expand(follower=b1) is not enabled: follower not in self.isr is false" in tab.evaluate(SAID)
 
 
-def test_a_lasso_goes_round(tab: Browser, bits: str) -> None:
+def test_a_lasso_can_be_walked_round_its_loop(tab: Browser, bits: str) -> None:
     opened(tab, bits)
     tab.press("s")
     tab.until("document.getElementById('where').textContent.includes('forever')", True)
@@ -125,7 +125,7 @@ def test_a_lasso_goes_round(tab: Browser, bits: str) -> None:
     assert foreign(tab, bits) == []
 
 
-def test_pins_charts_and_the_other_design(tab: Browser, isr: str) -> None:
+def test_the_page_shows_pins_charts_and_the_other_design(tab: Browser, isr: str) -> None:
     path = quote("start();leader_appends();follower_fetches(follower=b2)")
     opened(tab, f"{isr}#design=AlterIsr&beside=JoinsBelowHighWatermark&path={path}&at=2")
     tab.until(HERE, "step 3 of 3")

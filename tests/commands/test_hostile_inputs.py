@@ -223,7 +223,7 @@ def test_a_socket_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("text", [b"\xef\xbb\xbf" + TANK.encode(), latin(TANK)], ids=["mark", "latin"])
-def test_what_python_reads_is_a_model(run: Run, text: bytes) -> None:
+def test_a_model_file_may_have_any_encoding_that_python_reads(run: Run, text: bytes) -> None:
     """Python accepts a byte order mark and other encodings, and CPython says what a model means."""
     code, said = run("check", lay=put("model/tank.py", text))
     assert (code, "4 states" in said) == (0, True)
@@ -276,7 +276,7 @@ def test_a_full_disk_costs_no_verdict_whatever_the_report(run: Run, option: str,
     ("kind", "into", "full"),
     [("html", "r", "r"), ("graph", "r.dot", "r.dot"), ("itf", "traces", "traces/tank-Tank.itf.json")],
 )
-def test_a_report_on_a_full_disk(run: Run, kind: str, into: str, full: str) -> None:
+def test_a_report_on_a_full_disk_is_a_user_error(run: Run, kind: str, into: str, full: str) -> None:
     put("invariants/tank.py", INVARIANTS)(Path())
     Path("traces").mkdir()
     run(*CHECK, "--json", "r.json")
@@ -285,7 +285,7 @@ def test_a_report_on_a_full_disk(run: Run, kind: str, into: str, full: str) -> N
     assert f"error: {full}: cannot be written: No space left on device" in text
 
 
-def test_standard_output_on_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_standard_output_is_a_user_error(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run([*COMMAND, "list"], cwd=tank_project(tmp_path), stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == ExitCode.USER_ERROR
@@ -293,7 +293,7 @@ def test_standard_output_on_a_full_disk(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_a_terminal_that_lacks_characters(tmp_path: Path) -> None:
+def test_characters_that_a_terminal_lacks_are_escaped(tmp_path: Path) -> None:
     root = tank_project(tmp_path, 'title = "\u6c34"\n')
     ended = subprocess.run([*COMMAND, "list"], cwd=root, env={**os.environ, "PYTHONIOENCODING": "latin-1"},
                            capture_output=True)

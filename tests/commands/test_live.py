@@ -166,7 +166,7 @@ def test_the_table_fits_a_terminal() -> None:
     [({}, None), ({"NO_COLOR": "1"}, False), ({"FORCE_COLOR": "1"}, True), ({"NO_COLOR": "", "FORCE_COLOR": ""}, None),
      ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False), ({"FORCE_COLOR": "0"}, False)],
 )  # fmt: skip
-def test_what_the_environment_says_about_colour(environment: dict[str, str], said: bool | None) -> None:
+def test_environment_variables_decide_about_colour(environment: dict[str, str], said: bool | None) -> None:
     assert colour.wanted(environment) is said
 
 
@@ -200,7 +200,7 @@ def test_colour_without_a_terminal_only_when_asked_for(tmp_path: Path) -> None:
         ("why p is false:", "why p is false:", {"bold": True}),
     ],
 )
-def test_the_colours_of_a_counterexample(line: str, part: str, style: dict[str, object]) -> None:
+def test_each_part_of_a_counterexample_has_its_colour(line: str, part: str, style: dict[str, object]) -> None:
     before, _, after = line.rpartition(part)
     assert colour.painted([line]) == [f"{before}{click.style(part, **style)}{after}"]  # type: ignore[arg-type]
 

@@ -131,7 +131,7 @@ def test_mutants_of_a_model_are_one_line_differences(tmp_path: Path) -> None:
     assert text[23][only(spec_of(tmp_path), "- require(not self.full())  + (dropped)").column :] == "not self.full())"
 
 
-def test_every_kind_of_change() -> None:
+def test_every_kind_of_change_is_tried() -> None:
     source = """
         def take(self, item):
             require(item in self.room and (self.open or self.late))
@@ -299,7 +299,7 @@ def _drain() -> Step:
     return Step("drain")
 
 
-def test_steps_that_differ_are_no_equality(tmp_path: Path) -> None:
+def test_a_mutant_with_different_steps_is_not_equal(tmp_path: Path) -> None:
     trial = tried(spec_of(tmp_path), "- self.level -= 1  + (dropped)")
     assert (trial.fate, trial.states_differ) == ("survived", False)
 
@@ -482,7 +482,7 @@ def test_a_reason_makes_a_survivor_fine_until_it_is_stale(tmp_path: Path) -> Non
         assert f"stale reason  specs/tank.toml:4  {change}  ({why})" in ended.out
 
 
-def test_surviving_set_in_the_lock(tmp_path: Path) -> None:
+def test_the_lock_records_the_surviving_mutants(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     assert "each has a reason" in mutate(root, update_lock=True, json_file=Path("found.json")).err
     assert SURVIVOR in (root / "found.json").read_text()
@@ -497,7 +497,7 @@ def test_surviving_set_in_the_lock(tmp_path: Path) -> None:
     assert f"survives now, not in the lock: {SURVIVOR}" in ended.out
 
 
-def test_other_specs_may_kill(tmp_path: Path) -> None:
+def test_another_spec_may_kill_a_mutant(tmp_path: Path) -> None:
     more = {"specs/strict.toml": 'model = "model.tank:Tank"\ninvariant_files = ["strict.py"]\n', "specs/strict.py": """
         from floodmark import transition
         from model.tank import Tank
@@ -520,7 +520,7 @@ def test_mutants_run_in_processes_and_heed_the_options(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_mutants_as_spark_tasks(tmp_path: Path) -> None:
+def test_mutants_run_as_spark_tasks_with_the_same_results(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
     every = mutants(spec.model_class())
     here = list(run(every, stages(spec), TrialBudget(), workers=1))

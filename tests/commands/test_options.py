@@ -146,7 +146,7 @@ def test_deadlock_is_a_property(run: Run) -> None:
     assert run("check", "--engine", "reference", "--property", "below_size")[0] == 0
 
 
-def test_a_property_that_there_is_not(run: Run) -> None:
+def test_an_unknown_property_is_an_error_with_a_suggestion(run: Run) -> None:
     code, text = run("check", "--engine", "reference", "--property", "below_sise")
     assert code == 2
     assert "no model being checked has a property 'below_sise'; did you mean 'below_size'?" in text

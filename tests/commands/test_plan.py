@@ -39,7 +39,7 @@ def plan(tmp_path: Path, *options: str, pairs: Sequence[tuple[Sequence[int], Seq
 
 
 class TestShapes:
-    def test_brokers_are_renamed(self) -> None:
+    def test_a_shape_does_not_depend_on_broker_numbers(self) -> None:
         assert move([1, 2, 3], [1, 2, 4]).shape == move([9, 3, 7], [3, 9, 5]).shape == Shape(1, 2, 1, True)
 
     def test_a_leader_that_goes_makes_another_shape(self) -> None:
@@ -60,7 +60,7 @@ class TestVerdicts:
     def test_one_failure_of_three_is_not_enough(self) -> None:
         assert check_shape(Shape(3, 0, 3, False), min_insync=2, design="kraft", most_failures=1).cancellable
 
-    def test_two_failures_of_three_block_producers(self) -> None:
+    def test_two_failures_of_three_replicas_block_producers(self) -> None:
         verdict = check_shape(Shape(3, 0, 3, False), min_insync=2, design="kraft", most_failures=None)
         assert (verdict.trouble, verdict.failures, len(verdict.way)) == ("below min.insync.replicas", 2, 5)
         assert verdict.end is not None
@@ -74,7 +74,7 @@ class TestVerdicts:
         verdict = check_shape(Shape(1, 0, 2, False), min_insync=2, design="kraft", most_failures=0)
         assert verdict.cancellable
 
-    def test_kip236_needs_only_a_controller_crash(self) -> None:
+    def test_kip236_has_no_leader_after_a_controller_crash_alone(self) -> None:
         verdict = check_shape(Shape(3, 0, 3, False), min_insync=2, design="kip236", most_failures=0)
         assert verdict.trouble == "no leader"
         assert verdict.failures == 0
@@ -146,13 +146,13 @@ class TestTold:
 
 
 class TestCommand:
-    def test_a_plan_that_can_be_cancelled(self, tmp_path: Path) -> None:
+    def test_a_safe_plan_can_be_cancelled_at_every_point(self, tmp_path: Path) -> None:
         code, said = plan(tmp_path, "--min-insync", "2", pairs=[([1, 2, 3], [2, 3, 1]), ([4, 5, 6], [5, 6])])
         assert code == 0
         assert "2 partitions, 2 shapes: 2 can be cancelled at every point" in said
         assert "foo-0 comes back as [2,3,1], not [1,2,3]" in said
 
-    def test_a_plan_that_cannot(self, tmp_path: Path) -> None:
+    def test_an_unsafe_plan_is_reported_with_its_partitions(self, tmp_path: Path) -> None:
         code, said = plan(tmp_path, "--min-insync", "2", pairs=[([1, 2, 3], [4, 5, 6]), ([7, 8, 9], [4, 5, 6])])
         assert code == 1
         assert "2 partitions: cannot: below min.insync.replicas, 5 steps, 2 failing" in said
@@ -177,20 +177,20 @@ class TestCommand:
         assert second["cancellable"] is True
         assert second["restored"] == [3, 2, 1]
 
-    def test_a_partition_without_replicas_now(self, tmp_path: Path) -> None:
+    def test_a_partition_without_current_replicas_is_an_error(self, tmp_path: Path) -> None:
         current = write(tmp_path / "current.json", [[1, 2]])
         target = write(tmp_path / "plan.json", [[1, 3], [1, 4]])
         with pytest.raises(SourceError, match=r"current\.json: no current replicas for foo-1 of .*plan\.json"):
             moves_of(target, current)
 
-    def test_other_original_replicas(self, tmp_path: Path) -> None:
+    def test_other_original_replicas_are_an_error(self, tmp_path: Path) -> None:
         current = write(tmp_path / "current.json", [[1, 2]])
         target = tmp_path / "plan.json"
         target.write_text(dumps([Move(TopicPartition("foo", 0), (1, 3), (2, 1))]))
         with pytest.raises(SourceError, match=r"foo-0: original_replicas is \[2, 1\]"):
             moves_of(target, current)
 
-    def test_too_many_brokers(self, tmp_path: Path) -> None:
+    def test_a_move_of_too_many_brokers_is_refused(self, tmp_path: Path) -> None:
         current = write(tmp_path / "current.json", [range(10)])
         target = write(tmp_path / "plan.json", [range(10, 20)])
         with pytest.raises(SourceError, match="involves 20 brokers"):
@@ -198,7 +198,7 @@ class TestCommand:
 
 
 @pytest.mark.slow
-def test_ten_thousand_partitions(tmp_path: Path) -> None:
+def test_ten_thousand_partitions_need_two_searches(tmp_path: Path) -> None:
     """All three replicas move to other brokers, or one of them does, over 10,000 partitions: two shapes."""
     def pair(n: int) -> tuple[Sequence[int], Sequence[int]]:
         first, second, third = n % 7, n % 7 + 10, n % 7 + 20

@@ -137,7 +137,7 @@ def test_what_a_job_raises_is_its_result() -> None:
     assert results(square, [3, 4], 2) == [9, 16]
 
 
-def test_what_cannot_be_sent_is_told() -> None:
+def test_a_result_that_cannot_be_pickled_is_an_error() -> None:
     (found,) = (content for _, content in run_each(lambda _: lambda: None, [0], 1))
     assert isinstance(found, Exception)
 
@@ -401,7 +401,7 @@ def test_a_step_that_outlasts_the_limit_is_undetermined(
     assert found.message == "the search was still in a single step long after its limit of 0.1 seconds"
 
 
-def test_a_long_step_beside_other_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_step_does_not_hold_up_other_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "GRACE", 1.0)
     monkeypatch.setattr(processes, "_SOON", 0.5)
     small = checks(read(tank_project(tmp_path / "tank", THREE) / "specs/tank.toml"), CheckSettings(workers=2))

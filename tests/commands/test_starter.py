@@ -185,7 +185,7 @@ def test_the_pre_commit_configuration_runs_the_same_command(started: Path) -> No
     assert not any(re.search(hook["files"], name) for name in ("README.md", "src/model/a.py", "model/notes.txt"))
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_init_overwrites_no_file(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / ".githooks").mkdir()
     (tmp_path / ".githooks/pre-commit").write_text("mine")
@@ -197,7 +197,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / ".github/workflows/floodmark.yml").exists()
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_starter_in_an_unwritable_folder_is_a_user_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     said = run(tmp_path, "init", "file")
     assert said.returncode == ExitCode.USER_ERROR

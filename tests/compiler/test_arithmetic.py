@@ -210,7 +210,7 @@ def test_many_more_of_them_in_good_code_as_well(texts: list[str], tmp_path_facto
 OPERATIONS = [f"m.{a} {op} m.{b}" for a, op, b in itertools.product(BOUNDS, ["+", "-", "*", "//", "%"], BOUNDS)]
 
 
-def test_each_operation_of_each_two_intervals(tmp_path: Path) -> None:
+def test_compiled_arithmetic_agrees_at_all_corners_of_intervals(tmp_path: Path) -> None:
     """The corners of all pairs of intervals: an interval that is too narrow by one shows here."""
     found = list(agree([*OPERATIONS, *(f"-m.{name}" for name in BOUNDS), *(f"abs(m.{n})" for n in BOUNDS)],
                        tmp_path, [UNOPTIMISED]))
@@ -297,7 +297,7 @@ class Below(Model):
         return self.a - self.b == -2
 
 
-def test_the_interval_of_a_difference() -> None:
+def test_a_difference_has_the_interval_of_its_operands() -> None:
     functions = {prop.name: prop.function for prop in properties_of(Below)}
     (predicate,) = read_program(Below(), functions).predicates
     differences = [part for part in walk(predicate.value) if isinstance(part, Arithmetic) and part.left.type.codes == 4]

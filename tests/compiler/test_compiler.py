@@ -533,7 +533,7 @@ class Tables(Base):
         self.colour = colour
 
 
-def test_what_constants_decide_has_no_code() -> None:
+def test_branches_that_constants_decide_have_no_code() -> None:
     def stores(name: str) -> int:
         (action,) = (action for action in read_program(Decided(), {}).actions if action.name == name)
         return sum(isinstance(statement, SetVariable) for statement in statements(action.body))

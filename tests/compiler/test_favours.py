@@ -161,7 +161,7 @@ def test_what_has_to_be_true_may_fail_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["invariant", "reachable", "boundary"])
-def test_a_name_in_any_property(tmp_path: Path, kind: str) -> None:
+def test_naming_an_identifier_is_a_bias_in_any_property(tmp_path: Path, kind: str) -> None:
     [(line, what)] = biases(tmp_path, property_text("return self.node != Node(2)", kind))
     assert what == "Node(2) is named here"
     assert line

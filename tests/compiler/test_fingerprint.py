@@ -88,18 +88,18 @@ DIFFERENT: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_what_differs_is_told_apart(one: tuple[Any, ...], other: tuple[Any, ...]) -> None:
+def test_different_graphs_have_different_fingerprints(one: tuple[Any, ...], other: tuple[Any, ...]) -> None:
     assert fingerprint(*one) != fingerprint(*other)
 
 
-def test_types_are_shapes() -> None:
+def test_types_of_one_shape_have_one_fingerprint() -> None:
     assert fingerprint(EnumType(Two)) == fingerprint(EnumType(Another))
     assert fingerprint(RecordType(Pair, (("a", EnumType(Two)),))) == fingerprint(
         RecordType(Pair, (("a", EnumType(Another)),))
     )
 
 
-def test_constants_are_codes() -> None:
+def test_constants_of_one_code_have_one_fingerprint() -> None:
     class Says(enum.Enum):
         LEADER = 1
         LEARNER = 2
@@ -416,5 +416,5 @@ def test_members_that_are_shown_alike_have_their_own_codes(tmp_path: Path) -> No
         assert [len(violation.trace) for violation in found] == [trace]
 
 
-def test_a_witness_tells_its_premise() -> None:
+def test_the_fingerprint_of_a_witness_depends_on_its_premise() -> None:
     assert fingerprint(Witness(BOOL, AT, 0, _true())) != fingerprint(Witness(BOOL, AT, 1, _true()))

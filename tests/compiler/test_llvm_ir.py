@@ -82,7 +82,7 @@ def test_operations_with_constants_are_what_they_are_without() -> None:
     assert {key: code.function(key[0], 1)(key[1]) for key in wanted} == wanted
 
 
-def test_what_is_known_is_computed() -> None:
+def test_constant_operands_are_folded() -> None:
     builder = ir.IRBuilder(ir.Function(ir.Module("m"), ir.FunctionType(I64, []), "f").append_basic_block("entry"))
     for a in EDGES:
         for b in EDGES:

@@ -106,7 +106,7 @@ def test_design_shares_what_it_does_not_change() -> None:
 
 
 @pytest.mark.parametrize("cls", [Between2, Twice, Base2, Mixed])
-def test_overridden_rule_is_read(cls: type[Model]) -> None:
+def test_an_overridden_rule_invalidates_the_compile_cache(cls: type[Model]) -> None:
     one = fingerprint(action_of(Counter(), "count"))
     assert fingerprint(action_of(cls(), "count")) != one
     assert fingerprint(action_of(Counter(), "count")) == one
@@ -116,7 +116,7 @@ def test_super_means_the_next_class_of_each() -> None:
     assert fingerprint(action_of(Between2(), "count")) != fingerprint(action_of(Mixed(), "count"))
 
 
-def test_constants_are_read() -> None:
+def test_other_constants_invalidate_the_compile_cache() -> None:
     one, other = (action_of(Counter(most=most), "count") for most in (4, 3))
     assert fingerprint(one) != fingerprint(other)
 
@@ -252,7 +252,7 @@ def test_a_reading_rests_on_the_names_around_a_function() -> None:
     assert not reading.is_of(Counter())
 
 
-def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_compile_cache_has_a_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("floodmark.compiler.compile_cache.MAX_KEPT", 20)
     monkeypatch.setattr(program, "_READINGS", Readings())
     first = action_of(Counter(), "back")

@@ -49,7 +49,7 @@ def test_the_good_broker_is_where_the_model_is(example: ModuleType) -> None:
     ("COUNTS_PROPOSED_ISR", "PartitionAdapter", 1),
     ("TAKES_EQUAL_VERSION", "UndisturbedAdapter", 5),
 ])
-def test_each_bug_comes_out_short(example: ModuleType, bug: str, adapter: str, most: int) -> None:
+def test_each_bug_is_found_with_a_short_run(example: ModuleType, bug: str, adapter: str, most: int) -> None:
     class Buggy(getattr(example, adapter)):  # type: ignore[misc]
         bug = None
 

@@ -249,7 +249,7 @@ GOOD: list[tuple[str, list[tuple[str, Data]]]] = [
 
 
 @pytest.mark.parametrize(("name", "records"), GOOD, ids=[name for name, _ in GOOD])
-def test_what_a_controller_may_write(tmp_path: Path, name: str, records: list[tuple[str, Data]]) -> None:
+def test_legal_records_break_no_rule(tmp_path: Path, name: str, records: list[tuple[str, Data]]) -> None:
     assert rules(judge([dump(tmp_path / "log.txt", [topic(), partition(), *records])])) == []
 
 
@@ -302,7 +302,7 @@ BAD: list[tuple[str, list[tuple[str, Data]]]] = [
 
 
 @pytest.mark.parametrize(("rule", "records"), BAD, ids=[rule for rule, _ in BAD])
-def test_what_no_controller_may_write(tmp_path: Path, rule: str, records: list[tuple[str, Data]]) -> None:
+def test_illegal_records_break_their_rule(tmp_path: Path, rule: str, records: list[tuple[str, Data]]) -> None:
     report = judge([dump(tmp_path / "log.txt", [topic(), partition(), *records])])
     assert rule in rules(report)
     assert all(finding.line == 2 + 2 + len(records) for finding in report.findings if finding.rule == rule)

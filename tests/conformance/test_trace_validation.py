@@ -163,7 +163,7 @@ def test_a_changed_log_is_judged_as_brute_force_does(lines: list[Entry], data: s
         assert all(reason.unlike != 0 for reason in reasons(model, result))
 
 
-def test_values_survive_json() -> None:
+def test_values_are_the_same_after_json() -> None:
     model = small_model()
     state = next(reference.initial_states(model))[1]
     for _ in range(6):

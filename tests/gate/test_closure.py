@@ -97,7 +97,7 @@ def test_it_has_what_is_reached_and_nothing_else(tmp_path: Path) -> None:
         ("size", "height_of_it"),
     ],
 )
-def test_what_means_the_same(tmp_path: Path, edit: tuple[str, str]) -> None:
+def test_equivalent_sources_have_the_same_hash(tmp_path: Path, edit: tuple[str, str]) -> None:
     edits = [edit]
     if edit[0] == "larger as above":
         edits.append(("return above(", "return over("))
@@ -124,11 +124,11 @@ def test_what_means_the_same(tmp_path: Path, edit: tuple[str, str]) -> None:
         ("self.level < self.size + 1", "self.level < self.size + 1 or True"),
     ],
 )
-def test_what_means_something_else(tmp_path: Path, edit: tuple[str, str]) -> None:
+def test_different_meanings_have_different_hashes(tmp_path: Path, edit: tuple[str, str]) -> None:
     assert meaning(tmp_path, edit) != meaning(tmp_path)
 
 
-def test_two_names_that_change_places(tmp_path: Path) -> None:
+def test_exchanging_two_names_changes_the_hash(tmp_path: Path) -> None:
     """Numbers follow the order of mention, so exchanging two names that stand for different things is noticed."""
     two = ("level: Annotated", "other: Annotated[int, Between(0, 1)] = 0\n    level: Annotated")
     assert meaning(tmp_path, two, ("require(self.level > 0)", "require(self.other > 0)")) != meaning(tmp_path, two)

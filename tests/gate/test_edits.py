@@ -308,7 +308,7 @@ def anew(root: Path, cache: bool) -> Ended:
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
-def test_no_kept_verdict_survives(tmp_path: Path, edit: Edit) -> None:
+def test_an_edit_invalidates_the_cached_verdict(tmp_path: Path, edit: Edit) -> None:
     root = tmp_path / "one"
     edit.write(root)
     before = anew(root, cache=True)
@@ -319,7 +319,7 @@ def test_no_kept_verdict_survives(tmp_path: Path, edit: Edit) -> None:
 
 
 @pytest.mark.parametrize("edit", [edit for edit in EDITS if edit.name in KEPT], ids=lambda edit: edit.name)
-def test_what_is_known_is_kept(tmp_path: Path, edit: Edit) -> None:
+def test_known_verdicts_are_cached(tmp_path: Path, edit: Edit) -> None:
     """Nothing is found anew for want of knowing what it rests on where that can be known."""
     edit.write(tmp_path)
     before = anew(tmp_path, cache=True)
@@ -354,7 +354,7 @@ def test_every_edit_of_source_is_drift(tmp_path: Path, edit: Edit) -> None:
         ("globals() while a search runs", "m.py:16 M.small uses globals"),
     ],
 )
-def test_why_nothing_is_kept_is_said(tmp_path: Path, name: str, said: str) -> None:
+def test_the_gate_says_why_nothing_is_cached(tmp_path: Path, name: str, said: str) -> None:
     next(edit for edit in EDITS if edit.name == name).write(tmp_path)
     ended = anew(tmp_path, cache=True)
     [line] = [line for line in ended.lines if "not cached" in line]
@@ -467,11 +467,11 @@ def test_what_a_text_does_not_tell_is_not_kept(tmp_path: Path, way: str) -> None
 
 
 @pytest.mark.parametrize("way", HIDDEN)
-def test_what_values_hide_is_not_kept(tmp_path: Path, way: str) -> None:
+def test_hidden_dependences_prevent_caching(tmp_path: Path, way: str) -> None:
     assert why_not(tmp_path, HIDDEN[way], by_text=False)
 
 
-def test_what_texts_tell_is_kept(tmp_path: Path) -> None:
+def test_visible_dependences_allow_caching(tmp_path: Path) -> None:
     """The same model, where what it asks depends on nothing."""
     before = "import contextlib, functools, operator\n" + ASKED.format(how="len('a')")
     assert not why_not(tmp_path, before, by_text=True) and not why_not(tmp_path, before, by_text=False)

@@ -138,7 +138,7 @@ def test_a_known_bad_design_that_is_not_found(tmp_path: Path) -> None:
     assert not (tmp_path / "specs" / lock.NAME).exists()
 
 
-def test_mistakes_of_the_user(tmp_path: Path) -> None:
+def test_mistakes_in_specs_are_user_errors_of_the_gate(tmp_path: Path) -> None:
     locked(repository(tmp_path / "before"))
     for name, change in {"spec": ('model = "', 'modell = "'), "model": ("self.level += 1", "self.lewel += 1")}.items():
         assert run(edited(tmp_path / "before", tmp_path / name, change)).code == ExitCode.USER_ERROR
@@ -166,7 +166,7 @@ def test_an_undetermined_search_is_never_green(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [{}, {"specs/tank.toml": 'model = "model.tank:Tank"\ntier = "deep"\n'}])
-def test_nothing_to_check(tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_gate_without_checks_is_not_green(tmp_path: Path, files: dict[str, str]) -> None:
     write(tmp_path, {"specs/README.md": "Specs will be here.", **files})
     (tmp_path / "specs" / lock.NAME).write_text("version = 1\n")
     ended = run(tmp_path)
@@ -174,7 +174,7 @@ def test_nothing_to_check(tmp_path: Path, files: dict[str, str]) -> None:
     assert "nothing was checked" in ended.text
 
 
-def test_a_spec_without_properties(tmp_path: Path) -> None:
+def test_a_spec_without_properties_has_to_expect_counts(tmp_path: Path) -> None:
     root = repository(tmp_path / "one", spec="invariants = []\n")
     (root / "specs" / lock.NAME).write_text("version = 1\n")
     ended = run(root)
@@ -227,7 +227,7 @@ def test_each_tier_has_its_own_entries(tmp_path: Path) -> None:
     assert "spec: holds | -  the spec is gone" in run(root).drift()
 
 
-def test_a_part_of_the_specs(tmp_path: Path) -> None:
+def test_a_part_of_the_specs_keeps_the_rest_of_the_lock(tmp_path: Path) -> None:
     root = repository(tmp_path, files={"specs/more/small.toml": 'model = "model.tank:Tank"\n[constants]\nsize = 1\n'})
     assert set(locked(root).specs) == {"tank", "more/small"}
     ended = run(root / "specs/more")

@@ -64,7 +64,7 @@ def test_a_project_may_state_them(tmp_path: Path) -> None:
         ("[tool.floodmark.gate]\nseconds = 9\n", 2, "unknown key 'seconds'"),
     ],
 )
-def test_mistakes_in_them_have_a_place(tmp_path: Path, text: str, line: int, said: str) -> None:
+def test_mistakes_in_limits_are_reported_with_their_line(tmp_path: Path, text: str, line: int, said: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text)
     with pytest.raises(SourceError) as error:
         limits_of(tmp_path, Limits())

@@ -56,7 +56,7 @@ def test_what_is_written_is_read(tmp_path: Path, content: Lock) -> None:
     assert lock.text(content) == path.read_text()
 
 
-def test_it_reads_in_a_diff() -> None:
+def test_the_lock_is_readable_in_a_diff() -> None:
     lines = lock.text(FULL).splitlines()
     assert max(map(len, lines)) <= 120
     assert lines.index('[specs."a/core"]') < lines.index('[specs."ä \\"b\\""]')
@@ -64,7 +64,7 @@ def test_it_reads_in_a_diff() -> None:
     assert 'Forgets = { verdict = "violated", depth = 4 }' in lines
 
 
-def test_it_knows_the_lines_of_entries(tmp_path: Path) -> None:
+def test_the_lock_knows_the_lines_of_its_entries(tmp_path: Path) -> None:
     path = tmp_path / lock.NAME
     lock.write(path, FULL)
     found = lock.read(path)
@@ -95,7 +95,7 @@ def test_what_is_wrong_in_it_is_said_with_its_line(tmp_path: Path, text: str, li
     assert (error.value.file, error.value.line) == (str(path), line)
 
 
-def test_there_may_be_none(tmp_path: Path) -> None:
+def test_a_lock_may_be_missing(tmp_path: Path) -> None:
     assert lock.read(tmp_path / lock.NAME) is None
 
 

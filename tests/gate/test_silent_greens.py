@@ -55,13 +55,13 @@ def test_a_file_that_no_model_is_called_like(tmp_path: Path, name: str) -> None:
             f"invariants/{name}:{line}")  # fmt: skip
 
 
-def test_a_directory_in_a_files_place(tmp_path: Path) -> None:
+def test_a_directory_in_place_of_a_file_is_an_error(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     (root / "invariants/tank.py").mkdir(parents=True)
     refused(root, "tank.py is not a file here, so no spec finds properties in it", "invariants/")
 
 
-def test_a_link_that_leads_nowhere(tmp_path: Path) -> None:
+def test_a_dangling_link_is_an_error(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     (root / "invariants").mkdir()
     (root / "invariants/tank.py").symlink_to("gone.py")
@@ -114,7 +114,7 @@ def test_a_part_of_the_specs_says_nothing_of_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("annotation", ["Tank | None", "Optional[Tank]", "int", "Any", "Annotated[Tank, 1]", "Bound"])
-def test_a_parameter_that_is_no_model(tmp_path: Path, annotation: str) -> None:
+def test_a_property_whose_parameter_is_no_model_is_an_error(tmp_path: Path, annotation: str) -> None:
     text = f"""
         from typing import Annotated, Any, Optional, TypeVar
 
@@ -198,13 +198,13 @@ def marked(statements: str) -> tuple[ast.FunctionDef, list[int]]:
 
 
 @pytest.mark.parametrize("name", UNREAD)
-def test_values_that_nobody_reads(name: str) -> None:
+def test_unused_values_are_errors(name: str) -> None:
     tree, lines = marked(UNREAD[name][0])
     assert [found.lineno for found in unread_values(tree)] == lines
 
 
 @pytest.mark.parametrize("name", READ)
-def test_values_that_somebody_reads(name: str) -> None:
+def test_used_values_are_no_errors(name: str) -> None:
     assert unread_values(marked(READ[name])[0]) == []
 
 
@@ -260,7 +260,7 @@ def test_helpers_are_no_forgotten_actions(tmp_path: Path, text: str) -> None:
     assert "calls" not in checked(root)[1]
 
 
-def test_a_model_without_an_action(tmp_path: Path) -> None:
+def test_a_model_without_an_action_is_an_error(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     path = root / "model/tank.py"
     path.write_text(path.read_text().replace("@action", "@rule"))
@@ -300,7 +300,7 @@ def test_a_design_that_does_not_differ_where_it_seems_to(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-def test_a_design_that_differs(tmp_path: Path, name: str) -> None:
+def test_a_design_that_differs_from_its_good_one_is_accepted(tmp_path: Path, name: str) -> None:
     code, text = checked(design(tmp_path, DIFFERENT[name]))
     assert code != ExitCode.USER_ERROR, text
 
@@ -324,7 +324,7 @@ OUTSIDE = "    @boundary\n    def inside(self) -> bool:\n        return self.lev
          'idle = ["fill", "drain"]\n[expect]\ndistinct = 0\n'),
     ],
 )
-def test_a_lock_records_no_silence(
+def test_the_lock_accepts_no_silent_green(
     tmp_path: Path, edits: tuple[tuple[str, str], ...], said: str, allowed: str
 ) -> None:
     root = repository(tmp_path / "one", edits, spec="")

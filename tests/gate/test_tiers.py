@@ -266,7 +266,7 @@ def test_list_and_show_name_the_tier(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "    Leaks  breaks gets_full" in listed
 
 
-def test_what_is_left_has_proofs(tmp_path: Path) -> None:
+def test_the_other_tier_is_reported_with_its_proofs(tmp_path: Path) -> None:
     root = project(tmp_path, f'{STOPS}{DEEP}[[prove]]\nmethod = "bmc"\n{DEEP}')
     spec = read(root / "specs/tank.toml")
     assert left_out([spec], "quick") == "left to the deep tier (--tier deep): 1 known-bad design, 1 proof"

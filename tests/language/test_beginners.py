@@ -92,7 +92,7 @@ def test_code_that_would_not_mean_what_it_says_is_refused_with_its_line(tmp_path
     assert caught.value.line == len(HEAD.splitlines()) - 1 + body.count("\n") + 1
 
 
-def test_a_bag_changed_in_a_helper(tmp_path: Path) -> None:
+def test_a_helper_may_change_a_bag(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
         read(tmp_path, "self.put(self.bag)", "def put(self, bag: Bag[int]) -> None:\n    bag.add(1)\n")
     assert "change the variable itself, as in self.network.add(e)" in caught.value.message
@@ -130,7 +130,7 @@ def test_a_variable_of_a_type_of_pythons(tmp_path: Path, written: str, said: str
     assert "floodmark_" not in caught.value.message
 
 
-def test_files_that_import_each_other(tmp_path: Path) -> None:
+def test_files_that_import_each_other_are_refused(tmp_path: Path) -> None:
     write(tmp_path, {
         "specs/a.toml": "",
         "model/a.py": "from model.b import helper\nfrom floodmark import Model\nclass M(Model):\n    x: bool = False\n",
@@ -185,7 +185,7 @@ class Brackets(Model):
         return entry.after(by=1)
 
 
-def test_brackets_and_methods_of_records() -> None:
+def test_records_may_be_indexed_and_have_methods() -> None:
     assert assert_agrees(Brackets, workers=(1,)).distinct == 6
 
 
@@ -210,7 +210,7 @@ def test_a_model_shows_what_it_is() -> None:
     assert repr(model) == "Brackets(nodes=3) in (entry=Entry(next=1, owner=None))"
 
 
-def test_a_false_guard_says_so() -> None:
+def test_calling_a_disabled_action_names_the_false_guard() -> None:
     with pytest.raises(Disabled, match="a require is false: the action is not enabled here"):
         require(False)
 
@@ -218,7 +218,7 @@ def test_a_false_guard_says_so() -> None:
 @pytest.mark.parametrize(("value", "said"), [
     (Set([1]), "x = x | {e}"), (Seq([1]), "x = x + [e]"), (Bag([1]), "self.network.add(e)"),
 ])
-def test_cpython_says_the_same(value: Set[int] | Seq[int] | Bag[int], said: str) -> None:
+def test_cpython_reports_the_same_mistake(value: Set[int] | Seq[int] | Bag[int], said: str) -> None:
     with pytest.raises(ModelError) as caught:
         value.append(2) if isinstance(value, Seq) else value.add(2)
     assert said in caught.value.message

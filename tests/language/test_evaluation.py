@@ -145,7 +145,7 @@ def test_effects_where_the_order_would_be_another_are_refused(tmp_path: Path, st
     assert "assign its value to a local first" in refusal(tmp_path, text).message
 
 
-def test_integers_that_outgrow_a_register(tmp_path: Path) -> None:
+def test_integers_beyond_a_register_are_model_errors(tmp_path: Path) -> None:
     """CPython has no such bound; compiled code says where it gives up, and never wraps around."""
     text = model_text(action_text("a = 3\nfor i in range(60):\n    a = a * 3  #!\nself.x = a % 4"))
     with pytest.raises(ModelError) as caught:

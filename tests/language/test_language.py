@@ -180,7 +180,7 @@ def test_the_class_body_and_initial_give_the_first_state() -> None:
     assert state[:4] == (0, Colour.RED, None, Set())
 
 
-def test_assignments_inside_of_maps_and_records() -> None:
+def test_entries_of_maps_and_fields_of_records_can_be_assigned() -> None:
     node = after(Step("nested", {"broker": B2}))["node"]
     assert node[B1] == Node(hw=0, log=Seq[int](), seen=Set())
     assert node[B2] == Node(hw=1, log=Seq([1]), seen=Set([B2]))
@@ -243,7 +243,7 @@ def test_a_failed_assert_is_a_model_error_with_its_message() -> None:
     assert error(Step("fails")).message.startswith("the number is 0")
 
 
-def test_a_false_guard_is_no_successor() -> None:
+def test_a_false_guard_gives_no_successor() -> None:
     model, state = start()
     joined = fire(model, state, Step("join", {"broker": B1}))
     assert joined is not None
@@ -270,7 +270,7 @@ def test_a_property_cannot_change_the_state() -> None:
         holds(model, meddles, state)
 
 
-def test_values_are_compared_as_values() -> None:
+def test_values_are_compared_by_content() -> None:
     assert Set([B1, B2]) == Set([B2, B1])
     plain: object = {B1, B2}
     assert Set([B1, B2]) == plain
@@ -387,7 +387,7 @@ def test_a_type_has_as_many_values_as_codes(annotation: Any, codes: int, text: s
         (Set[Annotated[int, Between(0, 5000)]], "needs a capacity"),
     ],
 )
-def test_types_that_are_refused(annotation: Any, message: str) -> None:
+def test_types_that_are_not_finite_are_refused(annotation: Any, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         resolve(annotation, {"brokers": 2, "top": 3})
 
@@ -491,7 +491,7 @@ def test_leading_guards_are_the_requires_that_open_an_action() -> None:
 
 @settings(max_examples=50)
 @given(shops())
-def test_packing_is_the_state(shop: tuple[Shop, State]) -> None:
+def test_a_packed_state_unpacks_to_the_state(shop: tuple[Shop, State]) -> None:
     model, state = shop
     layout = lay_out(model.variable_types)
     with running(model):
@@ -542,7 +542,7 @@ def test_an_error_has_the_line_of_the_model() -> None:
         assert "this line" in source.readlines()[caught.value.line - 1]
 
 
-def test_variables_of_every_base_count() -> None:
+def test_variables_of_every_base_class_belong_to_the_state() -> None:
     class Left(Model):
         left: bool = False
 

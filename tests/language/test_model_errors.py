@@ -196,7 +196,7 @@ def test_an_error_and_a_broken_step_in_one_level(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_the_shortest_of_many_errors(tmp_path: Path, workers: int) -> None:
+def test_the_error_with_the_shortest_run_is_reported(tmp_path: Path, workers: int) -> None:
     """Wherever a worker meets an error, the one that is told is nearest to the start, and always the same."""
     body = action_text("self.log.append(a)", "a: Small") + "\n\n@action\ndef go(self, a: Small) -> None:\n"
     body += "    require(len(self.log) == 2)\n    self.x = self.log[0] + self.log[1] + a"

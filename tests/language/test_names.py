@@ -484,7 +484,7 @@ ONCE = {
 
 
 @pytest.mark.parametrize("name", ONCE)
-def test_what_python_means_is_meant(tmp_path: Path, name: str) -> None:
+def test_names_mean_what_python_resolves(tmp_path: Path, name: str) -> None:
     assert agreed(tmp_path, text_of(ONCE[name])) == "violated"
 
 
@@ -546,7 +546,7 @@ def spec_error(folder: Path, text: str) -> SourceError:
     return caught.value
 
 
-def test_known_bad_designs_of_one_name(tmp_path: Path) -> None:
+def test_known_bad_designs_of_one_name_are_refused(tmp_path: Path) -> None:
     entry = '[[flawed]]\nclass = "{}:Bad"\nproperty = "{}"\n'
     for files, properties in [("ab", "pq"), ("aa", "pp"), ("ab", "pp")]:
         error = spec_error(tmp_path, "".join(map(entry.format, files, properties)))

@@ -370,7 +370,7 @@ EFFECTS = {
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_properties_only_look(tmp_path: Path, name: str) -> None:
+def test_properties_that_change_the_state_are_refused(tmp_path: Path, name: str) -> None:
     kind, parameters, statements, said = EFFECTS[name]
     assert said in refusal(tmp_path, model_text(property_text(statements, kind, parameters))).message
 
@@ -464,7 +464,7 @@ def test_record_fields_outside_the_language_are_refused(tmp_path: Path, number: 
     assert error.message.startswith("field ")
 
 
-def test_a_variable_that_nobody_sets(tmp_path: Path) -> None:
+def test_a_variable_that_is_never_assigned_is_an_error(tmp_path: Path) -> None:
     text = model_text(action_text("pass"), "class M(Model):\n    y: Small  #!\n")
     assert "no @initial method sets the variable 'y'" in refusal(tmp_path, text).message
 
@@ -505,7 +505,7 @@ def test_a_model_without_an_initial_state_is_refused(tmp_path: Path) -> None:
         ("@staticmethod\n@action\ndef step() -> None:  #!\n    pass", "a plain method with self"),
     ],
 )
-def test_names_and_shapes_that_clash(tmp_path: Path, body: str, said: str) -> None:
+def test_clashing_names_are_refused(tmp_path: Path, body: str, said: str) -> None:
     text = model_text(body).replace("@action\ndef load(self) -> None:  #!", "@action\ndef load(self) -> None:")
     marked = [i for i, line in enumerate(text.splitlines(), 1) if line.endswith("#!")]
     with pytest.raises(ModelError) as caught:

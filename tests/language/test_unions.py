@@ -317,7 +317,7 @@ class Acts(Record):
     (Other | Acts, "when is a field of one class and a method of Acts"),
     (Small | Mood, "a union is T | None, or of records: Vote | Fetch"),
 ])
-def test_what_has_no_union(union: object, said: str) -> None:
+def test_records_without_a_union_are_refused(union: object, said: str) -> None:
     with pytest.raises(ModelError, match=said.replace("|", r"\|").replace("(", r"\(")):
         Masks().declared_type(union)
 

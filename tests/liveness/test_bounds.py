@@ -97,7 +97,7 @@ def test_a_loop_within_the_bounds_is_a_violation_whatever_lies_beyond() -> None:
     assert by_name["has_leader"].bounds == ()
 
 
-def test_a_boundary_is_a_bound() -> None:
+def test_a_boundary_counts_as_a_bound_of_liveness() -> None:
     class Bounded(Model):
         count: Annotated[int, Between(0, 9)] = 0
 

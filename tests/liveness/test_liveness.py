@@ -108,7 +108,7 @@ def test_an_override_is_as_fair_as_what_it_overrides() -> None:
     assert declared_fairness(WorksTogether) == {"works": Fairness()}
 
 
-def test_each_node_by_itself_or_together() -> None:
+def test_fairness_may_be_for_each_choice_or_for_all_together() -> None:
     assert [it.verdict for it in found(Work).liveness] == ["holds", "holds"]
     assert [it.name for it in found(Work).liveness] == ["each_works(node=n1)", "each_works(node=n2)"]
     assert [it.verdict for it in found(WorksTogether).liveness] == ["violated", "violated"]
@@ -133,7 +133,7 @@ def test_what_is_called_fair_is_an_action() -> None:
         assumptions_of(Rules())
 
 
-def test_each_names_a_parameter() -> None:
+def test_each_has_to_name_a_parameter() -> None:
     class Elsewhere(Work):
         @fair(each="broker")
         @action
@@ -144,7 +144,7 @@ def test_each_names_a_parameter() -> None:
         assumptions_of(Elsewhere())
 
 
-def test_fairness_is_said_once() -> None:
+def test_two_fairness_decorators_are_refused() -> None:
     with pytest.raises(ModelError, match="is called fair or unfair twice"):
 
         class Twice(Work):
@@ -258,7 +258,7 @@ def test_a_condition_that_fails_is_an_error_at_its_line() -> None:
         assert caught.value.line is not None
 
 
-def test_symmetry_is_refused() -> None:
+def test_symmetry_with_liveness_is_refused() -> None:
     for search_states in ENGINES.values():
         with pytest.raises(ModelError, match="a run of orbits need not be one of the model"):
             search_states(Work(), list(collect(Work, []).values()), Options(workers=1, symmetry=True))
@@ -337,7 +337,7 @@ def test_show_says_what_is_fair(tmp_path: Path) -> None:
     assert any(line.startswith("  each_works (always_eventually)") for line in said)
 
 
-def test_reports_know_lassos(tmp_path: Path) -> None:
+def test_every_report_shows_lassos(tmp_path: Path) -> None:
     result = outcome(tmp_path, WorksTogether)
     [entry] = json.loads(json_report.document([result]))["results"]
     assert entry["loop"] == 0

@@ -107,7 +107,7 @@ def test_without_fairness_every_run_may_stutter() -> None:
     assert_verdict(FairGraph(2, 1, ((0, 0, 1),), (0,), NONE, frozenset({1}), {0: False}), "eventually", "holds")
 
 
-def test_a_dead_end_stutters_for_ever() -> None:
+def test_a_deadlocked_state_stutters_forever() -> None:
     graph = FairGraph(3, 1, ((0, 0, 1), (0, 0, 2)), (0,), NONE, frozenset({1}), {0: True})
     assert_verdict(graph, "eventually", "violated")
     assert_verdict(graph, "recoverable", "violated")

@@ -65,7 +65,7 @@ def test_functions_in_the_file_of_the_model_or_of_a_base(tmp_path: Path) -> None
     assert "beside_it" in spec.properties(vars(load_file(root / "specs/leaks.py"))["Leaks"])
 
 
-def test_only_what_is_about_the_model(tmp_path: Path) -> None:
+def test_only_properties_of_the_model_are_collected(tmp_path: Path) -> None:
     invariants = """
         from __future__ import annotations
         from floodmark import Model, invariant
@@ -114,7 +114,7 @@ def test_a_subclass_keeps_the_properties_of_its_base(tmp_path: Path) -> None:
         ("def below_size(tank: Tank) -> bool: ...", "property 'below_size' is already defined at .*tank.py"),
     ],
 )
-def test_a_property_that_is_wrong(tmp_path: Path, function: str, message: str) -> None:
+def test_an_invalid_property_is_an_error_with_its_line(tmp_path: Path, function: str, message: str) -> None:
     head = "from __future__ import annotations\nfrom floodmark import invariant\nfrom model.tank import Tank\n"
     root = tank_project(tmp_path, **{"invariants/tank.py": f"{head}\n@invariant\n{function}\n"})
     with pytest.raises(SourceError, match=message) as caught:

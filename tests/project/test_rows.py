@@ -314,7 +314,7 @@ def test_list_and_show_and_those_that_need_one_row(run: Run) -> None:
     assert "vast" not in text
 
 
-def test_the_model_of_a_row(tmp_path: Path) -> None:
+def test_a_row_chooses_its_constants_and_designs(tmp_path: Path) -> None:
     path = tank_project(tmp_path, ROWS) / "specs/tank.toml"
     assert model_of(f"{path}@large").constant_values == {"size": 9}
     assert type(model_of(path, "Leaks")).__name__ == "Leaks"
@@ -459,7 +459,7 @@ def test_a_lock_from_before_there_were_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_what_another_name_may_mean(tmp_path: Path) -> None:
+def test_a_name_may_mean_a_row_or_a_file(tmp_path: Path) -> None:
     """One spec becomes one other, and rather a row of its own file."""
     plain = 'model = "model.tank:Tank"\n'
     was = tmp_path / "before"

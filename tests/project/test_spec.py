@@ -121,7 +121,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, message:
     assert at == line
 
 
-def test_a_missing_file_and_binary_text(tmp_path: Path) -> None:
+def test_missing_and_binary_specs_are_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
         read(tmp_path / "none.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
@@ -139,7 +139,7 @@ def test_a_missing_file_and_binary_text(tmp_path: Path) -> None:
         ("tonk.py:Tank", "there is no module 'tonk.py'"),
     ],
 )
-def test_a_model_that_is_not_there(tmp_path: Path, reference: str, message: str) -> None:
+def test_a_missing_model_is_an_error_of_the_spec(tmp_path: Path, reference: str, message: str) -> None:
     root = tank_project(tmp_path)
     write(root, {"specs/other.toml": f'title = "x"\nmodel = "{reference}"\n'})
     with pytest.raises(SourceError, match=message) as caught:
@@ -157,7 +157,9 @@ def test_a_model_that_is_not_there(tmp_path: Path, reference: str, message: str)
         ("from floodmark.language import nothing\n", "there is no nothing in language", 1),
     ],
 )
-def test_a_model_file_that_fails(tmp_path: Path, text: str, message: str, line: int) -> None:
+def test_an_exception_in_a_model_file_is_reported_at_its_line(
+    tmp_path: Path, text: str, message: str, line: int
+) -> None:
     (tmp_path / "broken.py").write_text(text, encoding="utf-8")
     (tmp_path / "broken.toml").write_text('model = "broken.py:Broken"\n', encoding="utf-8")
     with pytest.raises(SourceError, match=message) as caught:
@@ -236,7 +238,7 @@ def test_flawed_designs_beside_the_spec_may_import_each_other(tmp_path: Path) ->
     assert issubclass(more, leaks)
 
 
-def test_a_file_without_a_repository(tmp_path: Path) -> None:
+def test_a_spec_outside_a_repository_is_read(tmp_path: Path) -> None:
     flawed = LEAKY.replace("model.tank", "tank")
     write(tmp_path, {"tank.py": TANK, "flawed.py": flawed, "tank.toml": 'model = "tank.py:Tank"\n'})
     spec = read(tmp_path / "tank.toml")
@@ -244,7 +246,7 @@ def test_a_file_without_a_repository(tmp_path: Path) -> None:
     assert spec.model_class().__name__ == "Tank"
 
 
-def test_find_takes_the_tier(tmp_path: Path) -> None:
+def test_find_returns_the_specs_of_a_tier(tmp_path: Path) -> None:
     files = {"a/quick.toml": 'model = "m:M"\n', "b/deep.toml": 'model = "m:M"\ntier = "deep"\n', "c/bad.toml": "x"}
     root = write(tmp_path, files)
     names = {tier: [path.stem for path in find([root], tier)] for tier in ("quick", "deep", "all")}

@@ -124,7 +124,7 @@ def test_later_last_epoch_wins_then_the_longer_log(
         ([1, 1, 4], [1, 2, 3], (1, 2), [1]),
     ],
 )
-def test_truncation_after_one_answer(
+def test_one_fetch_response_truncates_as_kip_279_says(
     leader: list[int], follower: list[int], answer: tuple[int, int] | None, after: list[int]
 ) -> None:
     """The golden values of KIP-279's tables, by way of a fetch."""
@@ -209,7 +209,7 @@ def test_follower_that_fetches_refuses_pre_votes() -> None:
     assert run.step("prospective_gives_up", replica=R3).view().role[R3] == Role.FOLLOWER
 
 
-def test_strays_change_nothing() -> None:
+def test_stray_messages_change_nothing() -> None:
     run = Run(KraftClusters(max_epoch=1))
     before = run.state
     strays = [after for step, after in successors(run.model, before) if step.action == "stray_request_arrives"]
@@ -291,7 +291,7 @@ def test_voter_that_hears_a_candidate_give_up_keeps_its_vote() -> None:
         ("observers.toml@restart", "LearnsBeforeItAppends", {"followers_learn_from_their_leader"}),
     ],
 )
-def test_no_other_property_notices_it(spec: str, design: str, noticed: set[str]) -> None:
+def test_only_the_named_property_notices_the_mistake(spec: str, design: str, noticed: set[str]) -> None:
     """Whatever else must hold of KIP-595 holds of the design as well."""
     check = one_check(SPECS / spec, design, CheckSettings())
     found = check.spec.properties(check.cls())

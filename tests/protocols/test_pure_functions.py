@@ -177,7 +177,7 @@ def test_an_override_forgets_the_first_target_only(old: list[int], first: list[i
 
 
 @given(ORDERED, ORDERED)
-def test_order_is_kept(first: list[int], rest: list[int]) -> None:
+def test_normalisation_keeps_the_order_of_replicas(first: list[int], rest: list[int]) -> None:
     both = followed_by(seq(*first), seq(*rest))
     assert both[: len(first)] == seq(*first)
     assert Set(both) == some(*first, *rest)

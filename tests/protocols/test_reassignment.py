@@ -37,7 +37,7 @@ def some(*numbers: int) -> Set[Broker]:
 class TestReplicaSets:
     """Sections of KIP-455; the order of a cancelled reassignment is not the original one."""
 
-    def test_origin_and_target(self) -> None:
+    def test_origin_and_target_follow_from_a_registration(self) -> None:
         replicas, adding, removing = some(1, 2, 3, 4), some(4), some(1)
         assert origin(replicas, adding) == some(1, 2, 3)
         assert target(replicas, removing) == some(2, 3, 4)
@@ -45,19 +45,19 @@ class TestReplicaSets:
         assert is_reassigning(some(), removing)
         assert not is_reassigning(some(), some())
 
-    def test_consistency(self) -> None:
+    def test_an_inconsistent_registration_is_detected(self) -> None:
         assert is_consistent(some(1, 2, 3), some(3), some(1))
         assert not is_consistent(some(1, 2), some(1), some(1))
         assert not is_consistent(some(1, 2), some(3), some())
         assert not is_consistent(some(1, 2), some(1, 2), some())
         assert not is_consistent(some(1, 2), some(), some(1, 2))
 
-    def test_order(self) -> None:
+    def test_target_and_origin_keep_their_order(self) -> None:
         assert followed_by(seq(3, 1), seq(1, 2)) == seq(3, 1, 2)
         assert without(seq(3, 1, 2), some(1)) == seq(3, 2)
         assert members(seq(3, 1)) == some(1, 3)
 
-    def test_a_move_to_other_brokers(self) -> None:
+    def test_a_move_to_other_brokers_adds_and_removes_all(self) -> None:
         moved = reassigned(seq(1, 2, 3), seq(4, 5, 6))
         assert (moved.replicas, moved.adding, moved.removing) == (seq(4, 5, 6, 1, 2, 3), some(4, 5, 6), some(1, 2, 3))
         assert origin_of(moved) == seq(1, 2, 3)
@@ -123,7 +123,7 @@ def test_kraft_completes_in_one_record() -> None:
     assert run.model.replication[P1].isr == some(3, 4)
 
 
-def test_the_example_of_the_earlier_kip() -> None:
+def test_the_example_of_kip_236_has_the_same_steps() -> None:
     """[1,2] to [2,3], changed to [2,4]: broker 3, which neither wants, is dropped."""
     model = RequestedReassignment(brokers=4)
     run = Run(model)
@@ -147,7 +147,7 @@ def test_the_example_of_the_earlier_kip() -> None:
         ((1, 2), (1,), 2, 1, (1,), (1, 2)),
     ],
 )
-def test_the_slice_of_the_drop_set(
+def test_the_drop_set_is_what_the_target_lacks(
     assigned: tuple[int, ...], isr: tuple[int, ...], leader: int, top: int, inclusive: tuple[int, ...],
     exclusive: tuple[int, ...],
 ) -> None:
@@ -162,7 +162,7 @@ def test_the_slice_of_the_drop_set(
     assert some(*assigned) - members(existing[: top - 1]) == some(*exclusive)
 
 
-def test_a_cancellation_in_seven_steps() -> None:
+def test_a_cancellation_takes_seven_steps() -> None:
     run = Run(Reassignment(brokers=4))
     run.take("client_submits", Set({P1}), some(3, 4), False, True).take("controller_begins", P1)
     for step in ("step_1_persists_both", "step_2_tells_both", "step_3_starts_added"):
@@ -183,7 +183,7 @@ def test_a_cancellation_in_seven_steps() -> None:
     assert not run.model.cancel_requested
 
 
-def test_an_order_that_is_rolled_back() -> None:
+def test_a_rollback_restores_the_order() -> None:
     """(2,3,1) => (3,1,2), which waits for a replica that is out of sync, and back."""
     run = Run(OrderedReassignment(brokers=3, replication_factor=3, largest_target=3))
     assert run.model.order[P1] == seq(2, 3, 1)

@@ -38,7 +38,7 @@ def entry(**changes: object) -> str:
     return json.dumps({"version": 1, "partitions": [{k: v for k, v in fields.items() if v is not ...}]})
 
 
-def test_the_example_of_the_kip() -> None:
+def test_the_example_of_the_kip_is_read() -> None:
     first, second = parse(KIP_236).values()
     assert first == Move(TopicPartition("foo1", 0), (1, 2, 4), (1, 2, 3))
     assert second == Move(TopicPartition("foo2", 1), (7, 9, 8), (5, 6, 8))
@@ -136,7 +136,7 @@ def test_an_error_names_the_line_of_its_entry() -> None:
         parse(text, "plan.json")
 
 
-def test_the_same_partition_twice() -> None:
+def test_a_repeated_partition_is_an_error() -> None:
     text = KIP_236.replace("foo2", "foo1").replace('"partition": 1', '"partition": 0')
     with pytest.raises(SourceError, match=r"partitions\[1\]: foo1-0 is listed twice"):
         parse(text)

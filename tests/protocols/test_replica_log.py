@@ -23,7 +23,7 @@ GOLDEN = [
 
 
 @pytest.mark.parametrize(("leader_log", "log", "answer", "after"), GOLDEN)
-def test_one_round_of_truncation(
+def test_one_round_of_truncation_gives_the_golden_log(
     leader_log: list[int], log: list[int], answer: tuple[int, int] | None, after: list[int]
 ) -> None:
     leader, follower = Seq(leader_log), Seq(log)

@@ -48,7 +48,9 @@ TIMELINE = [
 
 
 @pytest.mark.parametrize(("isr", "old", "drafts", "adopted"), TIMELINE)
-def test_the_timeline_of_a_reassignment(isr: Set[Broker], old: bool, drafts: bool, adopted: bool) -> None:
+def test_the_metrics_follow_the_timeline_of_a_reassignment(
+    isr: Set[Broker], old: bool, drafts: bool, adopted: bool
+) -> None:
     now = state(isr, before=some(1, 2, 3), after=some(4, 5, 6))
     assert (len(now.replicas) > len(now.isr)) == old
     assert UnderReplicated(brokers=6).is_under_replicated(now) == drafts

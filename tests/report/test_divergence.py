@@ -203,7 +203,7 @@ def found(bad: type[Gate], name: str = "never_full", **constants: int) -> Diverg
     return divergence(DesignPair(model, with_constants(Gate, model)), violations[0], subject)
 
 
-def test_a_guard_that_stops_it() -> None:
+def test_a_divergence_names_the_guard_that_disables_the_step() -> None:
     said = found(LetsAllIn)
     assert (said.how, said.step) == ("stopped", 4)
     assert said.text == "Gate does not take it: self.room() is false"
@@ -229,7 +229,7 @@ def test_a_design_with_another_initial_state_diverges_at_step_1() -> None:
     assert (said.how, said.step, said.reasons) == ("begins", 1, ("inside: 0 in Gate, 5 in BeginsFull",))
 
 
-def test_an_action_of_its_own() -> None:
+def test_an_action_of_the_known_bad_design_alone_is_the_divergence() -> None:
     said = found(Jumps)
     assert (said.how, said.step, said.text) == ("unknown", 2, "Gate has no action jump")
 
@@ -242,19 +242,19 @@ def test_what_only_the_known_bad_design_knows_is_not_what_it_does_wrong() -> Non
     assert said.ruling.call == "room()"
 
 
-def test_an_error_is_a_step_too() -> None:
+def test_a_step_with_a_model_error_can_be_the_divergence() -> None:
     said = found(Leaks)
     assert (said.how, said.step, said.text) == ("fails", 2, "Gate takes it without an error")
 
 
-def test_a_property_that_judges_otherwise() -> None:
+def test_a_property_with_another_value_is_the_divergence() -> None:
     said = found(Judges)
     assert (said.how, said.step) == ("judged", None)
     assert said.ruling is not None
     assert (said.ruling.call, said.ruling.good.text) == ("counted()", "1")
 
 
-def test_a_step_that_is_missing() -> None:
+def test_a_step_of_the_good_design_alone_is_the_divergence() -> None:
     said = found(NeverCloses, "closes")
     assert (said.how, said.step) == ("alike", None)  # going in and out forever is fair in the gate, too
     said = found(NeverOpens, "closes")
@@ -413,7 +413,7 @@ def test_every_flaw_of_a_spec_has_a_rule() -> None:
         assert result.divergence.ruling is not None, result.variant
 
 
-def test_text_and_json_say_it(tmp_path: Path) -> None:
+def test_text_and_json_contain_the_divergence(tmp_path: Path) -> None:
     with inside(tank(tmp_path, FLAWED)):
         every = checks(read(Path("specs/tank.toml")), CheckSettings(workers=1))
         result = run_check(every[2])

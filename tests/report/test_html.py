@@ -119,7 +119,7 @@ def test_each_level_and_each_action_is_there(every: list[Case]) -> None:
         assert f"{name}{fired:,}" in page.text
 
 
-def test_text_stays_text() -> None:
+def test_text_of_a_model_is_escaped() -> None:
     assert html([claim(ExitCode.NOT_AS_EXPECTED)]).count("x = &lt;b&gt;") == 1
     assert tag("p", "a", tag("b", "<i>"), "c", None, ["d", tag("i")], class_="x", hidden=False).tail is None
 
@@ -328,7 +328,7 @@ def test_on_a_phone_nothing_is_broken_by_letter_or_cut(tab: Browser, page: Path)
     assert tab.evaluate("document.querySelectorAll('.chart').length") >= 3
 
 
-def test_the_themes_differ(tab: Browser, page: Path) -> None:
+def test_the_dark_theme_has_other_colours(tab: Browser, page: Path) -> None:
     backgrounds = []
     for scheme in ("light", "dark"):
         tab.open(page, *SIZES["desktop"], scheme)

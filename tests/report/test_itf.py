@@ -77,7 +77,7 @@ def value(kind: Type, written: Any) -> Any:
         ("specs/examples/two_phase_commit.toml", "CommitsOnMajority"),
     ],
 )
-def test_states_come_back(spec: str, variant: str) -> None:
+def test_states_are_the_same_after_itf(spec: str, variant: str) -> None:
     with inside(ROOT):
         results = check(Path(spec), CheckSettings(workers=1, only_variant=variant))
     result = next(it for it in results if it.violation is not None)

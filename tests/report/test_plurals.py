@@ -83,7 +83,7 @@ def test_words_agree_with_their_numbers() -> None:
     assert [counted_seconds(seconds) for seconds in (1, 0.5, 60.0)] == ["1 second", "0.5 seconds", "60 seconds"]
 
 
-def test_a_model_with_one_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_state_is_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with inside(tank_project(tmp_path)):
         for more in (["--set", "size=0"], ["--max-states", "1"]):
             command.main(["check", "--engine", "reference", *more], standalone_mode=False)

@@ -253,7 +253,7 @@ def test_a_step_that_changes_nothing_says_so() -> None:
     assert lines[-2:] == ["2  wait()", "     nothing changes"]
 
 
-def test_why_all_fails_for_one_choice() -> None:
+def test_all_is_explained_by_the_choice_that_fails() -> None:
     @invariant
     def hw_within_log(model: Cluster) -> bool:
         return all(model.node[broker].hw <= len(model.log[broker]) for broker in Broker)
@@ -277,7 +277,7 @@ def test_why_the_condition_of_a_choice_is_told() -> None:
     ]
 
 
-def test_why_any_finds_none() -> None:
+def test_any_is_explained_by_every_choice() -> None:
     @invariant
     def someone_is_new(model: Cluster) -> bool:
         return any(model.node[broker].hw > 2 for broker in model.isr if broker != model.leader)
@@ -297,7 +297,7 @@ def test_why_any_finds_none() -> None:
     ]
 
 
-def test_why_an_implication_fails() -> None:
+def test_an_implication_is_explained_by_both_sides() -> None:
     @invariant
     def no_leader_is_out(model: Cluster) -> bool:
         return all(implies(model.leader == broker, broker in model.isr) for broker in Broker)
@@ -319,7 +319,7 @@ def test_why_the_part_of_and_that_fails() -> None:
     assert why(both) == ["model.leader is None is false: b1 is None"]
 
 
-def test_why_every_part_of_or_fails() -> None:
+def test_or_is_explained_by_every_part() -> None:
     @invariant
     def either(model: Cluster) -> bool:
         return model.cleaned or len(model.isr) == 3 or not model.requests
@@ -356,7 +356,7 @@ def test_why_the_failing_link_of_a_chain() -> None:
     ]
 
 
-def test_why_follows_helpers_and_rules() -> None:
+def test_explanations_follow_helpers_and_rules() -> None:
     @invariant
     def leader_has_committed(model: Cluster) -> bool:
         return model.leader is None or model.node[model.leader].hw == 0 or model.committed(model.leader, 1)
@@ -379,7 +379,7 @@ def clean(model: Cluster, brokers: Set[Broker]) -> bool:
     return True
 
 
-def test_why_follows_loops_and_tests() -> None:
+def test_explanations_follow_loops_and_tests() -> None:
     @invariant
     def outsiders_are_clean(model: Cluster) -> bool:
         return clean(model, brokers=model.isr)
@@ -405,7 +405,7 @@ def test_an_explanation_follows_local_variables() -> None:
     ]
 
 
-def test_why_the_branch_that_was_taken() -> None:
+def test_explanations_follow_the_taken_branch() -> None:
     @invariant
     def branches(model: Cluster) -> bool:
         return model.cleaned if model.leader is not None else len(model.isr) == 3
@@ -413,7 +413,7 @@ def test_why_the_branch_that_was_taken() -> None:
     assert why(branches) == ["model.leader is not None is true: b1 is not None", "model.cleaned = False"]
 
 
-def test_why_a_transition_fails() -> None:
+def test_a_transition_is_explained_by_both_states() -> None:
     @transition
     def isr_grows(old: Cluster, new: Cluster) -> bool:
         return old.isr <= new.isr
@@ -480,7 +480,7 @@ def test_symmetric_counts_are_called_orbits() -> None:
     assert "9,716 orbits" in said(result(symmetry=True))[0]
 
 
-def test_warnings_come_unasked() -> None:
+def test_warnings_are_printed_without_an_option() -> None:
     found = Exploration("native", complete=True, distinct=4, actions={"elect": 3, "clean": 0}, cut=1200)
     found.vacuous.append(Premise("hw_within_log", "invariants/cluster.py", 17))
     assert [line.strip() for line in said(result(exploration=found))[1:]] == [

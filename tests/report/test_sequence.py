@@ -153,7 +153,7 @@ def found(spec: str, name: str) -> CheckResult:
     return result
 
 
-def test_a_known_counterexample_as_mermaid() -> None:
+def test_a_counterexample_is_drawn_in_mermaid() -> None:
     assert mermaid(found("specs/alter_isr/core.toml", "IgnoresPendingExpand")).splitlines() == [
         "sequenceDiagram",
         "    participant P0 as controller",

@@ -35,7 +35,7 @@ def breaks(run: Run) -> Run:
     return run
 
 
-def test_check_and_its_reports(broken: Run) -> None:
+def test_the_check_and_its_reports_number_steps_alike(broken: Run) -> None:
     _, text = broken("check", "--engine", "reference", "--json", "r.json")
     for kind in ("sarif", "html", "junit"):
         broken("report", "r.json", "--as", kind, "--into", f"r.{kind}")
@@ -51,7 +51,7 @@ def test_check_and_its_reports(broken: Run) -> None:
     assert "after 3 steps" in Path("r.junit").read_text()
 
 
-def test_the_docstring_of_an_emitted_test(broken: Run) -> None:
+def test_an_emitted_test_numbers_steps_as_the_check_does(broken: Run) -> None:
     broken("check", "--engine", "reference", "--json", "r.json")
     _, text = broken("report", "r.json", "--as", "test")
     assert '"""Tank breaks never_two after 3 steps (specs/tank.toml)."""' in text

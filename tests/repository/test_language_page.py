@@ -40,7 +40,7 @@ def source_with(body: str) -> str:
 
 
 @pytest.mark.parametrize(("code", "body"), CODES, ids=[code for code, _ in CODES])
-def test_each_example_compiles(tmp_path: Path, code: str, body: str) -> None:
+def test_each_example_of_the_language_page_compiles(tmp_path: Path, code: str, body: str) -> None:
     (tmp_path / "examples.py").write_text(source_with(body), encoding="utf-8")
     read_program(sized(vars(load_file(tmp_path / "examples.py"))["Examples"](), FIRST_WIDTHS), {})
     assert code.replace("|", "\\|") in PAGE.read_text(encoding="utf-8")

@@ -207,7 +207,7 @@ def test_pytest_collects_specs_from_an_installed_package(environment: Environmen
 
 
 @pytest.mark.slow
-def test_workers_of_spark(environment: Environment, repository: Path) -> None:
+def test_spark_workers_import_the_package_from_a_zip(environment: Environment, repository: Path) -> None:
     for path in (None, "."):
         for options in (["--spark", "distribute=always"], []):
             command = ["floodmark", "check", "specs/lease.toml", "--engine", "spark", *options, "--json", "found.json"]

@@ -29,7 +29,7 @@ def test_the_readme_is_short() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_of_the_pages_have_targets(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
 
@@ -169,7 +169,7 @@ def test_files_that_it_names_exist(path: str) -> None:
     assert (ROOT / path).exists()
 
 
-def test_a_mutant_survives(tmp_path: Path) -> None:
+def test_the_readme_shows_a_surviving_mutant(tmp_path: Path) -> None:
     (tmp_path / "lease.py").write_text(block("model"))
     (tmp_path / "lease.toml").write_text(block("model spec"))
     run = floodmark("mutate", "lease.toml", "--workers", "1", directory=tmp_path)

@@ -54,7 +54,7 @@ def root(tmp_path: Path) -> Path:
         pytest.param(("mutate", "tank"), 1, marks=pytest.mark.slow),
     ],
 )
-def test_what_needs_no_spark(root: Path, arguments: tuple[str, ...], code: int) -> None:
+def test_commands_other_than_spark_run_without_it(root: Path, arguments: tuple[str, ...], code: int) -> None:
     ended, text = floodmark(root, *arguments)
     assert ended == code, text
 

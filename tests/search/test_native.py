@@ -279,7 +279,7 @@ def test_a_transition_property_sees_the_last_step_of_all() -> None:
     assert steps(found)[-1] == "step(by=1)"
 
 
-def test_what_can_be_reached() -> None:
+def test_reachability_properties_are_found() -> None:
     class Hopeful(Counter):
         @reachable
         def four(self) -> bool:
@@ -531,7 +531,7 @@ def test_states_of_many_words_agree_with_cpython() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_tables_grow(workers: int) -> None:
+def test_a_full_table_is_replaced_by_a_larger_one(workers: int) -> None:
     """371,293 states: the table is replaced several times, in the middle of a level."""
     found = native(Grid, Options(workers=workers), side=13)
     assert (found.distinct, found.complete, found.depth) == (13**5, True, 5 * 12 + 1)
@@ -558,7 +558,7 @@ def grid_digest(side: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_many_successors_of_few_states(workers: int) -> None:
+def test_states_may_have_very_many_successors(workers: int) -> None:
     """90,000 states with up to 600 successors each, 27 million in all, on three levels."""
     found = native(Jumps, Options(workers=workers), size=300)
     assert (found.distinct, found.depth) == (300 * 300, 4)

@@ -76,7 +76,7 @@ def test_a_check_warns_when_no_state_is_within_the_boundary(folder: Path, engine
 
 
 @pytest.mark.parametrize("method", ["bmc", "induction", "k-induction", "infer"])
-def test_a_proof_is_none(folder: Path, method: str) -> None:
+def test_a_proof_without_states_is_none(folder: Path, method: str) -> None:
     code, text = said("prove", "tank.toml", "--method", method)
     assert code == 5, text
     assert "no state is within the boundary; nothing was proved" in text

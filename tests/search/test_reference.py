@@ -88,7 +88,7 @@ def numbers(trace: tuple[TraceState, ...]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("managers", "distinct", "generated"), [(2, 56, 154), (3, 288, 1146), (4, 1568, 8258)])
-def test_counts_of_two_phase_commit(managers: int, distinct: int, generated: int) -> None:
+def test_the_reference_engine_has_the_counts_of_tlc(managers: int, distinct: int, generated: int) -> None:
     """288 is the figure of Stateright's test; 1,146 that of TLC for the same text."""
     found = search(TwoPhaseCommit, managers=managers)
     assert (found.distinct, found.generated, found.complete) == (distinct, generated, True)
@@ -139,14 +139,14 @@ def test_a_transition_property_sees_steps_to_known_states() -> None:
     assert numbers(found.violations[0].trace) == [0, 0]
 
 
-def test_deadlock_only_on_request() -> None:
+def test_deadlock_is_reported_only_on_request() -> None:
     assert not search(Counter).violations
     found = search(Counter, Options(deadlock=True))
     assert found.violations[0].kind == "deadlock"
     assert numbers(found.violations[0].trace) in ([0, 2, 4], [1, 3, 4], [1, 2, 4])
 
 
-def test_a_property_that_nothing_reaches() -> None:
+def test_an_unreached_property_is_reported() -> None:
     class Hopeful(Counter):
         @reachable
         def four(self) -> bool:
@@ -218,7 +218,7 @@ def test_a_limit_ends_a_reference_search_without_a_verdict(limits: Limits, stopp
     assert (found.complete, str(found.stopped)) == (False, stopped)
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported_after_each_level() -> None:
     told: list[Progress] = []
     search(TwoPhaseCommit, watch=told.append, managers=2)
     assert [progress.level for progress in told] == list(range(1, 9))
@@ -226,7 +226,7 @@ def test_progress_is_told() -> None:
     assert all(progress.memory > 0 for progress in told)
 
 
-def test_symmetry_counts_orbits() -> None:
+def test_the_reference_engine_counts_orbits() -> None:
     whole, orbits = search(Votes), search(Votes, Options(symmetry=True))
     assert whole.distinct == 1 + 3 + 6 + 6
     assert (orbits.distinct, orbits.complete) == (4, True)

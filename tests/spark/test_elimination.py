@@ -220,7 +220,7 @@ def test_steps_that_leave_the_boundary_are_no_steps(tmp_path: Path, noted: Noted
     assert [premise.property for premise in found.vacuous] == ["what_begins_far_out_comes_back"]
 
 
-def test_levels_that_ask_alone_or_together(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_may_be_combined_into_one_job(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
     for together in (1, 7):
         monkeypatch.setattr(recoverability, "MIN_STATES_OF_JOB", together)
         assert_judged_as_natively(Stairs(), quiet(tmp_path / str(together)), noted, partitions=3)

@@ -178,7 +178,7 @@ def test_a_distributed_search_counts_orbits_as_a_native_one() -> None:
 
 
 @pytest.mark.parametrize("leaves", [pytest.param(False, marks=SLOW), True])
-def test_transitions_boundaries_and_model_errors(leaves: bool) -> None:
+def test_transitions_boundaries_and_model_errors_are_found_on_spark(leaves: bool) -> None:
     found = both(Walk(leaves=leaves))
     assert {violation.kind for violation in found.violations} >= {"transition"}
 
@@ -222,7 +222,7 @@ def test_a_search_that_does_not_fit_moves_over(room: int, monkeypatch: pytest.Mo
         assert before.distinct <= after.distinct
 
 
-def test_a_search_that_fits_stays() -> None:
+def test_a_search_that_fits_in_memory_stays_local() -> None:
     found = found_by(search_states, TwoPhaseCommit(), Options(workers=1), None, Distribution(wide=10**9))
     assert (found.engine, found.distinct) == ("spark", 288)
 

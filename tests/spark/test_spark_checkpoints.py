@@ -85,7 +85,7 @@ def flipped(path: Path, place: int) -> None:
     (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
 
 
-def test_each_byte_of_a_manifest(interrupted: Path, tmp_path: Path) -> None:
+def test_damage_to_any_byte_of_a_manifest_is_noticed(interrupted: Path, tmp_path: Path) -> None:
     kept = copied(interrupted, tmp_path)
     newest, before = sorted(kept.glob("level-*.json"), reverse=True)[:2]
     wanted = [chain[-1] for chain in opened(kept).manifests()]
@@ -127,7 +127,7 @@ def parts(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("part-*") if path.stat().st_size > 200)
 
 
-def test_a_byte_of_the_states(interrupted: Path, tmp_path: Path) -> None:
+def test_damage_to_a_byte_of_stored_states_is_noticed(interrupted: Path, tmp_path: Path) -> None:
     """The level before is taken."""
     kept = copied(interrupted, tmp_path)
     part = parts(max(kept.glob("states-*")))[0]
@@ -163,7 +163,7 @@ def test_what_is_damaged_is_named_and_everything_is_read_once(
 
 
 @pytest.mark.slow
-def test_many_bytes_of_the_states(interrupted: Path, tmp_path: Path) -> None:
+def test_damage_to_many_bytes_of_stored_states_is_noticed(interrupted: Path, tmp_path: Path) -> None:
     """Of the newest level, and of the first, without which none can be gone on from."""
     kept = copied(interrupted, tmp_path)
     for part in parts(max(kept.glob("states-*"))):
@@ -206,7 +206,7 @@ def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_a_full_disk_of_checkpoints(tmp_path: Path) -> None:
+def test_a_full_disk_of_checkpoints_is_an_error_that_names_it(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 60) as disk:
         with pytest.raises(SourceError, match=r"cannot be written: .*(No space left on device|ENOSPC)"):
             found_by(Sieve(), checkpoint=str(disk / "kept"))
@@ -216,7 +216,7 @@ def test_a_full_disk_of_checkpoints(tmp_path: Path) -> None:
     same(found_by(Sieve(), resume=str(tmp_path / "kept")), Sieve())
 
 
-def test_a_full_disk_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_of_a_worker_is_an_error_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with small_disk(tmp_path / "disk", 400) as disk:
         original = Cluster.__init__
 

@@ -54,7 +54,7 @@ def test_a_difference_is_told() -> None:
     assert differs({"depth": 3, "more": 1}, {"depth": 3}) == ""
 
 
-def test_the_figures_of_many() -> None:
+def test_the_figures_of_many_outcomes_are_summed() -> None:
     outcomes = [
         Outcome(0, Counter({"executor killed": 2}), repaired=3, slower=2.0),
         Outcome(1, Counter({"executor killed": 1, "driver killed": 1}), slower=4.5, differs="depth: 3, not 4"),
@@ -65,7 +65,7 @@ def test_the_figures_of_many() -> None:
     assert "took 2.0 times as long" in said[-1]
 
 
-def test_outcomes_are_kept(tmp_path: Path) -> None:
+def test_outcomes_are_stored_and_read_again(tmp_path: Path) -> None:
     known = {seed: Outcome(seed, Counter({"executor killed": seed}), repaired=3, slower=2.0) for seed in (4, 7)}
     for one in known.values():
         keep(one, tmp_path / "kept")

@@ -147,7 +147,9 @@ def test_words_that_change_or_change_places_change_the_sum_of_what_is_sent(size:
 
 
 @pytest.mark.slow
-def test_many_searches_that_outgrow_their_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_searches_get_more_partitions_when_they_outgrow_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for seed in range(4, 150):
         repartitioned(seed, tmp_path, monkeypatch)
 

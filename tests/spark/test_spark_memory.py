@@ -43,7 +43,7 @@ def test_a_limit_decides_how_many_workers_there_are(url: str, cores: int, used: 
     assert session._retrying(url, share(MIN_LIMIT, cores).workers) == used
 
 
-def test_which_masters_are_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_masters_are_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FLOODMARK_MASTER", raising=False)
     assert session.is_local(None)
     assert session.is_local("local[3]")

@@ -311,7 +311,7 @@ def summary(result: Any) -> tuple[Any, ...]:
     return result.variant, result.verdict, result.expected, found.digest, found.distinct, result.property
 
 
-def test_checks_are_tasks(tmp_path: Path) -> None:
+def test_many_checks_run_as_spark_tasks(tmp_path: Path) -> None:
     kept = tmp_path / "results"
     first, second = (of_tank(tmp_path / name, keep_results=str(kept)) for name in ("a", "b"))
     every = [*first, *second]
@@ -325,7 +325,7 @@ def test_checks_are_tasks(tmp_path: Path) -> None:
     assert {row["trace_length"] for row in rows} == {None, 3}
 
 
-def test_results_that_cannot_be_kept(tmp_path: Path) -> None:
+def test_unwritable_results_are_an_error(tmp_path: Path) -> None:
     every = of_tank(tmp_path, keep_results="nowhere://a")
     with pytest.raises(SourceError, match="the results cannot be written to nowhere://a"):
         list(run_on_spark(every, run_check, lambda check: None))
@@ -382,7 +382,7 @@ def test_a_limit_of_the_user_is_no_reason_to_distribute(tmp_path: Path) -> None:
             )
 
 
-def test_there_is_something_to_resume(tmp_path: Path) -> None:
+def test_resuming_without_a_checkpoint_is_an_error(tmp_path: Path) -> None:
     every = of_tank(tmp_path, resume=str(tmp_path / "nothing"))
     with pytest.raises(SourceError, match="there is no checkpoint in"):
         list(run_on_spark(every, run_check, lambda check: None))

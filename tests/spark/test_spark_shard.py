@@ -172,7 +172,7 @@ def changed(path: Path, place: int, mask: int = 0x40) -> None:
         file.write(bytes([known ^ mask]))
 
 
-def test_each_byte_of_a_header(tmp_path: Path, code: Loaded) -> None:
+def test_damage_to_any_byte_of_a_header_is_noticed(tmp_path: Path, code: Loaded) -> None:
     files = begun(tmp_path, code)
     path = tmp_path / "header"
     for place in range(path.stat().st_size):
@@ -189,7 +189,7 @@ def test_each_byte_of_a_header(tmp_path: Path, code: Loaded) -> None:
     assert held(files) == WHOLE
 
 
-def test_each_byte_of_the_states(tmp_path: Path, code: Loaded) -> None:
+def test_damage_to_any_byte_of_the_states_is_noticed(tmp_path: Path, code: Loaded) -> None:
     """Seen by a process that opens the file anew, by whoever reads the level, and at the end."""
     files = begun(tmp_path, code)
     path = tmp_path / "states"
@@ -222,7 +222,7 @@ def test_states_that_are_cut_off_are_missed_by_who_has_them_open(tmp_path: Path,
             task(files)
 
 
-def test_each_byte_of_the_table(tmp_path: Path, code: Loaded) -> None:
+def test_damage_to_any_byte_of_the_table_is_noticed(tmp_path: Path, code: Loaded) -> None:
     """Seen at the end; a process that opens it anew makes another one."""
     files = begun(tmp_path, code, 2)
     path = tmp_path / "table-16"
@@ -258,7 +258,7 @@ def test_a_table_is_looked_at_before_a_larger_one_replaces_it(tmp_path: Path, co
         files.insert(np.arange(10_000, 90_000, dtype=np.uint64))
 
 
-def test_states_that_are_there_twice(tmp_path: Path, code: Loaded) -> None:
+def test_duplicate_states_are_noticed(tmp_path: Path, code: Loaded) -> None:
     """As a damaged table has them found again: the digest that was accepted has them, too."""
     files = begun(tmp_path, code, 2)
     twice = accepted(FIRST, SECOND, SECOND[:1])
@@ -342,7 +342,7 @@ def test_who_waits_for_a_lock_takes_the_one_that_is_there_then(tmp_path: Path, c
 # Known states.
 
 
-def test_seeds_are_compared(tmp_path: Path, code: Loaded) -> None:
+def test_seeded_states_are_compared_with_the_ledger(tmp_path: Path, code: Loaded) -> None:
     new = Shard(tmp_path, code)
     with pytest.raises(PartitionLost, match="nothing was put there"):
         new.adopt("a", KNOWN.of(0)[:1])
@@ -370,7 +370,9 @@ def test_seeds_that_come_late_change_nothing(tmp_path: Path, code: Loaded) -> No
 
 
 @pytest.mark.parametrize("which", ["states", "table"])
-def test_a_full_disk_is_named(which: str, tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_full_disk_names_the_file(
+    which: str, tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = begun(tmp_path, code, 2)
     allocate: Callable[..., None] = os.posix_fallocate
 

@@ -41,7 +41,7 @@ def _shown(file: str, name: str) -> dict[str, str]:
     return {key: repr(value) for key, value in ask(_named(file, name)).witness.items()}
 
 
-def test_witnesses_are_the_smallest() -> None:
+def test_witnesses_of_claims_are_smallest() -> None:
     assert _shown("kip_236.py", "replicas_kept_out_are_oar_without_rar") == {"oar": "{1}", "rar": "{2}"}
     assert _shown("kip_595.py", "successors_start_one_after_the_other") == {"successors": "11", "earlier": "0"}
     assert _shown("kip_352.py", "draft_implies_adopted") == {

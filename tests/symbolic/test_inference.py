@@ -107,14 +107,14 @@ def _above(search: Inference, least: int) -> Clause:
     return frozenset(-literal for literal in _at_most(search, least))
 
 
-def test_the_initial_states_are_asked_about() -> None:
+def test_an_inferred_invariant_has_to_hold_initially() -> None:
     """x > 5 and x <= 6: kept and safe, and nobody begins there."""
     search = _inference(Evens)
     answers = checked(search, [_above(search, 5), _at_most(search, 6)])
     assert answers == {"initial states": False, "every action": True, "safety": True}
 
 
-def test_every_action_is_asked_about() -> None:
+def test_an_inferred_invariant_has_to_be_preserved() -> None:
     """x <= 2 is true at first and leads to nothing bad, but 4 follows 2."""
     search = _inference(Evens)
     assert checked(search, [_at_most(search, 2)]) == {"initial states": True, "every action": False, "safety": True}
@@ -140,14 +140,14 @@ def test_nothing_leads_on_from_outside_of_the_boundary() -> None:
 
 
 @pytest.mark.parametrize("cls", [Steps, Fails])
-def test_safety_is_asked_about(cls: type[Model]) -> None:
+def test_an_inferred_invariant_has_to_exclude_violations(cls: type[Model]) -> None:
     """7 is excluded by nothing: a step from there breaks a property of steps, or is an error."""
     search = _inference(cls)
     assert checked(search, []) == {"initial states": True, "every action": True, "safety": False}
     assert set(checked(search, [_at_most(search, 4)]).values()) == {True}
 
 
-def test_without_its_questions_nothing_is_found() -> None:
+def test_inference_without_queries_finds_nothing() -> None:
     assert not Inferred().found
     assert not Inferred(checks={"initial states": True, "every action": True}).found
 

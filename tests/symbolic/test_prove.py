@@ -216,7 +216,7 @@ def test_bounded_is_not_enough_where_a_violation_is_known_or_time_ran_out(projec
 
 
 @pytest.mark.usefixtures("project")
-def test_bounded_search_of_a_step() -> None:
+def test_bounded_search_finds_a_violated_transition_property() -> None:
     code, text = of("Sinks", "bmc")
     assert code == 0
     assert "violates rises in 3 states" in text
@@ -232,7 +232,7 @@ def test_bounded_search_of_a_design_that_leaves_its_types(project: Path) -> None
     assert [state["state"]["x"] for state in entry["trace"]] == [0, 2, 4, 6]
 
 
-def test_a_violation_that_nobody_expected(project: Path) -> None:
+def test_an_unexpected_violation_exits_with_one(project: Path) -> None:
     write(project, {"specs/odd.toml": 'model = "flawed:Odd"\n'})
     for method in ("bmc", "k-induction"):
         code, text = said("--method", method, spec="specs/odd.toml")
@@ -440,7 +440,7 @@ def _no_seconds(text: str) -> str:
     return re.sub(r" [\d.]+ s \|", "", text)
 
 
-def test_a_proof_of_something_unknown(project: Path) -> None:
+def test_a_proof_of_an_unknown_property_is_an_error(project: Path) -> None:
     path = write(project, {"specs/typo.toml": 'model = "model.even:Even"\n[[prove]]\nmethod = "bmc"\n'
                                               'properties = ["not_fife"]\n'}) / "specs" / "typo.toml"
     wrong = read(path)
@@ -452,7 +452,7 @@ def test_a_proof_of_something_unknown(project: Path) -> None:
 # Claims.
 
 
-def test_claims_and_specs_of_a_folder(project: Path) -> None:
+def test_prove_answers_the_claims_of_a_folder(project: Path) -> None:
     write(project, {"specs/claims/mine.py": CLAIMS})
     code, text = said("--json", "out.json", "--max-seconds", "60", spec="specs/claims")
     assert code == 1
@@ -479,7 +479,7 @@ def test_limits_end_a_proof(project: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("project")
-def test_a_claim_beyond_z3(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
+def test_a_claim_beyond_z3_is_undetermined(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     text = CLAIMS.replace("return twice < 8", "return number * number * number != twice * number * 7 + 5")
     write(project, {"specs/claims/mine.py": text})
     answered: Any = claims.Answered(read_claims(project / "specs/claims/mine.py")[1], "undetermined", reason="timeout")

@@ -170,7 +170,7 @@ def test_a_proof_of_what_is_expected_to_break_is_not_as_expected(project: Path) 
 
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("most", [Limits(states=0), Limits(generated=0)], ids=["states", "steps"])
-def test_too_many_states_are_told(monkeypatch: pytest.MonkeyPatch, most: Limits) -> None:
+def test_an_incomplete_cross_check_is_reported(monkeypatch: pytest.MonkeyPatch, most: Limits) -> None:
     monkeypatch.setattr(enumeration, "ENUMERATION_LIMITS", most)
     code, text = prove()
     assert code == 0

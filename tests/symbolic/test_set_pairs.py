@@ -50,14 +50,14 @@ def are_apart(one: Any, other: Any) -> Any:
     return z3.ForAll([X], z3.Not(z3.And(IN(one, X), IN(other, X))), patterns=[IN(one, X), IN(other, X)])
 
 
-def test_two_majorities_meet() -> None:
+def test_two_majorities_intersect() -> None:
     within = [is_within(A, VOTERS), is_within(B, VOTERS)]
     assert asked(is_majority(A), is_majority(B), are_apart(A, B), *within)[0]
     assert not asked(is_majority(A), are_apart(A, B), *within)[0]
     assert not asked(is_majority(A), is_majority(B), are_apart(A, B))[0]
 
 
-def test_what_contains_a_majority_is_one() -> None:
+def test_a_superset_of_a_majority_is_a_majority() -> None:
     assert asked(is_majority(A), z3.Not(is_majority(B)), is_within(A, B))[0]
     assert not asked(is_majority(A), z3.Not(is_majority(B)), is_within(B, A))[0]
 

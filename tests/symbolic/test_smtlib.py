@@ -75,7 +75,7 @@ def written(*arguments: str, spec: str = "specs/even.toml") -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_obligations_of_an_induction() -> None:
+def test_induction_writes_its_obligations() -> None:
     folder = "even_induction"
     assert written() == {
         f"{folder}/0001-initial-not_five.smt2": "unsat",
@@ -87,7 +87,7 @@ def test_the_obligations_of_an_induction() -> None:
     assert first == "; even induction: grow does not preserve not_five"
 
 
-def test_the_obligations_of_a_lemma(project: Path) -> None:
+def test_lemmas_are_among_the_written_obligations(project: Path) -> None:
     write(project, {"invariants/even_lemmas.py": LEMMA})
     found = written()
     assert [name.partition("-")[2].removesuffix(".smt2") for name in found] == [
@@ -106,7 +106,7 @@ def test_the_obligations_of_a_proof_for_every_constant() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_obligations_of_a_bounded_search() -> None:
+def test_bounded_search_writes_its_obligations() -> None:
     found = written("--method", "bmc", "--only-variant", "Odd")
     beyond = {name[-45:]: status for name, status in found.items() if status == "sat" or "/0001" in name}
     assert list(beyond.values()) == ["unsat", "sat"]
@@ -116,7 +116,7 @@ def test_the_obligations_of_a_bounded_search() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_obligations_of_k_induction() -> None:
+def test_k_induction_writes_its_obligations() -> None:
     found = written("--method", "k-induction")
     steps = {re.sub(r".*?-", "", name, count=1): status for name, status in found.items() if "k=" in name}
     assert steps == {"induction/0004-k=1-step.smt2": "unsat"} or set(steps.values()) == {"sat", "unsat"}
@@ -129,14 +129,14 @@ def test_the_obligations_of_k_induction() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_obligations_of_an_inferred_invariant() -> None:
+def test_inference_writes_the_obligations_of_its_invariant() -> None:
     found = written("--method", "infer", "--property", "not_five")
     assert [name.partition("-")[2] for name in found] == ["initial.smt2", "grow.smt2", "safety.smt2"]
     assert set(found.values()) == {"unsat"}
 
 
 @pytest.mark.usefixtures("project")
-def test_the_questions_about_claims() -> None:
+def test_claims_write_their_queries() -> None:
     assert written(spec="specs/claims/mine.py") == {
         "claim_mine.numbers_grow/0001-premises.smt2": "sat",
         "claim_mine.numbers_grow/0002-claim.smt2": "unsat",
@@ -246,7 +246,7 @@ def question(folder: Path, name: str, said: str, status: str = "unsat") -> Path:
     return file
 
 
-def test_nothing_is_asked_twice(tmp_path: Path) -> None:
+def test_no_obligation_is_written_twice(tmp_path: Path) -> None:
     """What was answered is known again, also in another file; what was not, is asked only with more effort."""
     journal = Journal(tmp_path / "journal.jsonl")
     asked: list[str] = []

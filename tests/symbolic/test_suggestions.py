@@ -165,7 +165,7 @@ def _covering(rows: np.ndarray, most: int) -> set[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_covers_are_all_that_there_are(seed: int) -> None:
+def test_every_cover_is_found(seed: int) -> None:
     chance = np.random.default_rng(seed)
     rows = chance.random((int(chance.integers(1, 30)), 9)) < chance.uniform(0.2, 0.6)
     assert set(covers(rows, 3, 10_000)) == _covering(rows, 3)

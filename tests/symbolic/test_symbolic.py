@@ -82,14 +82,18 @@ def _agree_about_generated(example: GeneratedModel, directory: Path) -> None:
 @settings(max_examples=15, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck),
           phases=[Phase.generate])
 @given(example=models())
-def test_terms_of_generated_models(tmp_path_factory: pytest.TempPathFactory, example: GeneratedModel) -> None:
+def test_terms_of_generated_models_agree_with_cpython(
+    tmp_path_factory: pytest.TempPathFactory, example: GeneratedModel
+) -> None:
     _agree_about_generated(example, tmp_path_factory.mktemp("generated"))
 
 
 @pytest.mark.slow
 @settings(max_examples=150, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(example=models())
-def test_terms_of_many_generated_models(tmp_path_factory: pytest.TempPathFactory, example: GeneratedModel) -> None:
+def test_terms_of_many_generated_models_agree_with_cpython(
+    tmp_path_factory: pytest.TempPathFactory, example: GeneratedModel
+) -> None:
     _agree_about_generated(example, tmp_path_factory.mktemp("generated"))
 
 
@@ -98,7 +102,7 @@ def test_terms_of_many_generated_models(tmp_path_factory: pytest.TempPathFactory
     [(TwoPhaseCommit(managers=3), 4), (AlterIsr(brokers=2, max_offset=1, max_version=1, max_leader_epoch=1), 4)],
     ids=["TwoPhaseCommit", "AlterIsr"],
 )
-def test_states_reachable_in_k_steps(model: Model, depth: int) -> None:
+def test_z3_and_cpython_reach_the_same_states_in_k_steps(model: Model, depth: int) -> None:
     assert levels_by_solver(model, depth) == levels_by_cpython(model, depth)
 
 

@@ -522,7 +522,7 @@ def test_a_capacity_is_compared_with_its_own_constant() -> None:
     assert ("up", TYPES) in _open(OtherCapacity)
 
 
-def test_what_was_taken_out_makes_room() -> None:
+def test_a_removed_element_makes_room_for_another() -> None:
     assert ("swap", TYPES) not in _open(TakesBack)
     assert ("swap", TYPES) in _open(TakesPerhaps)
     assert ("swap", TYPES) in _open(PutsTwo)

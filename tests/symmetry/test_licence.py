@@ -20,7 +20,7 @@ SPECS = Path(__file__).resolve().parents[2] / "specs"
 ORBITS = [path for path in find([SPECS], "all") if read(path).symmetry]
 
 
-def test_specs_that_count_orbits() -> None:
+def test_the_specs_that_count_orbits_are_known() -> None:
     assert sorted(path.name for path in ORBITS) == [
         "any_fetch_epoch.toml", "half_commits.toml", "kept_end_offsets.toml", "kip236_controller_records.toml@deep",
         "kip236_controller_records.toml@two_brokers", "kip236_tools.toml@deep", "kip236_tools.toml@two_brokers",

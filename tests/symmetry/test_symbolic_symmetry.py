@@ -63,7 +63,7 @@ def all_of(cls: type[Identifier], count: int) -> tuple[Identifier, ...]:
 
 
 @pytest.mark.parametrize(("cls", "constants", "counts"), CASES, ids=lambda value: getattr(value, "__name__", None))
-def test_symmetric_models_are_proved_so(
+def test_symmetric_models_are_proved_symmetric(
     cls: type[Model], constants: dict[str, int], counts: dict[type[Identifier], int]
 ) -> None:
     wanted = [all_of(kind, count) for kind, count in counts.items() if count > 1]
@@ -189,7 +189,7 @@ def everything_is_hard(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("everything_is_hard")
 @pytest.mark.parametrize("cls", [Flawed, FlawedStep])
-def test_violations_of_hard_questions(cls: type[Model]) -> None:
+def test_hard_queries_have_confirmed_violations(cls: type[Model]) -> None:
     model = cls(nodes=3)
     properties = [prop for prop in collect(cls, ()).values() if prop.kind != "reachable"]
     found = search(system_of(model, properties), properties, 9)
@@ -217,7 +217,7 @@ def _designs() -> Iterator[object]:
 
 @pytest.mark.usefixtures("everything_is_hard")
 @pytest.mark.parametrize("check", list(_designs()))
-def test_hard_questions_have_the_same_answers(check: Check) -> None:
+def test_hard_queries_have_the_same_answers_without_symmetry(check: Check) -> None:
     native = run_check(check)
     assert native.subject is not None
     assert native.exploration is not None
@@ -230,7 +230,7 @@ def test_hard_questions_have_the_same_answers(check: Check) -> None:
 
 
 @pytest.mark.usefixtures("everything_is_hard")
-def test_what_was_proved_is_told() -> None:
+def test_bounded_search_reports_the_proved_symmetry() -> None:
     designs = checks(read(SPECS / "kraft" / "quorum.toml"), CheckSettings(only_variant="VotesTwice"))
     told = prove_check(next(iter(designs)), ProofTask(method="bmc", depth=3))
     assert told.lines == [

@@ -328,7 +328,9 @@ CASES: list[tuple[type[Model], dict[str, int], dict[type[Identifier], int]]] = [
     [pytest.param(*case, marks=[pytest.mark.slow] if case[:2] == (Sets, {"nodes": 3}) else []) for case in CASES],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_orbits_are_counted(cls: type[Model], constants: dict[str, int], counts: dict[type[Identifier], int]) -> None:
+def test_a_symmetric_search_counts_orbits(
+    cls: type[Model], constants: dict[str, int], counts: dict[type[Identifier], int]
+) -> None:
     states, _, depth = reference_set(cls(**constants))
     whole, reduced = native(cls, False, **constants), native(cls, True, **constants)
     assert whole.distinct == len(states)
@@ -363,7 +365,7 @@ def test_ways_keep_ties_together(count: int) -> None:
 
 
 @pytest.mark.parametrize(("managers", "orbits_of"), [(2, 34), (3, 80), (4, 166)])
-def test_orbits_of_two_phase_commit(managers: int, orbits_of: int) -> None:
+def test_two_phase_commit_has_the_orbits_of_brute_force(managers: int, orbits_of: int) -> None:
     found = native(TwoPhaseCommit, True, managers=managers)
     whole = native(TwoPhaseCommit, False, managers=managers)
     states, _, _ = reference_set(TwoPhaseCommit(managers=managers))
@@ -551,7 +553,7 @@ def test_a_known_bad_design_needs_a_symmetry_proof_of_its_own(tmp_path: Path) ->
     refused(tmp_path, text)
 
 
-def test_symmetry_that_only_z3_sees(tmp_path: Path) -> None:
+def test_z3_proves_symmetries_that_the_source_does_not_show(tmp_path: Path) -> None:
     """All are named, or the order of a loop is undone."""
     text = model_text(
         action_text("require(self.node in (Node(1), Node(2), Node(3)))\nself.x = 1")
@@ -589,7 +591,7 @@ def test_a_proof_is_kept_for_the_same_part_only(tmp_path: Path, monkeypatch: pyt
     refused(tmp_path, text.replace("(Node(1), Node(2))", "(Node(1),)"), reference)
 
 
-def test_two_types_of_one_name(tmp_path: Path) -> None:
+def test_types_of_one_name_are_renamed_separately(tmp_path: Path) -> None:
     text = model_text("ours: Set[Node] = Set()\ntheirs: Set[Place.Node] = Set()\n\n"
                       "@action\ndef join_ours(self, n: Node) -> None:\n    self.ours.add(n)\n\n"
                       "@action\ndef join_theirs(self, n: Place.Node) -> None:\n    self.theirs.add(n)\n")
@@ -604,7 +606,7 @@ def test_two_types_of_one_name(tmp_path: Path) -> None:
     assert search(load(tmp_path, text), reference, Options(symmetry=True), nodes=3).digest == found.digest
 
 
-def test_too_many_renamings(tmp_path: Path) -> None:
+def test_a_symmetry_with_too_many_renamings_is_refused(tmp_path: Path) -> None:
     text = model_text(JOIN.strip())
     with pytest.raises(ModelError) as caught:
         search(load(tmp_path, text), options=Options(workers=1, symmetry=True), nodes=8)

@@ -110,7 +110,7 @@ def test_a_proof_for_one_class_is_none_for_others(tmp_path: Path, monkeypatch: p
         search_states(Forgives(), [], Options(workers=1, symmetry=True))
 
 
-def test_orbits_of_one_class() -> None:
+def test_a_search_symmetric_in_one_class_counts_its_orbits() -> None:
     properties = properties_of(Favoured)
     assert look(Favoured(servers=2), properties, ("Server",)) == "symmetric: holds"
     assert look(Favoured(), properties, ("Client",)) == look(Favoured(), properties) == "refused"

@@ -135,7 +135,7 @@ def test_what_a_version_lacks_is_named(example: Example) -> None:
 # In step.
 
 
-def test_one_seed_is_one_run(example: Example) -> None:
+def test_a_seed_determines_the_run(example: Example) -> None:
     kafka = example.kafkas[0]
     controller = example.module("controller").Controller
     written = []

@@ -44,7 +44,7 @@ class Of:
 '''
 
 
-def test_the_mistakes_of_a_text() -> None:
+def test_a_text_has_the_expected_mistakes() -> None:
     found = mistakes("a.py", SOURCE.encode())
     assert [(mistake.kind, mistake.name.removeprefix("a.py ")) for mistake in found] == [
         ("number", "module: 3 -> 2"),
@@ -121,7 +121,7 @@ def test_there_is_something_to_plant_in_every_folder() -> None:
         assert next(of_folder(ROOT, [place]), None) is not None
 
 
-def test_which_tests_are_asked() -> None:
+def test_the_quickest_tests_of_a_line_run_first() -> None:
     (first, *_) = of_folder(ROOT, ["src/floodmark/compiler/joins.py"])
     quick, slow, other = (f"tests/test_x.py::test_{name}" for name in ("quick", "slow", "other"))
     known = Knowledge({first.file: {first.line: [slow, quick], first.line + 1: [other]}}, {quick: 1, slow: 5, other: 2})
