@@ -2,7 +2,7 @@
 
 ``floodmark/__init__.py`` imports this room when one of its names is first used, since every model file imports that
 module. None of the names is in ``floodmark.__all__``: they are not part of the language, and a model that uses one is
-never cached (``gate/determined.py``).
+never cached (``gate/cacheable_names.py``).
 
 - ``checking.py`` is where to begin: from a class and settings to a check, its run and its result. ``proving.py`` does
   the same for a proof, ``listing.py`` lists states.
