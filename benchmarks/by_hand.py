@@ -21,9 +21,9 @@ from pathlib import Path
 
 from benchmarks.native import Work, compile_good, subject
 from benchmarks.results import section
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.memory import FULL
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Options
 
 LARGER_BITS = 2
 """How many powers of two a C program's larger table has more cells than the smaller one."""

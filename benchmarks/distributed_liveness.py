@@ -21,12 +21,12 @@ from typing import Any
 
 from benchmarks.results import section
 from floodmark import leads_to
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.resources import CommandMemory
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import search as spark
 from floodmark.checkers.spark.rounds import Rounds
 from specs.examples.two_phase_commit import Coordinator, Manager, ResourceManager, TwoPhaseCommit
@@ -132,7 +132,7 @@ def once(engine: str, managers: int) -> Measured:
     )
 
 
-def _explored(engine: str, managers: int) -> Exploration:
+def _explored(engine: str, managers: int) -> SearchResult:
     spec = specs.read(ROOT / SPEC)
     cls = spec.model_class()
     properties = list(collect(cls, [sys.modules[__name__]]).values())

@@ -21,10 +21,10 @@ from benchmarks.native import Work as Search
 from benchmarks.native import compile_good, peak, subject
 from benchmarks.results import section
 from floodmark import always_eventually, leads_to
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.project.properties import Property, collect
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
 from model.alter_isr.core import AlterIsr
@@ -96,7 +96,7 @@ def subjects(work: Work) -> tuple[Model, list[Property], list[Property], Mapping
     }  # fmt: skip
 
 
-def runs(work: Work, count: int) -> Iterator[tuple[bool, float, Exploration]]:
+def runs(work: Work, count: int) -> Iterator[tuple[bool, float, SearchResult]]:
     """(with liveness or not, processor seconds, what was found) of each run; the first two only warm up."""
     compile_good(work)
     model, safety, liveness, fairness = subjects(work)

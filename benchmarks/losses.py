@@ -34,10 +34,10 @@ from unittest.mock import patch
 from benchmarks.harm import Harm, drawn
 from benchmarks.shared_classes import java_home
 from benchmarks.standalone import Standalone, descendants, kill, standalone
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import search
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.frontier import MAX_BYTES
@@ -95,12 +95,12 @@ class Subject:
         check = checks(specs.read(ROOT / self.path), settings)[0]
         return check.cls(), check.constants, check.properties()
 
-    def found_by(self, engine: Callable[..., Exploration], *more: Any) -> Exploration:
+    def found_by(self, engine: Callable[..., SearchResult], *more: Any) -> SearchResult:
         cls, constants, properties = self.loaded()
         return engine(cls(**constants), properties, Options(workers=1), *more)
 
     @cache  # noqa: B019 - there are three of them
-    def wanted(self) -> Exploration:
+    def wanted(self) -> SearchResult:
         return self.found_by(native.search_states)
 
     def jobs(self) -> int:
@@ -187,7 +187,7 @@ class Watched(Cluster):
         return super()._repair()
 
 
-def found_on(course: Course, subject: Subject, resume: str | None = None) -> Exploration:
+def found_on(course: Course, subject: Subject, resume: str | None = None) -> SearchResult:
     """The result of a search in the session."""
     COURSE.set(course)
     return subject.found_by(search_states, None, Distribution(course.rig.cluster.url, 3, wide=0, resume=resume))
@@ -226,7 +226,7 @@ def schedule(rig: Rig, seed: int) -> Outcome:
     return outcome
 
 
-def _figures(found: Exploration) -> dict[str, Any]:
+def _figures(found: SearchResult) -> dict[str, Any]:
     known = {name: getattr(found, name) for name in FIGURES}
     return known | {"violations": [(one.property, len(one.trace)) for one in found.violations]}
 

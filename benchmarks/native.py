@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import section
-from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search import driver
+from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
@@ -75,7 +75,7 @@ def compile_good(work: Work) -> None:
         kernel.improve()
 
 
-def runs(work: Work, count: int) -> Iterator[tuple[int, Exploration]]:
+def runs(work: Work, count: int) -> Iterator[tuple[int, SearchResult]]:
     """(workers, what was found) of each run."""
     compile_good(work)
     model, properties = subject(work)

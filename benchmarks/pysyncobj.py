@@ -19,8 +19,8 @@ from typing import Any, get_args
 from benchmarks.results import section
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.walks import WalkChoice, Walks
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Options
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "pysyncobj"
 BUGS = [

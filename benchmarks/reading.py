@@ -19,9 +19,9 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.results import section
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import begin
 from floodmark.checkers.project import spec as specs
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.ledger import Array, Ledger

@@ -27,9 +27,9 @@ import numpy as np
 from benchmarks.native import Work, compile_good, subject
 from benchmarks.results import section
 from floodmark.checkers.codegen.model_module import COUNTERS
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native.search import search_states as explore_natively
 from floodmark.checkers.project import spec as specs
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session, stop
@@ -51,7 +51,7 @@ class Level:
     shuffled: int
 
 
-def search(path: str, constants: Mapping[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
+def search(path: str, constants: Mapping[str, int], master: str, **how: Any) -> tuple[SearchResult, list[Level]]:
     """A search with its distributed levels."""
     taken: list[tuple[float, int, int, int]] = []
     original = Cluster._next_level

@@ -17,10 +17,10 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.results import section
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native import search
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search import driver, store, symmetry
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.verdict.check import Check, CheckSettings
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -20,8 +20,8 @@ from benchmarks.results import section
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.tours import Tour
 from floodmark.checkers.conformance.walks import WalkChoice, Walks
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Options
 from floodmark.conformance import model_of
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "zookeeper"

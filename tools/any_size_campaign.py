@@ -19,8 +19,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from benchmarks.results import section
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
 from floodmark.checkers.symbolic.methods.induction import induction

@@ -25,9 +25,9 @@ from observed import ObservedPartition  # noqa: E402
 from partition_adapter import PartitionAdapter, of_version  # noqa: E402
 from partition_broker import drives  # noqa: E402
 
-from floodmark.checkers.exploration import Violation  # noqa: E402
 from floodmark.checkers.project.spec import read_all  # noqa: E402
 from floodmark.checkers.run.checks import run_check  # noqa: E402
+from floodmark.checkers.search_result import Violation  # noqa: E402
 from floodmark.checkers.value_text import plain  # noqa: E402
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks  # noqa: E402
 from floodmark.conformance import Mismatch, replay  # noqa: E402

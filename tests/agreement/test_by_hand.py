@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.by_hand import YARDSTICKS, Yardstick, build, by_hand
 from benchmarks.native import Work, subject
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Options
 
 SMALLEST = [next(it for it in YARDSTICKS if it.source == source) for source in ("async_isr.c", "alter_isr.c")]
 

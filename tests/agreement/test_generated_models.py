@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from floodmark.checkers.exploration import Exploration
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import SearchResult
 from floodmark.compiler import ir
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
@@ -152,7 +152,7 @@ def test_engines_agree_about_more_generated_models(own_cache: Path) -> None:
 
 
 def test_a_disagreement_is_printed_as_source(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(model: Model, properties: Sequence[Property]) -> Exploration:
+    def forgetful(model: Model, properties: Sequence[Property]) -> SearchResult:
         found = ENGINES["reference"](model, properties)
         found.distinct -= found.distinct > 1
         return found

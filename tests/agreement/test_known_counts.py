@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.search_result import Options
 
 EXAMPLES = Path(__file__).parents[2] / "specs/examples"
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.lowering import Lowering
 from floodmark.language.errors import SourceError

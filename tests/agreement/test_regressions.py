@@ -27,10 +27,10 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.native import search as native
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options
 from tests.support.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.support.symbolic_agreement import assert_bounded_search_agrees
 

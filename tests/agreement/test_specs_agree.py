@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.native.search import begin
 from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.search.driver import Search
 from floodmark.checkers.search.store import LocalStore
 from floodmark.checkers.search.symmetry import sample
+from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.compiler.layout import digest
 from floodmark.language.model import State

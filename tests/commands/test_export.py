@@ -13,13 +13,13 @@ from floodmark import Between, Capacity, Model, Seq, action, initial, require
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.command_line.parameters import spec_path
 from floodmark.checkers.commands.export import promela_process, tla_module
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.export.names import Names, legal
 from floodmark.checkers.export.promela_values import Number, decoded
 from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, one_check
 from floodmark.compiler.program import Program, read_program
 from floodmark.language.errors import ModelError, SourceError
@@ -179,7 +179,7 @@ def test_names_are_legal_and_never_given_twice() -> None:
 # What TLC and Spin find.
 
 
-def found_in(cls: type[Model], deadlock: bool = False) -> Exploration:
+def found_in(cls: type[Model], deadlock: bool = False) -> SearchResult:
     """What CPython finds."""
     return search.search_states(cls(), properties_of(cls), Options(deadlock=deadlock))
 

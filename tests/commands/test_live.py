@@ -13,7 +13,6 @@ import click
 import pytest
 
 from floodmark.checkers.engine import RunCheck
-from floodmark.checkers.exploration import Limits, Progress
 from floodmark.checkers.gate import progress as gate_progress
 from floodmark.checkers.gate import text
 from floodmark.checkers.gate.job import CheckJob
@@ -24,6 +23,7 @@ from floodmark.checkers.report import colour
 from floodmark.checkers.report import progress as search_progress
 from floodmark.checkers.report.progress import describe, time_left
 from floodmark.checkers.run.checks import run as run_checks
+from floodmark.checkers.search_result import Limits, Progress
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
@@ -134,7 +134,7 @@ def test_a_gate_without_a_terminal_is_not_silent(tmp_path: Path) -> None:
         "from floodmark.checkers.verdict.check import CheckSettings\n"
         "from floodmark.checkers.commands.gate import GateRequest, gate\n"
         "from floodmark.checkers.report.outputs import Reports\n"
-        "from floodmark.checkers.exploration import Limits\n"
+        "from floodmark.checkers.search_result import Limits\n"
         "settings = CheckSettings(engine='reference', limits=Limits(seconds=4))\n"
         "asked = GateRequest(Path('specs'), 'quick', False, False, settings)\n"
         "print(int(gate(asked, Reports(), print)))\n"

@@ -17,9 +17,9 @@ from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.command_line.engine import ENGINES
 from floodmark.checkers.commands import gate as gate_command
 from floodmark.checkers.commands.gate import GateRequest
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.engines import engine_of
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.hostile import Run, put, runs

@@ -18,13 +18,13 @@ import pytest
 
 from floodmark.checkers import processes
 from floodmark.checkers.conformance import behaviour, traces
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation import run as mutation
 from floodmark.checkers.mutation.mutant import mutants
 from floodmark.checkers.mutation.trial import Trial, TrialBudget, stages
 from floodmark.checkers.processes import LostJob, Overdue, in_order, results, run_each, tell
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run import checks as run
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName, checks, variant_name
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from tests.commands.test_cli import FLAWED, STOPS

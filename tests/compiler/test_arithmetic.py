@@ -19,8 +19,8 @@ from floodmark.checkers.codegen.bits import I64, const
 from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
 from floodmark.checkers.codegen.model_module import COUNTERS, FAILED, _failure, _function
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.compiler.ir import Arithmetic, Compare, Expr, walk
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import read_program
@@ -240,7 +240,7 @@ class Quotient(Divides):
         self.rest = 0 if (self.x + self.x - 2) // self.d == 0 else 1
 
 
-def explored(cls: type[Model]) -> Exploration:
+def explored(cls: type[Model]) -> SearchResult:
     return native.search_states(cls(), properties_of(cls), Options(workers=1))
 
 

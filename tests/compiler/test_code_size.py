@@ -32,10 +32,10 @@ from floodmark import (
 from floodmark.checkers.codegen import cost
 from floodmark.checkers.codegen.jit import UNOPTIMISED, _compile
 from floodmark.checkers.codegen.model_module import CodePart, parts
-from floodmark.checkers.exploration import Options, Progress
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.progress import describe
+from floodmark.checkers.search_result import Options, Progress
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.program import read_program
 from tests.support.agreement import assert_agrees

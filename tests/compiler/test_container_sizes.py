@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from floodmark import Bag, Between, Capacity, Map, Model, Record, Seq, Set, action, initial, require
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options
 from tests.compiler.test_code_size import Network
 from tests.compiler.test_compiler import Logs, Messages, Nested
 from tests.symmetry.test_symmetry import Slots

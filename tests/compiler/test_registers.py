@@ -20,8 +20,8 @@ from floodmark import (
     reachable,
     require,
 )
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native import search as native
+from floodmark.checkers.search_result import Options
 from tests.support.agreement import assert_agrees
 from tests.support.engines import properties_of
 

@@ -23,9 +23,9 @@ from floodmark.checkers.conformance.metadata_log.registration import Registratio
 from floodmark.checkers.conformance.metadata_log.rules import broken
 from floodmark.checkers.conformance.metadata_log.run import judge_log
 from floodmark.checkers.conformance.state_machine import model_of
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language import Map, Model, Seq, Set, SourceError, State, reference

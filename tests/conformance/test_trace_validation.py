@@ -18,7 +18,7 @@ from floodmark.checkers.conformance.behaviour import TraceResult, judge
 from floodmark.checkers.conformance.external_values import pattern, value_of
 from floodmark.checkers.conformance.rejection import reasons
 from floodmark.checkers.conformance.trace_file import Trace, parse
-from floodmark.checkers.exploration import Limits
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.value_text import plain
 from floodmark.checkers.verdict.result import ExitCode

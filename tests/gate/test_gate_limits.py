@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.commands.gate import GateRequest, gate
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, ProofJob, overdue
 from floodmark.checkers.gate.limits import RunDeadline, limits_of, seconds_left
 from floodmark.checkers.gate.plan import plan_of
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.processes import Overdue, run_each
 from floodmark.checkers.report.outputs import Reports
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError

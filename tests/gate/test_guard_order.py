@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation.change import DROPPED
 from floodmark.checkers.mutation.mutant import Mutant, mutants
 from floodmark.checkers.project.spec import Spec, read
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -51,7 +51,7 @@ def figures(spec: Spec, most: int | None = None) -> Figures | None:
     """The figures of the spec's model, None when it is no model; those of a search that grows too large are partial."""
     limits = Limits() if most is None else Limits(states=most)
     result = run_check(Check(spec, None, CheckSettings(engine="native", workers=1, limits=limits)))
-    found = result.exploration
+    found = result.search_result
     if found is None:
         return None
     assert result.verdict != "error" or result.violation is not None

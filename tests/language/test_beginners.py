@@ -13,9 +13,9 @@ from typing import Annotated
 import pytest
 
 from floodmark import Bag, Between, Constant, Identifier, Map, Model, ModelError, Record, Seq, Set, action, require
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.values import running

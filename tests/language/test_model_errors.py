@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options, SearchResult
 from tests.support.broken import MODEL, action_text, load, marked_lines, model_text, property_text, search
 
 UP = "require(self.x < {})\nself.x += 1"
@@ -130,12 +130,12 @@ ERRORS: dict[str, tuple[str, int, str | None, str]] = {
 SLOTS = MODEL.replace("flag: bool = False", "flag: bool = False\n    slots: Annotated[Set[Small], Capacity(2)] = Set()")
 
 
-def compared(found: Exploration) -> Any:
+def compared(found: SearchResult) -> Any:
     shown = [(v.kind, v.property, len(v.trace), v.message, v.line, str(v.failed_step)) for v in found.violations]
     return shown, found.complete, found.distinct, found.generated, found.levels
 
 
-def found_by(module: ModuleType, *workers: int) -> list[Exploration]:
+def found_by(module: ModuleType, *workers: int) -> list[SearchResult]:
     """What the reference engine finds, then the native one with so many workers."""
     return [search(module, reference), *(search(module, native, Options(workers=n)) for n in workers)]
 

@@ -21,8 +21,8 @@ from floodmark import (
     invariant,
     require,
 )
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Options
 from tests.support.agreement import assert_agrees
 from tests.support.symbolic_agreement import assert_steps_agree
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Capacity, Map, Model, Seq, Set, action
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options
 from floodmark.compiler.layout import decode, encode
 from floodmark.compiler.program import read_program
 from floodmark.language.annotations import resolve

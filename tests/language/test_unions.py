@@ -28,10 +28,10 @@ from floodmark import (
     require,
 )
 from floodmark.checkers.conformance.external_values import pattern, value_of
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.terms.booleans import as_term
 from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.compiler.layout import decode, encode

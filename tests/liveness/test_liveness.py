@@ -33,7 +33,6 @@ from floodmark import (
     rule,
     unfair,
 )
-from floodmark.checkers.exploration import Limit, Limits, Options
 from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
@@ -42,6 +41,7 @@ from floodmark.checkers.report import itf as itf_report
 from floodmark.checkers.report import json as json_report
 from floodmark.checkers.report import replay, text
 from floodmark.checkers.report.listing import description
+from floodmark.checkers.search_result import Limit, Limits, Options
 from floodmark.checkers.spark import search as spark_search
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.bounding import beyond_bounds

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from floodmark.checkers.exploration import Exploration, Finding, Options
 from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Finding, Options, SearchResult
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import fire, initial_states, successors
@@ -24,7 +24,7 @@ from tests.support.fair_graphs import loaded
 LARGER = (3, 4, 7, 12)
 
 
-def found(cls: type[Model], search_states: Callable[..., Exploration]) -> list[Finding] | None:
+def found(cls: type[Model], search_states: Callable[..., SearchResult]) -> list[Finding] | None:
     """The findings at the smallest bound; None for a model that leaves its types."""
     try:
         result = search_states(cls(most=2), list(collect(cls, []).values()), Options(workers=1))
@@ -139,7 +139,7 @@ def test_violations_outlive_their_bound_on_a_thousand(seed: int) -> None:
         violations_outlive(random_source(chance), engines=True)
 
 
-def verdict(cls: type[Model], bound: int, search_states: Callable[..., Exploration]) -> str:
+def verdict(cls: type[Model], bound: int, search_states: Callable[..., SearchResult]) -> str:
     """The verdict on the only property at one bound; ``error`` where there is none."""
     try:
         result = search_states(cls(lim=bound), list(collect(cls, []).values()), Options(workers=1))

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, checks
 
 EXAMPLES = Path("specs/examples")
 
 
-def example(name: str, variant: str | None = None) -> Exploration:
+def example(name: str, variant: str | None = None) -> SearchResult:
     for check in checks(read(EXAMPLES / f"{name}.toml"), CheckSettings(workers=1)):
         if (check.flawed and check.flawed.name) == variant:
             result = run_check(check)
-            assert result.exploration is not None, result.message
-            return result.exploration
+            assert result.search_result is not None, result.message
+            return result.search_result
     raise AssertionError(name)
 
 

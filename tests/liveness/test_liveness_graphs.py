@@ -8,11 +8,11 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Model, action, always_eventually, boundary, eventually, fair, initial, require
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.liveness import compiled_graph as graph_of_native
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options, SearchResult
 from tests.support.fair_graphs import KINDS, FairGraph, as_model, by_lassos, by_streett, random_graph, verdict
 
 MAX_EDGES = 12
@@ -23,11 +23,11 @@ def small(graph: FairGraph) -> bool:
     return len({(old, new) for old, _, new in graph.steps if old != new}) <= MAX_EDGES
 
 
-def verdicts(found: Exploration) -> dict[str, str]:
+def verdicts(found: SearchResult) -> dict[str, str]:
     return {it.property.removesuffix("_goal").removeprefix("premise_"): it.verdict for it in found.liveness}
 
 
-def judged(graph: FairGraph, engine: str = "native", workers: int = 1) -> Exploration:
+def judged(graph: FairGraph, engine: str = "native", workers: int = 1) -> SearchResult:
     with as_model(graph) as cls:
         properties = list(collect(cls, []).values())
         search_states = native.search_states if engine == "native" else search.search_states

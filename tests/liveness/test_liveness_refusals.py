@@ -23,11 +23,11 @@ from floodmark import (
     initial,
     require,
 )
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options
 from floodmark.language.bounding import beyond_bounds, is_within
 
 Small = Annotated[int, Between(0, 3)]

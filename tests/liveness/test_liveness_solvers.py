@@ -11,7 +11,6 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from floodmark.checkers.exploration import Finding, TraceState
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.compiled_graph import NativeSolver
 from floodmark.checkers.liveness.goals import Goal
@@ -20,6 +19,7 @@ from floodmark.checkers.liveness.judge import LivenessJudge, Solver
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, NOWHERE
 from floodmark.checkers.liveness.plain import PlainSolver
 from floodmark.checkers.project.properties import Property, PropertyKind
+from floodmark.checkers.search_result import Finding, TraceState
 from floodmark.language.conditions import Condition
 from floodmark.language.reference import Step
 from floodmark.language.types import BoolType

@@ -51,10 +51,10 @@ def test_counts_are_checked_only_where_they_are_stated(
     result = run_check(check)
     assert (result.exit_code, said in result.message) == (code, True)
     assert result.expected == (code == ExitCode.AS_EXPECTED)
-    assert result.exploration is not None
+    assert result.search_result is not None
     if code == ExitCode.NOTHING_CHECKED:
-        assert (result.verdict, result.exploration.complete) == ("undetermined", True)
-        assert result.exploration.distinct == changed.get("most", 3) + 1
+        assert (result.verdict, result.search_result.complete) == ("undetermined", True)
+        assert result.search_result.distinct == changed.get("most", 3) + 1
 
 
 def test_a_model_error_is_one_without_any_property(tmp_path: Path) -> None:

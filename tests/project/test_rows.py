@@ -13,13 +13,13 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.mutation.trial import stages
 from floodmark.checkers.project.spec import Expect, Spec, find, read, read_all
 from floodmark.checkers.project.spec_address import joined, split
 from floodmark.checkers.report.outputs import Reports
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.spark.check_run import _may_be_a_task
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode

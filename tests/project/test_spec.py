@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project import input_limits
 from floodmark.checkers.project.spec import Expect, find, key_lines, read
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError

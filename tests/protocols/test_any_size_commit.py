@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.attempts.attempt import NO_INTEGER_LIMIT
 from floodmark.checkers.symbolic.crosscheck.countermodels import countermodels

@@ -7,10 +7,10 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.methods.induction import asked, confirm, induction
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of

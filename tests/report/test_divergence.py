@@ -29,13 +29,13 @@ from floodmark.checkers.designs.distinctions import CheckSubject
 from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
 from floodmark.checkers.designs.rule_calls import Call, first_difference
-from floodmark.checkers.exploration import Limits, Options, Violation
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read, wanted
 from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import text
 from floodmark.checkers.report.json import document
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Limits, Options, Violation
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.checkers.verdict.result import CheckResult
@@ -197,8 +197,8 @@ def found(bad: type[Gate], name: str = "never_full", **constants: int) -> Diverg
     """Where ``Gate`` decides otherwise in the counterexample that CPython finds."""
     model = bad(**constants)
     properties = collect(bad, [])
-    exploration = search_states(model, [properties[name]], Options())
-    violations = exploration.violations
+    result = search_states(model, [properties[name]], Options())
+    violations = result.violations
     subject = CheckSubject(collect(Gate, []), {}, {key: (value, 2) for key, value in constants.items()})
     return divergence(DesignPair(model, with_constants(Gate, model)), violations[0], subject)
 
@@ -455,7 +455,7 @@ def test_a_fault_costs_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with inside(tank(tmp_path, FLAWED)):
         result = run_check(checks(read(Path("specs/tank.toml")), CheckSettings(workers=1))[1])
     assert result.expected
-    assert result.exploration is not None
-    assert result.exploration.notes == [
+    assert result.search_result is not None
+    assert result.search_result.notes == [
         "an internal fault hides where the good design decides otherwise: KeyError: 'nothing'"
     ]

@@ -111,11 +111,11 @@ def test_what_changed_is_marked(tmp_path: Path) -> None:
 def test_each_level_and_each_action_is_there(every: list[Case]) -> None:
     first = every[0].result
     assert first is not None
-    assert first.exploration is not None
+    assert first.search_result is not None
     page = Page(html(every[:1]))
     titles = [str(attributes["title"]) for attributes in page.of("span") if "title" in attributes]
-    assert titles == [f"level {n}: {count:,} states" for n, count in enumerate(first.exploration.levels, 1)]
-    for name, fired in first.exploration.actions.items():
+    assert titles == [f"level {n}: {count:,} states" for n, count in enumerate(first.search_result.levels, 1)]
+    for name, fired in first.search_result.actions.items():
         assert f"{name}{fired:,}" in page.text
 
 

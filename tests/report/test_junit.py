@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.junit import junit
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved

@@ -17,7 +17,6 @@ from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.commands.report import ReportKind, report
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import wanted
 from floodmark.checkers.report import atomic_file, replay, state_graph, text
 from floodmark.checkers.report.html.document import html
@@ -28,6 +27,7 @@ from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import cases
 from floodmark.checkers.saved.results_file import read
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
@@ -288,7 +288,9 @@ def test_every_report_of_every_spec_is_the_same_when_it_is_made_of_the_json(
     assert write_reports(Reports(**files), results) == 0
     again = read(files["json"]).results
     assert document(again) == document(results) == files["json"].read_text()
-    bare: dict[str, Any] = {"subject": None, "exploration": None, "violation": None, "properties": (), "unreached": ()}
+    bare: dict[str, Any] = {
+        "subject": None, "search_result": None, "violation": None, "properties": (), "unreached": ()
+    }
     for one, other in zip(again, results, strict=True):
         assert replace(one, **bare) == replace(other, **bare)
         assert text.lines(one, traces=True) == text.lines(other, traces=True)

@@ -30,13 +30,13 @@ from floodmark import (
     rule,
     transition,
 )
-from floodmark.checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import progress, text
 from floodmark.checkers.report.explanation import MAX_LINES, explain
 from floodmark.checkers.report.trace import change_lines, trace_lines
+from floodmark.checkers.search_result import Options, Premise, Progress, SearchResult, TraceState, Violation
 from floodmark.checkers.value_text import plain, show, show_step
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
@@ -463,7 +463,7 @@ def result(**changes: Any) -> CheckResult:
         "expected": True,
         "exit_code": ExitCode.AS_EXPECTED,
         "reproduce": "floodmark check specs/cluster.toml",
-        "exploration": Exploration("native", complete=True, distinct=9716, generated=41202, depth=19, seconds=0.12),
+        "search_result": SearchResult("native", complete=True, distinct=9716, generated=41202, depth=19, seconds=0.12),
     }
     return CheckResult(**{**fields, **changes})
 
@@ -481,9 +481,9 @@ def test_symmetric_counts_are_called_orbits() -> None:
 
 
 def test_warnings_are_printed_without_an_option() -> None:
-    found = Exploration("native", complete=True, distinct=4, actions={"elect": 3, "clean": 0}, cut=1200)
+    found = SearchResult("native", complete=True, distinct=4, actions={"elect": 3, "clean": 0}, cut=1200)
     found.vacuous.append(Premise("hw_within_log", "invariants/cluster.py", 17))
-    assert [line.strip() for line in said(result(exploration=found))[1:]] == [
+    assert [line.strip() for line in said(result(search_result=found))[1:]] == [
         "warning  never fired: clean",
         "warning  hw_within_log: its premise is never true (invariants/cluster.py:17)",
         "warning  the search was cut at the boundary 1,200 times",
@@ -491,9 +491,9 @@ def test_warnings_are_printed_without_an_option() -> None:
 
 
 def test_what_the_spec_lists_is_no_warning() -> None:
-    found = Exploration("native", complete=True, distinct=1, actions={"elect": 0, "clean": 0})
+    found = SearchResult("native", complete=True, distinct=1, actions={"elect": 0, "clean": 0})
     found.vacuous += [Premise("hw_within_log", "invariants/cluster.py", 17), Premise("other", "own.py", 3)]
-    listed = result(exploration=found, idle=["clean"], vacuous=["hw_within_log"])
+    listed = result(search_result=found, idle=["clean"], vacuous=["hw_within_log"])
     assert [line.strip() for line in said(listed)[1:]] == [
         "warning  never fired: elect",
         "warning  other: its premise is never true (own.py:3)",
@@ -501,8 +501,8 @@ def test_what_the_spec_lists_is_no_warning() -> None:
 
 
 def test_an_incomplete_search_does_not_warn_of_idle_actions() -> None:
-    found = Exploration("native", complete=False, actions={"clean": 0})
-    assert len(said(result(exploration=found, verdict="undetermined", expected=False, reproduce=""))) == 1
+    found = SearchResult("native", complete=False, actions={"clean": 0})
+    assert len(said(result(search_result=found, verdict="undetermined", expected=False, reproduce=""))) == 1
 
 
 def test_a_known_bad_design_is_found() -> None:

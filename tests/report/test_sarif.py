@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import Case, cases
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from tests.support.outcomes import check, inside, tank, tank_cases
 

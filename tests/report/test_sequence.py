@@ -10,11 +10,11 @@ from typing import Annotated
 import pytest
 
 from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
-from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.report import github
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.mermaid import _event, mermaid
 from floodmark.checkers.report.sequence import MessageSequence, message_sequence, violation_sequence
+from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.reference import Step, fire, initial_states

@@ -41,14 +41,14 @@ def read_back(result: CheckResult) -> Any:
 
 def test_a_small_graph_is_whole() -> None:
     result = two_phase_commit()[0]
-    assert result.exploration is not None
+    assert result.search_result is not None
     graph = read_back(result)
     assert graph.graph["whole"]
-    assert graph.number_of_nodes() == result.exploration.distinct == 288
-    assert graph.number_of_edges() == result.exploration.generated - 1
+    assert graph.number_of_nodes() == result.search_result.distinct == 288
+    assert graph.number_of_edges() == result.search_result.generated - 1
     levels = networkx.single_source_shortest_path_length(graph, 0)
     assert {node: facts["level"] for node, facts in graph.nodes(data=True)} == levels
-    assert max(levels.values()) + 1 == result.exploration.depth
+    assert max(levels.values()) + 1 == result.search_result.depth
 
 
 def path_of(graph: Any) -> list[int]:

@@ -11,10 +11,10 @@ import networkx
 import pytest
 
 from floodmark.checkers.commands.report import ReportKind
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.source_location import SourceLocation, action_location, source_location
 from floodmark.checkers.report.text import about
 from floodmark.checkers.report.verdict_summary import cases, check_case, status_of
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.verdict import failed

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from docs.tools.spec import PAGE, ROWS, page
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import Spec, read, read_all
 from floodmark.checkers.project.spec_entries import Expect, Flawed, Mutation, Proving, SpecRow, SurvivalReason
 from floodmark.checkers.project.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, ROW, SPEC, SURVIVORS
 from floodmark.checkers.project.spec_values import Key
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness

@@ -31,11 +31,11 @@ from floodmark.checkers.codegen.model_module import parts
 from floodmark.checkers.conformance.adapter import Adapter
 from floodmark.checkers.conformance.tours import tour
 from floodmark.checkers.conformance.walks import walk
-from floodmark.checkers.exploration import Exploration, Limits, Options, Progress
 from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Limits, Options, Progress, SearchResult
 from floodmark.checkers.symbolic.methods import bmc
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symmetry.proof import AsymmetryError
@@ -55,11 +55,11 @@ __all__ = ["small"]
 
 ROOT = Path(__file__).parents[2]
 
-def searched(model: Model, options: Options) -> Exploration:
+def searched(model: Model, options: Options) -> SearchResult:
     return search_states(model, list(collect(type(model), ()).values()), options)
 
 
-def figures(found: Exploration) -> list[Any]:
+def figures(found: SearchResult) -> list[Any]:
     shown = [(it.kind, it.property, len(it.trace), it.message, it.failed_step) for it in found.violations]
     return [*(getattr(found, name) for name in FIGURES), shown, sorted(found.reached)]
 
@@ -203,7 +203,7 @@ def test_all_attempts_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("floodmark.checkers.adaptive_capacity.time", ticking)
     left: list[float | None] = []
 
-    def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], Exploration]:
+    def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         left.append(options.limits.seconds)
         raise Outgrown("queue", "queue", 0, 0)
 
@@ -336,7 +336,7 @@ def test_a_parameter_does_not_take_the_width_of_a_field(cls: type[Packs]) -> Non
     assert "the parameter packs has no capacity" in refusal(reference.search_states, cls)
 
 
-def refusal(engine: Callable[..., Exploration], cls: type[Packs]) -> str:
+def refusal(engine: Callable[..., SearchResult], cls: type[Packs]) -> str:
     """What an engine says before it takes a step, or of its first one."""
     try:
         found = engine(cls(), list(collect(cls, ()).values()), Options())

@@ -32,7 +32,6 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop
 from floodmark.checkers.kernel import compiled_model, loops, scratch
 from floodmark.checkers.kernel.compiled_model import build_kernel, stride_of
 from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory
@@ -44,6 +43,7 @@ from floodmark.checkers.reference import search
 from floodmark.checkers.resources import memory_of_command
 from floodmark.checkers.search import store
 from floodmark.checkers.search.statistics import column, values_seen
+from floodmark.checkers.search_result import Limit, Limits, Options, Progress, SearchResult, Stop
 from tests.search.test_native import Grid, Jumps, Premises, Wide, compared, shapes
 
 
@@ -175,15 +175,15 @@ def small(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
 FIGURES = ("complete", "distinct", "generated", "depth", "levels", "actions", "cut", "digest")
 
 
-def wanted(model: Model, options: Options) -> Exploration:
+def wanted(model: Model, options: Options) -> SearchResult:
     return search.search_states(model, list(collect(type(model), ()).values()), options)
 
 
-def found(model: Model, options: Options) -> Exploration:
+def found(model: Model, options: Options) -> SearchResult:
     return search_states(model, list(collect(type(model), ()).values()), options)
 
 
-def assert_same(one: Exploration, other: Exploration) -> None:
+def assert_same(one: SearchResult, other: SearchResult) -> None:
     for name in FIGURES:
         assert getattr(one, name) == getattr(other, name), name
     assert shapes(one) == shapes(other)

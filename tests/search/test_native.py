@@ -28,7 +28,6 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.kernel import compiled_model, loops
 from floodmark.checkers.kernel.compiled_model import Kernel, build_kernel
 from floodmark.checkers.native.memory import MemoryStore
@@ -39,6 +38,7 @@ from floodmark.checkers.reference import search
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
+from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.errors import ModelError
 from floodmark.language.model import State
@@ -149,12 +149,12 @@ class Wide(Model):
         self.far = -self.far
 
 
-def native(cls: type[Model], options: Options | None = None, **constants: int) -> Exploration:
+def native(cls: type[Model], options: Options | None = None, **constants: int) -> SearchResult:
     options = options or Options(workers=1)
     return search_states(cls(**constants), list(collect(cls, ()).values()), options)
 
 
-def both(cls: type[Model], options: Options | None = None, **constants: int) -> Exploration:
+def both(cls: type[Model], options: Options | None = None, **constants: int) -> SearchResult:
     """What one and two workers find; it has to be what CPython finds."""
     options = options or Options(workers=1)
     wanted = search.search_states(cls(**constants), list(collect(cls, ()).values()), options)
@@ -167,11 +167,11 @@ def both(cls: type[Model], options: Options | None = None, **constants: int) -> 
     return found
 
 
-def shapes(found: Exploration) -> list[tuple[str, str, int]]:
+def shapes(found: SearchResult) -> list[tuple[str, str, int]]:
     return [(violation.kind, violation.property, len(violation.trace)) for violation in found.violations]
 
 
-def steps(found: Exploration, number: int = 0) -> list[str]:
+def steps(found: SearchResult, number: int = 0) -> list[str]:
     return [str(entry.step) for entry in found.violations[number].trace]
 
 
@@ -506,7 +506,7 @@ def test_a_violation_before_the_limit_is_told() -> None:
 # Any number of workers, any order.
 
 
-def compared(found: Exploration) -> Any:
+def compared(found: SearchResult) -> Any:
     return (
         found.digest, found.distinct, found.generated, found.depth, found.levels, found.actions, found.cut,
         found.values_seen, [(v.kind, v.property, v.trace, v.message) for v in found.violations], set(found.reached),

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import reachable_set
+from floodmark.checkers.search_result import Options
 from tests.support.engines import imported
 
 MODEL = """

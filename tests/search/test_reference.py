@@ -22,9 +22,9 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers.exploration import Exploration, Limits, Options, Progress, TraceState
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference.search import reachable_states, search_states
+from floodmark.checkers.search_result import Limits, Options, Progress, SearchResult, TraceState
 from floodmark.language.reference import fire
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
@@ -79,7 +79,7 @@ class Votes(Model):
 PLAIN = Options()
 
 
-def search(cls: type[Model], options: Options = PLAIN, watch: Any = None, **constants: int) -> Exploration:
+def search(cls: type[Model], options: Options = PLAIN, watch: Any = None, **constants: int) -> SearchResult:
     return search_states(cls(**constants), list(collect(cls, ()).values()), options, watch)
 
 

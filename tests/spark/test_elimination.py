@@ -25,10 +25,10 @@ from floodmark import (
     recoverable,
     require,
 )
-from floodmark.checkers.exploration import Exploration, Limit, Options, Stop, Stopped
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Limit, Options, SearchResult, Stop, Stopped
 from floodmark.checkers.spark import recoverability, search
 from floodmark.checkers.spark.elimination_tasks import TaskReport
 from floodmark.checkers.spark.jobs import JobFailed
@@ -67,11 +67,11 @@ def quiet(root: Path) -> Machines:
     return Machines(root, random.Random(0), faults=())
 
 
-def judged(found: Exploration) -> list[tuple[Any, ...]]:
+def judged(found: SearchResult) -> list[tuple[Any, ...]]:
     return [(it.name, it.verdict, it.trace, it.loop, it.bounds, it.needs) for it in found.liveness]
 
 
-def assert_judged_as_natively(model: Model, machines: Machines, noted: Noted, partitions: int = 2) -> Exploration:
+def assert_judged_as_natively(model: Model, machines: Machines, noted: Noted, partitions: int = 2) -> SearchResult:
     noted.clear()
     properties = list(collect(type(model), []).values())
     natively = native.search_states(model, properties, Options(workers=1))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.spark import search
 from floodmark.checkers.spark.partition_count import (
     FOR_EACH_CORE,

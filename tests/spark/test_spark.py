@@ -25,13 +25,13 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.native import memory
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.search.driver import Search
+from floodmark.checkers.search_result import Limit, Limits, Options, Progress, SearchResult, Stop
 from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.search import Distribution, IntoCluster, search_states
@@ -121,12 +121,12 @@ class ShortWalk(Walk):
         self.colour = Colour.GREEN
 
 
-def found_by(engine: Any, model: Model, options: Options, *more: Any) -> Exploration:
-    found: Exploration = engine(model, list(collect(type(model), []).values()), options, *more)
+def found_by(engine: Any, model: Model, options: Options, *more: Any) -> SearchResult:
+    found: SearchResult = engine(model, list(collect(type(model), []).values()), options, *more)
     return found
 
 
-def both(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
+def both(model: Model, options: Options = Options(workers=1), **how: Any) -> SearchResult:  # noqa: B008
     """What both engines find, after it was compared."""
     wanted = found_by(native.search_states, model, options)
     found = found_by(search_states, model, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
@@ -134,7 +134,7 @@ def both(model: Model, options: Options = Options(workers=1), **how: Any) -> Exp
     return found
 
 
-def agree(found: Exploration, wanted: Exploration) -> None:
+def agree(found: SearchResult, wanted: SearchResult) -> None:
     for name in FIGURES:
         assert getattr(found, name) == getattr(wanted, name), name
     assert found.reached.keys() == wanted.reached.keys()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.spark import partition_count
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.cluster import READINGS, Cluster

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from floodmark import Model
-from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Stop
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Limit, Limits, Options, SearchResult, Stop
 from floodmark.checkers.spark.checkpoint import newest_widths
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session
@@ -21,12 +21,12 @@ from tests.support.growing_models import Endless, Late, Post, Through
 pytestmark = pytest.mark.usefixtures("spark")
 
 
-def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
+def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> SearchResult:  # noqa: B008
     properties = list(collect(type(model), []).values())
     return search_states(model, properties, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
 
 
-def alike(found: Exploration, model: Model) -> bool:
+def alike(found: SearchResult, model: Model) -> bool:
     """Whether a search found what the native one finds; sizes are not looked at on a cluster."""
     wanted = searched(model, Options(workers=1))
     found.sizes = wanted.sizes

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Stop, Stopped
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Limit, Limits, Options, SearchResult, Stop, Stopped
 from floodmark.checkers.spark import search
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.language.fairness import Fairness
@@ -28,11 +28,11 @@ FAIR = {
 }
 
 
-def judged(found: Exploration) -> list[tuple[Any, ...]]:
+def judged(found: SearchResult) -> list[tuple[Any, ...]]:
     return [(it.name, it.verdict, len(it.trace), it.loop, it.bounds, it.needs) for it in found.liveness]
 
 
-def assert_judged_as_natively(model: Model, options: Options) -> Exploration:
+def assert_judged_as_natively(model: Model, options: Options) -> SearchResult:
     properties = list(collect(type(model), []).values())
     found = search_states(model, properties, options, None, Distribution(partitions=2, wide=0))
     assert found.engine == "spark" and found.complete

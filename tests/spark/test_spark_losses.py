@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from floodmark import Between, Constant, Model, action, initial, invariant, require
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import cluster, partition_count, shard, tasks
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import build_code
@@ -74,11 +74,11 @@ def of(name: str) -> tuple[Model, list[Any]]:
 
 
 @cache
-def wanted(name: str) -> Exploration:
+def wanted(name: str) -> SearchResult:
     return native.search_states(*of(name), Options(workers=1))
 
 
-def same(found: Exploration, name: str) -> None:
+def same(found: SearchResult, name: str) -> None:
     for figure in FIGURES:
         assert getattr(found, figure) == getattr(wanted(name), figure), figure
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.checks import run
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.spark import session
 from floodmark.checkers.spark.memory import DRIVER_BYTES, MAX_HEAP_BYTES, MIN_HEAP_BYTES, MIN_LIMIT, Share, share
 from floodmark.checkers.verdict.check import CheckSettings, checks
@@ -71,8 +71,8 @@ def test_a_limit_too_small_for_spark_is_told_and_the_search_stays_here(monkeypat
     (check,) = checks(read(SPEC), CheckSettings(engine="spark", distribute="always", limits=limits))
     ((_, result),) = run([check])
     assert (result.verdict, result.engine) == ("holds", "native")
-    assert result.exploration is not None
-    assert result.exploration.notes == ["without Spark, whose processes alone take 1225 MB of memory"]
+    assert result.search_result is not None
+    assert result.search_result.notes == ["without Spark, whose processes alone take 1225 MB of memory"]
     assert "--spark distribute=always" in result.reproduce
 
 

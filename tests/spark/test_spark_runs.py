@@ -17,7 +17,6 @@ import pytest
 
 from benchmarks.standalone import kill, python_workers
 from floodmark import Between, Model, Set, action, initial, invariant, require
-from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Stop
 from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
@@ -26,6 +25,7 @@ from floodmark.checkers.project.unpacking import unpacked
 from floodmark.checkers.resources import cores, physical_memory
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.run.engines import cluster_of
+from floodmark.checkers.search_result import Limit, Limits, Options, SearchResult, Stop
 from floodmark.checkers.spark import check_tasks, cluster, project_transfer
 from floodmark.checkers.spark.check_run import _may_be_a_task, run_on_spark
 from floodmark.checkers.spark.checkpoint import _sum
@@ -77,12 +77,12 @@ class Unlucky(Sieve):
         return 18 not in self.struck
 
 
-def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
+def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> SearchResult:  # noqa: B008
     properties = list(collect(type(model), []).values())
     return search_states(model, properties, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
 
 
-def same(found: Exploration, model: Model) -> None:
+def same(found: SearchResult, model: Model) -> None:
     wanted = native.search_states(model, list(collect(type(model), []).values()), Options(workers=1))
     for name in FIGURES:
         assert getattr(found, name) == getattr(wanted, name), name
@@ -307,7 +307,7 @@ def of_tank(root: Path, rules: str = INVARIANTS, **settings: Any) -> list[Check]
 
 
 def summary(result: Any) -> tuple[Any, ...]:
-    found = result.exploration
+    found = result.search_result
     return result.variant, result.verdict, result.expected, found.digest, found.distinct, result.property
 
 
@@ -320,7 +320,7 @@ def test_many_checks_run_as_spark_tasks(tmp_path: Path) -> None:
     assert sorted(map(summary, results), key=repr) == sorted([*map(summary, wanted)] * 2, key=repr)
     rows = session().read.parquet(str(kept)).collect()
     assert {(row["variant"], row["verdict"], row["distinct"]) for row in rows} == {
-        (one.variant, one.verdict, one.exploration.distinct) for one in results if one.exploration is not None
+        (one.variant, one.verdict, one.search_result.distinct) for one in results if one.search_result is not None
     }
     assert {row["trace_length"] for row in rows} == {None, 3}
 
@@ -366,8 +366,8 @@ def test_a_task_has_a_share_of_the_memory(tmp_path: Path) -> None:
     assert share.options.limits.memory == int(SHARE_OF_MEMORY * physical_memory()) // cores()
     assert check_tasks._with_its_share(share) is share
     ended = run_check(replace(check, settings=replace(check.settings, engine="native", limits=Limits(memory=1))))
-    assert ended.exploration is not None
-    assert ended.exploration.stopped == Stop(Limit.MEMORY)
+    assert ended.search_result is not None
+    assert ended.search_result.stopped == Stop(Limit.MEMORY)
     assert check_tasks._is_too_large(check, ended)
     assert not check_tasks._is_too_large(share, ended)
 
@@ -377,7 +377,7 @@ def test_a_limit_of_the_user_is_no_reason_to_distribute(tmp_path: Path) -> None:
     for check, result in check_tasks.run_as_tasks(session(), every, run_check, lambda what: None):
         assert result is not None
         if check.flawed is None:
-            assert (result.verdict, result.exploration and result.exploration.stopped) == (
+            assert (result.verdict, result.search_result and result.search_result.stopped) == (
                 "undetermined", Stop(Limit.STATES, 2)
             )
 

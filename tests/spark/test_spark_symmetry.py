@@ -9,9 +9,9 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Constant, Identifier, Model, Set, action, initial, require
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.symmetry import proof
 from floodmark.language.errors import ModelError

@@ -8,9 +8,9 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from floodmark import Model
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.language.model import State
 from floodmark.language.reference import initial_states, successors, within_boundary
@@ -39,7 +39,7 @@ def reference_set(model: Model) -> tuple[set[State], int, int]:
     return seen, generated, depth
 
 
-def assert_agrees(cls: type[Model], workers: tuple[int, ...] = (1, 2), **constants: int) -> Exploration:
+def assert_agrees(cls: type[Model], workers: tuple[int, ...] = (1, 2), **constants: int) -> SearchResult:
     """Fails unless CPython and the native checker see the same states; returns what the native checker found."""
     model = cls(**constants)
     states, generated, depth = reference_set(model)

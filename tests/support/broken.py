@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.language.errors import ModelError
 
 HEAD = '''from __future__ import annotations
@@ -115,7 +115,7 @@ def load(folder: Path, text: str) -> ModuleType:
     return module
 
 
-def search(module: ModuleType, engine: Any = native, options: Options | None = None, **constants: int) -> Exploration:
+def search(module: ModuleType, engine: Any = native, options: Options | None = None, **constants: int) -> SearchResult:
     """Explores the model ``M`` of a module with all its properties."""
     properties = list(collect(module.M, [module]).values())
     return engine.search_states(module.M(**constants), properties, options or Options(workers=1))  # type: ignore[no-any-return]

@@ -25,9 +25,9 @@ from unittest.mock import patch
 import numpy as np
 
 from floodmark import Between, Model, action, invariant, require
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import cluster, search, shard, tasks
 from floodmark.checkers.spark.code_transfer import KernelCode, Loaded, build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES
@@ -475,7 +475,7 @@ class Subject:
         return self.cls(**dict(self.constants)), list(collect(self.cls, []).values())
 
     @cache  # noqa: B019 - there are few of them
-    def wanted(self) -> Exploration:
+    def wanted(self) -> SearchResult:
         return native.search_states(*self.of(), Options(workers=1))
 
     @cache  # noqa: B019 - as above

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native_engine
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.reference import search as reference_engine
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import search as spark_engine
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.language.errors import ModelError, SourceError
@@ -29,7 +29,7 @@ from floodmark.language.types import growing
 from floodmark.language.values import Record
 from floodmark.language.widths import NO_WIDTHS, Outgrown, Widths, least_widths
 
-Engine = Callable[[Model, Sequence[Property]], Exploration]
+Engine = Callable[[Model, Sequence[Property]], SearchResult]
 
 MAX_STATES = 150
 MAX_GENERATED = 3000
@@ -38,12 +38,12 @@ MAX_ELEMENTS = 64
 larger than any memory."""
 
 
-def _reference(model: Model, properties: Sequence[Property]) -> Exploration:
+def _reference(model: Model, properties: Sequence[Property]) -> SearchResult:
     return reference_engine.search_states(model, properties, Options())
 
 
 def _native(workers: int) -> Engine:
-    def search_states(model: Model, properties: Sequence[Property]) -> Exploration:
+    def search_states(model: Model, properties: Sequence[Property]) -> SearchResult:
         return native_engine.search_states(model, properties, Options(workers=workers))
 
     return search_states
@@ -56,7 +56,7 @@ ENGINES: dict[str, Engine] = {
 }
 
 
-def on_spark(model: Model, properties: Sequence[Property]) -> Exploration:
+def on_spark(model: Model, properties: Sequence[Property]) -> SearchResult:
     """Every level distributed, in the session of this process."""
     how = spark_engine.Distribution(master="local[1]", partitions=2, wide=0)
     return spark_engine.search_states(model, properties, Options(workers=1), None, how)

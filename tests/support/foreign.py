@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from floodmark.checkers.exploration import Exploration
 from floodmark.checkers.export.promela import Process
 from floodmark.checkers.export.tla import TlaModule
+from floodmark.checkers.search_result import SearchResult
 
 TLA2TOOLS = os.environ.get("TLA2TOOLS", "")
 HAS_TLC = bool(TLA2TOOLS) and shutil.which("java") is not None
@@ -37,7 +37,7 @@ class Verdict:
     length: int | None = None
 
 
-def ours(found: Exploration) -> set[Verdict]:
+def ours(found: SearchResult) -> set[Verdict]:
     """What another checker may find: each of the violations of the level that has any, or all states.
 
     A property that cannot be evaluated is an error to one and false to another.

@@ -7,20 +7,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from floodmark import Model
-from floodmark.checkers.exploration import Exploration, Finding, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Finding, Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import CheckResult
 
 ALONE = Options(workers=1)
-ENGINES: dict[str, Callable[..., Exploration]] = {"native": native.search_states, "reference": search.search_states}
+ENGINES: dict[str, Callable[..., SearchResult]] = {"native": native.search_states, "reference": search.search_states}
 
 
-def found(cls: type[Model], options: Options = ALONE) -> Exploration:
+def found(cls: type[Model], options: Options = ALONE) -> SearchResult:
     """What the engines find, which have to agree."""
     properties = list(collect(cls, []).values())
     by = {name: search_states(cls(), properties, options) for name, search_states in ENGINES.items()}

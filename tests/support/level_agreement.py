@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from floodmark.checkers.adaptive_capacity import at_widths
-from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.native import search
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.compiler.layout import digest
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
@@ -135,7 +135,7 @@ class _Both:
         result.whole, result.compared = whole, len(self.compared)
         return result
 
-    def _seen(self, natively: Exploration, rows: list[Words], levels: tuple[int, ...]) -> Found:
+    def _seen(self, natively: SearchResult, rows: list[Words], levels: tuple[int, ...]) -> Found:
         violations = natively.violations
         failed = any(each.kind == "error" for each in violations)
         verdict = "error" if failed else "violated" if violations else "holds" if natively.complete else "open"

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import search, tasks
 from floodmark.checkers.spark.cluster import _LOST, Cluster
 from floodmark.checkers.spark.search import Distribution, IntoCluster
@@ -204,7 +204,7 @@ class Simulated(Cluster):
 
 def search_states(
     model: Model, properties: list[Property], machines: Machines, partitions: int | None = 3, wide: int = 0
-) -> tuple[Exploration, int]:
+) -> tuple[SearchResult, int]:
     """What a search finds on such machines, and how many repairs there were. Raises Broken."""
     context = SimpleNamespace(
         broadcast=lambda code: SimpleNamespace(value=code, destroy=lambda: None),

@@ -6,10 +6,10 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
-from floodmark.checkers.exploration import Exploration, Options, Symmetry
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Options, SearchResult, Symmetry
 from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_program
@@ -183,7 +183,7 @@ def _levels_of_orbits(model: Model, orbits: Orbits) -> int:
         frontier = [after for state in new for _, after in successors(model, state)]
 
 
-def _verdict(found: Exploration) -> str:
+def _verdict(found: SearchResult) -> str:
     if not found.violations:
         return "holds"
     return "error" if any(violation.kind == "error" for violation in found.violations) else "violated"

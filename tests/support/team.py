@@ -115,7 +115,7 @@ import sys
 
 from checkers.limits import within
 from floodmark import Model
-from floodmark.checkers.exploration import Options
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.conformance import model_of

@@ -8,9 +8,9 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Constant, Model, action, boundary, invariant, require
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
 from floodmark.checkers.symbolic.methods.bmc import search
 from floodmark.checkers.symbolic.methods.ic3 import infer

@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.attempts import lifted as attempts
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from docs.tools.proofs import page
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.entries import proof_entry
 from floodmark.checkers.project.claim import claims_of, read_claims
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.symbolic.crosscheck import enumeration
 from floodmark.checkers.symbolic.methods import claims
 from floodmark.checkers.symbolic.methods.task import ProofTask, task_of

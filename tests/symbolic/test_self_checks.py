@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from floodmark import Model
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.reference import search
+from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.symbolic.crosscheck import enumeration
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
 from floodmark.checkers.symbolic.crosscheck.spot_checks import Spots

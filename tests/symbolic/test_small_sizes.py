@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.symbolic.attempts import any_size, small_sizes
 from floodmark.checkers.symbolic.attempts.attempt import NO_INTEGER_LIMIT
 from floodmark.checkers.symbolic.methods.induction import InductionProof

@@ -12,10 +12,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from floodmark.checkers.exploration import Limit, Options, Stop
 from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.search_result import Limit, Options, Stop
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.attempts import suggested
 from floodmark.checkers.symbolic.attempts.attempt import Attempt

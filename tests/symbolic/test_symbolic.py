@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from floodmark import Between, Constant, Model, ModelError, action, invariant
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.exploration import Limit, Options, Stop
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.project.spec import Spec, read, wanted
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Limit, Options, Stop
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
 from floodmark.checkers.symbolic.methods.bmc import Bounded, search
@@ -132,8 +132,8 @@ def test_shortest_counterexamples_are_as_long_as_the_native_ones(check: Check) -
     found = search(system_of(native.subject, wanted), wanted, length, Deadline(1800))
     assert not found.stopped
     assert found.violation is not None, f"nothing within {length} states"
-    assert native.exploration is not None  # which holds all that its last level violates
-    shortest = [(violation.property, len(violation.trace)) for violation in native.exploration.violations]
+    assert native.search_result is not None  # which holds all that its last level violates
+    shortest = [(violation.property, len(violation.trace)) for violation in native.search_result.violations]
     assert (found.violation.property, len(found.violation.trace)) in shortest
 
 

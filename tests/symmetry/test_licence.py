@@ -60,7 +60,7 @@ def test_z3_is_not_loaded_for_what_can_be_read(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from floodmark.checkers.native.search import search_states\n"
-        "from floodmark.checkers.exploration import Options\n"
+        "from floodmark.checkers.search_result import Options\n"
         "from specs.examples.two_phase_commit import TwoPhaseCommit\n"
         "assert search_states(TwoPhaseCommit(managers=3), [], Options(workers=1, symmetry=True)).complete\n"
         "assert 'z3' not in sys.modules\n"

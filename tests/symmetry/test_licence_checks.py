@@ -8,10 +8,10 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Constant, Identifier, Model, Set, action, invariant, require
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.search import symmetry
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.symmetry import proof
 from tests.support.engines import properties_of
 

@@ -220,11 +220,11 @@ def _designs() -> Iterator[object]:
 def test_hard_queries_have_the_same_answers_without_symmetry(check: Check) -> None:
     native = run_check(check)
     assert native.subject is not None
-    assert native.exploration is not None
+    assert native.search_result is not None
     assert native.violation is not None
     wanted = [prop for prop in native.properties if prop.kind != "reachable"]
     found = search(system_of(native.subject, wanted), wanted, len(native.violation.trace))
-    shortest = [(violation.property, len(violation.trace)) for violation in native.exploration.violations]
+    shortest = [(violation.property, len(violation.trace)) for violation in native.search_result.violations]
     assert found.violation is not None
     assert (found.violation.property, len(found.violation.trace)) in shortest
 

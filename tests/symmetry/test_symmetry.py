@@ -31,11 +31,11 @@ from floodmark import (
     transition,
 )
 from floodmark.checkers.codegen.permutation import _ties
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native_engine
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.symmetry import proof
 from floodmark.language.errors import ModelError
 from floodmark.language.model import State
@@ -304,7 +304,7 @@ def orbits(states: set[State], counts: dict[type[Identifier], int]) -> int:
     return found
 
 
-def native(cls: type[Model], symmetry: bool, workers: int = 1, **constants: int) -> Exploration:
+def native(cls: type[Model], symmetry: bool, workers: int = 1, **constants: int) -> SearchResult:
     properties = list(collect(cls, ()).values())
     return search_states(cls(**constants), properties, Options(workers=workers, symmetry=symmetry))
 

@@ -18,11 +18,11 @@ from floodmark import (
     invariant,
     require,
 )
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.errors import SourceError
 from tests.support.engines import properties_of

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.exploration import Limits
+from floodmark.checkers.search_result import Limits
 from tests.support.any_size_loops import HEADER, LoopDrawing
 from tests.support.engines import imported, properties_of
 from tools import any_size_campaign

@@ -2,7 +2,7 @@
 
 The few files beside the rooms belong to all of them:
 
-- ``exploration.py``: what a search takes and returns; ``engine.py``: the interface of an engine.
+- ``search_result.py``: what a search takes and returns; ``engine.py``: the interface of an engine.
 - ``adaptive_capacity.py``: begins a search anew with wider containers where a model gives them no capacity.
 - ``processes.py``: runs jobs in processes. Each has one job at a time, so that it is known what a process was doing
   when it dies, and whoever waits for it is interrupted at once.

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop, Watcher
+from floodmark.checkers.search_result import Limit, Limits, Options, Progress, SearchResult, Stop, Watcher
 from floodmark.checkers.symmetry.proof import AsymmetryError
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, grows, sized
@@ -31,14 +31,14 @@ from floodmark.language.plurals import counted
 from floodmark.language.widths import FIRST_WIDTHS, Outgrown, Widths
 
 T = TypeVar("T")
-Run = Callable[[], Exploration]
+Run = Callable[[], SearchResult]
 Prepare = Callable[[Model, Options, Widths], Run]
 """Compiles a model whose containers have these widths; what it returns searches it."""
 
 
 def search_growing(
     model: Model, options: Options, watch: Watcher | None, prepare: Prepare, widths: Widths = FIRST_WIDTHS
-) -> Exploration:
+) -> SearchResult:
     """What an attempt finds in which no container is outgrown. Its limit of seconds is one for all attempts."""
     if grows(model):
         options = replace(options, likely=None)  # which of the attempts will be long is not known
@@ -88,8 +88,8 @@ def _left(options: Options, spent: float) -> Options:
     return options if seconds is None else replace(options, limits=replace(options.limits, seconds=seconds - spent))
 
 
-def _ended(widths: Widths, seconds: float, stop: Stop) -> Exploration:
-    return Exploration("native", stopped=stop, seconds=seconds, widths=dict(widths.chosen), notes=_told(widths))
+def _ended(widths: Widths, seconds: float, stop: Stop) -> SearchResult:
+    return SearchResult("native", stopped=stop, seconds=seconds, widths=dict(widths.chosen), notes=_told(widths))
 
 
 def _told(widths: Widths) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
-from floodmark.checkers.exploration import Exploration, Watcher
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import SearchResult, Watcher
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
@@ -33,7 +33,7 @@ class Engine(ABC):
     @abstractmethod
     def search(
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
-    ) -> Exploration:
+    ) -> SearchResult:
         """Searches the check's model as its options say. Raises SourceError if the model cannot be searched."""
 
 

@@ -64,7 +64,7 @@ def check(specs: tuple[str, ...], tier: str | None, traces: bool, **given: Any) 
 
 
 def _settings(given: dict[str, Any]) -> CheckSettings:
-    from floodmark.checkers.exploration import Limits
+    from floodmark.checkers.search_result import Limits
     from floodmark.checkers.verdict.check import CheckSettings
 
     spark = take_spark(given, *SPARK_SETTINGS)

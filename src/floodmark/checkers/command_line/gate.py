@@ -46,7 +46,7 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
     """
     from floodmark.checkers.commands.gate import GateRequest
     from floodmark.checkers.commands.gate import gate as run_gate
-    from floodmark.checkers.exploration import Limits
+    from floodmark.checkers.search_result import Limits
     from floodmark.checkers.verdict.check import CheckSettings
 
     reports = Reports.of(given)

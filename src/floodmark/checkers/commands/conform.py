@@ -15,10 +15,10 @@ from floodmark.checkers.conformance.metadata_log.registration import Registratio
 from floodmark.checkers.conformance.metadata_log.run import judge_log
 from floodmark.checkers.conformance.rejection import RejectionReason
 from floodmark.checkers.conformance.traces import TraceOutcome, Work, found, judge_all, judge_all_on_spark, recorded
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.paths import shown, shown_line
 from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import write_json
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName, one_check, variant_name
 from floodmark.checkers.verdict.result import ExitCode, worst

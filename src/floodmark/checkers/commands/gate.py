@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.limits import limits_of
 from floodmark.checkers.gate.progress import GateProgress
@@ -18,6 +17,7 @@ from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Tier
 from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from floodmark.checkers.conformance.trace_file import Line, Trace
-from floodmark.checkers.exploration import Limits, Stop, Stopped, TraceState
+from floodmark.checkers.search_result import Limits, Stop, Stopped, TraceState
 from floodmark.language import reference
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step

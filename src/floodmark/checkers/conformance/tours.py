@@ -28,7 +28,7 @@ EXPLORED = 20_000
 class Tour:
     """Runs of an implementation. ``steps`` counts those it has taken, ``coverage`` has what they cover.
 
-    ``walks`` is the last exploration of the model.
+    ``walks`` is the last search of the model.
 
     Raises SourceError for an adapter with eager actions: the model alone does not say when they are taken.
     """
@@ -51,7 +51,7 @@ class Tour:
         return walks
 
     def runs(self) -> Iterator[WalkNode]:
-        """The ends of the runs to be taken, in random order; then those of another exploration, if there are any."""
+        """The ends of the runs to be taken, in random order; then those of another search, if there are any."""
         while ends := longest(self.walks.kept()):
             self.chance.shuffle(ends)
             yield from ends

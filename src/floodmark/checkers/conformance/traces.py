@@ -14,10 +14,10 @@ from floodmark.checkers import processes
 from floodmark.checkers.conformance.behaviour import TraceResult, judge
 from floodmark.checkers.conformance.rejection import RejectionReason, reasons
 from floodmark.checkers.conformance.trace_file import parse
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project import input_file, json_text
 from floodmark.checkers.report.json import trace_entries
 from floodmark.checkers.resources import cores
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.errors import SourceError

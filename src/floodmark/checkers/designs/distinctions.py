@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from floodmark.checkers.designs.design_pair import DesignPair, Unlike
 from floodmark.checkers.designs.rule_calls import first_difference, recorded
-from floodmark.checkers.exploration import Violation
 from floodmark.checkers.liveness.assumptions import Assumption, assumptions_of
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.divergence import Divergence, How, Ruling
 from floodmark.language import reference

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from floodmark.checkers.designs import distinctions
 from floodmark.checkers.designs.design_pair import Decision, DesignPair, Unlike
-from floodmark.checkers.exploration import Violation
+from floodmark.checkers.search_result import Violation
 from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.language.model import State
 from floodmark.language.reference import Step

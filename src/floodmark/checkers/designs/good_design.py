@@ -5,8 +5,8 @@ from __future__ import annotations
 from floodmark.checkers.designs.design_pair import DesignPair
 from floodmark.checkers.designs.distinctions import CheckSubject
 from floodmark.checkers.designs.divergence import divergence
-from floodmark.checkers.exploration import Violation
 from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.search_result import Violation
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.language.errors import SourceError

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.explorer.expansion import without_breakpoints
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.liveness import finding_of, lasso_lines
 from floodmark.checkers.report.text import result_line
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
@@ -53,9 +53,9 @@ def search(check: Check) -> Searched:
     settings = replace(check.settings, limits=limits)
     with without_breakpoints():
         result = run_check(replace(check, settings=settings))
-        if result.exploration is None:
+        if result.search_result is None:
             plainly = run_check(replace(check, settings=replace(settings, engine="reference", symmetry=False)))
-            result = result if plainly.exploration is None else plainly
+            result = result if plainly.search_result is None else plainly
     return Searched(_said(result), tuple(_tracks(result)))
 
 
@@ -65,7 +65,7 @@ def _said(result: CheckResult) -> str:
 
 
 def _tracks(result: CheckResult) -> Iterator[Track]:
-    found = result.exploration
+    found = result.search_result
     if found is None:
         return
     for violation in found.violations:
@@ -82,7 +82,7 @@ def _tracks(result: CheckResult) -> Iterator[Track]:
 
 
 def _why(result: CheckResult, violation: Violation) -> tuple[str, ...]:
-    finding = finding_of(result.exploration, violation)
+    finding = finding_of(result.search_result, violation)
     lasso = [] if finding is None else lasso_lines(finding)
     if result.divergence is None or violation is not result.violation:
         return tuple(lasso)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision
-from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.explorer.design_comparison import Compared
 from floodmark.checkers.explorer.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.explorer.walk import Walked
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.search_result import TraceState
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model

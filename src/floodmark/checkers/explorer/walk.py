@@ -6,9 +6,9 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.explorer.expansion import ExpandedAction, expand, without_breakpoints
 from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show_step
 from floodmark.language import reference
 from floodmark.language.errors import SourceError

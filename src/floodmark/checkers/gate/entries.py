@@ -79,7 +79,7 @@ def _violation(result: CheckResult) -> LockEntry:
 
 def _figures(result: CheckResult) -> LockEntry:
     entry: LockEntry = {"verdict": result.verdict, **_violation(result)}
-    found = result.exploration
+    found = result.search_result
     if found is None or not found.complete:
         return entry
     entry |= {"distinct": found.distinct, "generated": found.generated, "depth": found.depth, "digest": found.digest}

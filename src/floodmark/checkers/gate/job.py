@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from floodmark.checkers import processes
-from floodmark.checkers.exploration import Limits, Watcher
 from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.gate.limits import RunDeadline, seconds_left
@@ -26,6 +25,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import Proving, Spec
 from floodmark.checkers.project.versions import source_hash, versions
 from floodmark.checkers.run.checks import compared, run_check
+from floodmark.checkers.search_result import Limits, Watcher
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.methods.rankings import ranking_roots
 from floodmark.checkers.symbolic.records.answer_file import recorded
@@ -182,7 +182,7 @@ class CheckJob:
         result, sources = found
         assert isinstance(result, CheckResult)
         check = self.check
-        properties = [] if subject is None or result.exploration is None else list(subject.properties)
+        properties = [] if subject is None or result.search_result is None else list(subject.properties)
         place, line = shown(check.spec.path), check.spec.first_line
         completed = replace(result, spec=place, spec_line=line, properties=properties, reproduce=check.reproduce())
         return completed, sources

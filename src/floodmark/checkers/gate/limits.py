@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.spec import tool_settings
+from floodmark.checkers.search_result import Limits
 from floodmark.language.plurals import counted_seconds
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from floodmark.checkers.exploration import Progress
 from floodmark.checkers.gate.job import CheckJob, Job
 from floodmark.checkers.report.progress import StatusLine, describe, time_left
+from floodmark.checkers.search_result import Progress
 
 
 class GateProgress:

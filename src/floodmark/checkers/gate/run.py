@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from floodmark.checkers.exploration import Progress, Watcher
 from floodmark.checkers.gate import lock as locks
 from floodmark.checkers.gate.comparison import LockComparison
 from floodmark.checkers.gate.job import (
@@ -39,6 +38,7 @@ from floodmark.checkers.resources import cores
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.run.engines import cluster_of
 from floodmark.checkers.run.unfound_properties import unfound_properties
+from floodmark.checkers.search_result import Progress, Watcher
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved

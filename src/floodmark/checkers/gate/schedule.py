@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from floodmark.checkers import processes
-from floodmark.checkers.exploration import Progress
 from floodmark.checkers.gate.job import CheckJob, Job, asks_a_solver, load_solver, run_pickled
 from floodmark.checkers.gate.limits import RunDeadline, seconds_left
 from floodmark.checkers.gate.progress import GateProgress
+from floodmark.checkers.search_result import Progress
 
 
 def run_all(

@@ -81,7 +81,7 @@ def _spec_rows(results: Sequence[CheckResult]) -> Iterator[_TableRow]:
         for result in every:
             if result.variant is None:
                 row.word = text.result_line(result).word
-                found = result.exploration
+                found = result.search_result
                 if found is not None:
                     trace = () if result.violation is None else result.violation.trace
                     row.figures = (f"{found.distinct:,}", str(len(trace) or found.depth), "")
@@ -93,7 +93,7 @@ def _spec_rows(results: Sequence[CheckResult]) -> Iterator[_TableRow]:
 
 
 def _seconds(result: CheckResult) -> float:
-    found = result.exploration
+    found = result.search_result
     return 0.0 if found is None else found.seconds + found.compile_seconds
 
 

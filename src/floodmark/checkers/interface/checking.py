@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Literal
 
 from floodmark.checkers import processes
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.interface.results import Result
 from floodmark.checkers.interface.subject import Design, Given, Wanted, given, names_of
 from floodmark.checkers.project.input_limits import memory as amount
 from floodmark.checkers.project.spec_entries import Flawed
 from floodmark.checkers.run.checks import compared, run, run_check
 from floodmark.checkers.run.unfound_properties import unfound_properties
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError

@@ -11,11 +11,11 @@ from xml.etree.ElementTree import Element, tostring
 
 import click
 
-from floodmark.checkers.exploration import Exploration
 from floodmark.checkers.report.html.counterexample import counterexample
 from floodmark.checkers.report.html.document import page_style
 from floodmark.checkers.report.html.markup import Part, tag
 from floodmark.checkers.report.text import figures, warnings
+from floodmark.checkers.search_result import SearchResult
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, Verdict
 
@@ -25,7 +25,7 @@ _numbers = itertools.count(1)
 
 def result_html(found: CheckResult) -> str:
     """A table of what a search found, what weakens it, and its counterexample."""
-    explored = found.exploration or Exploration(engine=found.engine)
+    explored = found.search_result or SearchResult(engine=found.engine)
     rows = [
         ("Properties", ", ".join(prop.name for prop in found.properties)),
         ("Constants", _constants(found.constants)),

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from floodmark.checkers.exploration import Exploration, Violation
 from floodmark.checkers.interface import notebook
 from floodmark.checkers.report import text
 from floodmark.checkers.report.json import entry
 from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.report.replay import test_module
+from floodmark.checkers.search_result import SearchResult, Violation
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, Verdict
 from floodmark.language.errors import ValueOutOfRange
@@ -122,7 +122,7 @@ class Result(_Answer):
             raise ModelFailed(found)
         self._found = found
         self._verdict = found.verdict
-        self._exploration = found.exploration or Exploration(engine=found.engine)
+        self._search_result = found.search_result or SearchResult(engine=found.engine)
 
     @property
     def model(self) -> str:
@@ -158,32 +158,32 @@ class Result(_Answer):
     @property
     def states(self) -> int:
         """The number of distinct states found; with symmetry, of orbits."""
-        return self._exploration.distinct
+        return self._search_result.distinct
 
     @property
     def generated(self) -> int:
         """The number of states generated, each as often as a step leads to it."""
-        return self._exploration.generated
+        return self._search_result.generated
 
     @property
     def depth(self) -> int:
         """The number of levels of the search; the initial states are the first."""
-        return self._exploration.depth
+        return self._search_result.depth
 
     @property
     def actions(self) -> dict[str, int]:
         """How often each action was taken."""
-        return dict(self._exploration.actions)
+        return dict(self._search_result.actions)
 
     @property
     def complete(self) -> bool:
         """Whether the search saw every reachable state; one that finds a violation ends there."""
-        return self._exploration.complete
+        return self._search_result.complete
 
     @property
     def seconds(self) -> float:
         """The time of the search."""
-        return self._exploration.seconds
+        return self._search_result.seconds
 
     @property
     def warnings(self) -> list[str]:

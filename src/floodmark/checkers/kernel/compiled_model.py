@@ -16,11 +16,11 @@ from floodmark.checkers.codegen.cost import MIN_REPORTED_INSTRUCTIONS, size, tol
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import CodePart, Interface, parts, whole
-from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.partitioned import PARTITIONED_LOOPS
 from floodmark.checkers.kernel.symmetry_loops import SYMMETRY_LOOPS
 from floodmark.checkers.project.versions import source_hash
+from floodmark.checkers.search_result import Symmetry
 from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.layout import Layout
 from floodmark.compiler.program import read_program

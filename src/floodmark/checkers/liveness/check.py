@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Protocol
 
-from floodmark.checkers.exploration import Exploration, Finding, Options, Premise, Stopped, Violation
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
 from floodmark.checkers.liveness.compiled_graph import GraphMaker, NativeSolver, Rows, budget
 from floodmark.checkers.liveness.goals import Goal, goals_of
@@ -16,6 +15,7 @@ from floodmark.checkers.liveness.judge import LivenessJudge, Solver
 from floodmark.checkers.liveness.plain import PlainSolver, plain_graph
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Finding, Options, Premise, SearchResult, Stopped, Violation
 from floodmark.checkers.value_text import show_arguments
 from floodmark.compiler.layout import lay_out
 from floodmark.language.bounding import Beyond, beyond_bounds
@@ -63,7 +63,7 @@ def refuse_symmetry(liveness: Sequence[Property], options: Options) -> None:
 
 
 def after_native(
-    model: Model, liveness: Sequence[Property], options: Options, pieces: Iterable[Rows], found: Exploration,
+    model: Model, liveness: Sequence[Property], options: Options, pieces: Iterable[Rows], found: SearchResult,
     begin: Begin | None = None,
 ) -> None:  # fmt: skip
     """Judges liveness over the states that a native search found, rows of words, and adds it to what was found.
@@ -85,7 +85,7 @@ def after_native(
 
 def after_reference(
     model: Model, liveness: Sequence[Property], options: Options, states: Sequence[State],
-    initial: Sequence[State], found: Exploration,
+    initial: Sequence[State], found: SearchResult,
 ) -> None:  # fmt: skip
     """The same in plain Python."""
     paused = budget(time.perf_counter() - found.seconds, options.limits)
@@ -98,7 +98,7 @@ def after_reference(
 
 
 def _judge(
-    model: Model, liveness: Sequence[Property], options: Options, found: Exploration, make: Make, solver: Solver,
+    model: Model, liveness: Sequence[Property], options: Options, found: SearchResult, make: Make, solver: Solver,
     paused: Callable[[], None], begin: Begin | None = None,
 ) -> None:  # fmt: skip
     started = time.perf_counter()
@@ -117,7 +117,9 @@ def _judge(
 
 
 def _findings(
-    model: Model, liveness: Sequence[Property], fairness: Mapping[str, Fairness | None], found: Exploration, make: Make,
+    model: Model, liveness: Sequence[Property], fairness: Mapping[
+        str, Fairness | None
+    ], found: SearchResult, make: Make,
     solver: Solver, paused: Callable[[], None], begin: Begin | None,
 ) -> list[Finding]:  # fmt: skip
     goals = goals_of(model, liveness)

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import CodePart, Interface, whole
-from floodmark.checkers.exploration import Limit, Limits, Stop, Stopped
 from floodmark.checkers.kernel.compiled_model import code_hash
 from floodmark.checkers.kernel.memory import MemoryBudget, reserve
 from floodmark.checkers.liveness import components, loops
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.graph import Edges, Flags, Graph, Numbers
 from floodmark.checkers.liveness.labelled_module import MORE, labelled_parts
+from floodmark.checkers.search_result import Limit, Limits, Stop, Stopped
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError

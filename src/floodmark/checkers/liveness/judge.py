@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from floodmark.checkers.exploration import Finding
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import Demands, Region
 from floodmark.checkers.liveness.goals import Begins, Breach, Goal
@@ -21,6 +20,7 @@ from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, smallest_need, unfairness
 from floodmark.checkers.liveness.witness import WitnessRuns
+from floodmark.checkers.search_result import Finding
 from floodmark.language.model import Model
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from floodmark.checkers.exploration import FairReason, Finding, TraceState
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.disabling_guard import why_disabled
 from floodmark.checkers.liveness.goals import Begins, Goal
 from floodmark.checkers.liveness.graph import Graph
+from floodmark.checkers.search_result import FairReason, Finding, TraceState
 from floodmark.checkers.value_text import show
 from floodmark.language.bound_dependence import Unbounded
 from floodmark.language.bounding import Beyond, bounds_of, is_within, mentioned_bounds, widens

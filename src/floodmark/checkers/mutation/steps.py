@@ -16,11 +16,11 @@ import numpy as np
 
 from floodmark.checkers.codegen.jit import GOOD, MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import Word, Words, call_model, compile_loops, exported, offset, words_at
-from floodmark.checkers.exploration import Options
 from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.kernel.loops import SEED_1, SEED_2, fingerprint, same
 from floodmark.checkers.kernel.memory import reserve
 from floodmark.checkers.native.search import reachable_set
+from floodmark.checkers.search_result import Options
 from floodmark.compiler.layout import Layout, digest_text
 from floodmark.language.model import Model
 from floodmark.language.reference import initial_states, within_boundary

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation.mutant import Mutant, functions
 from floodmark.checkers.mutation.steps import steps_digest
 from floodmark.checkers.project.spec import Spec, read_all
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
@@ -83,7 +83,7 @@ def _stage(spec: Spec) -> Stage:
     if (already := _noticed(result)) is not None:
         message = f"{already}, which would be noticed in every mutant; list it under idle or vacuous"
         raise SourceError(message, str(spec.path), spec.line("model"))
-    found = result.exploration
+    found = result.search_result
     assert found is not None
     return Stage(spec, found.distinct, found.digest, _steps(result))
 
@@ -115,7 +115,7 @@ def _worse(one: Trial, other: Trial) -> Trial:
 
 def _in_stage(trial: Trial, stage: Stage, budget: TrialBudget) -> Trial:
     result = run_check(Check(stage.spec, None, _settings(stage, budget)))
-    found = result.exploration
+    found = result.search_result
     said = replace(trial, spec=stage.spec.name)
     if found is None:
         fate: Fate = "undetermined" if result.exit_code == ExitCode.INTERNAL_ERROR else "refused"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from floodmark.checkers.engine import Engine
-from floodmark.checkers.exploration import Exploration, Watcher
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import SearchResult, Watcher
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model
 
@@ -22,7 +22,7 @@ class Native(Engine):
 
     def search(
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
-    ) -> Exploration:
+    ) -> SearchResult:
         from floodmark.checkers.native import search
 
         return search.search_states(model, properties, check.options, watch)

@@ -32,7 +32,6 @@ from typing import IO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.checkers.exploration import Limit, Stop
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory, reserve
 from floodmark.checkers.kernel.partitioned import (
@@ -50,6 +49,7 @@ from floodmark.checkers.kernel.scratch import allocate, base_folder, full_disk, 
 from floodmark.checkers.native.memory import CELL_BYTES, FULL, MAX_BITS, MemoryStore
 from floodmark.checkers.native.worker import unpacked
 from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
+from floodmark.checkers.search_result import Limit, Stop
 
 T = TypeVar("T")
 

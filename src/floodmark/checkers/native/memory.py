@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from floodmark.checkers.exploration import Limit, Stop
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel, stride_of
 from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory, in_pages, reserve
 from floodmark.checkers.native.worker import Worker
 from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
+from floodmark.checkers.search_result import Limit, Stop
 
 T = TypeVar("T")
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.checkers.exploration import Exploration, Options, Stop, Watcher
 from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.kernel.memory import MemoryBudget, give_back_large_arrays
 from floodmark.checkers.kernel.scratch import base_folder
@@ -19,6 +18,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search.driver import Moves, Search, is_long, search_in, telling
 from floodmark.checkers.search.store import OutOfRoom
+from floodmark.checkers.search_result import Options, SearchResult, Stop, Watcher
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, sized
 from floodmark.language.plurals import counted
@@ -47,7 +47,7 @@ class IntoFiles(Moves):
 
 def search_states(
     model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
-) -> Exploration:
+) -> SearchResult:
     """Explores ``model`` and says what it found.
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.

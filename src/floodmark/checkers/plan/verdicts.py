@@ -13,7 +13,7 @@ from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.resources import cores
 
 if TYPE_CHECKING:
-    from floodmark.checkers.exploration import Violation
+    from floodmark.checkers.search_result import Violation
     from floodmark.language.model import Model
     from floodmark.language.reference import Step
 
@@ -81,9 +81,9 @@ def check_shape(
     CPython, which is slow."""
     if shape.brokers > MAX_SHAPE_BROKERS:
         raise ValueError(f"{shape}: more than {MAX_SHAPE_BROKERS} brokers")
-    from floodmark.checkers.exploration import Limits, Options
     from floodmark.checkers.project.modules import Project
     from floodmark.checkers.project.properties import collect
+    from floodmark.checkers.search_result import Limits, Options
 
     if in_cpython:
         from floodmark.checkers.reference.search import search_states

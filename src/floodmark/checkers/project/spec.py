@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from floodmark.checkers.exploration import Limits, Symmetry
 from floodmark.checkers.project import input_file, spec_address, toml
 from floodmark.checkers.project.input_limits import brief
 from floodmark.checkers.project.modules import Project, module_name
@@ -39,6 +38,7 @@ from floodmark.checkers.project.spec_entries import (
 from floodmark.checkers.project.spec_keys import TOOL
 from floodmark.checkers.project.spec_rows import expanded, without_rows
 from floodmark.checkers.project.spec_values import SpecReader, line_of
+from floodmark.checkers.search_result import Limits, Symmetry
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.input_limits import brief
 from floodmark.checkers.project.spec_address import class_name
 from floodmark.checkers.project.spec_entries import (
@@ -48,6 +47,7 @@ from floodmark.checkers.project.spec_values import (
     one_of,
     table,
 )
+from floodmark.checkers.search_result import Limits
 
 
 def _expect(reader: SpecReader, value: Any, key: str) -> Expect:

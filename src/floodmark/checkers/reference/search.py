@@ -16,19 +16,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from floodmark.checkers.exploration import (
-    Exploration,
+from floodmark.checkers.liveness import check
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.resources import CommandMemory
+from floodmark.checkers.search_result import (
     Options,
     Progress,
+    SearchResult,
     Stopped,
     TraceState,
     Violation,
     ViolationKind,
     Watcher,
 )
-from floodmark.checkers.liveness import check
-from floodmark.checkers.project.properties import Property
-from floodmark.checkers.resources import CommandMemory
 from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.compiler.program import read_program
@@ -51,7 +51,7 @@ RENAMINGS = 24
 
 def search_states(
     model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
-) -> Exploration:
+) -> SearchResult:
     """Searches the reachable states of ``model`` level by level, until a level has a violation or nothing is new."""
     model = sized(model, NO_WIDTHS)  # what this search notes of sizes is its own
     of_states, of_runs = check.split(properties)
@@ -104,9 +104,9 @@ class _ReferenceSearch:
     parents: dict[State, State | None] = field(default_factory=dict)
     outside: set[State] = field(default_factory=set)
     representatives: dict[State, State] = field(default_factory=dict)
-    found: Exploration = field(default_factory=lambda: Exploration(engine="reference"))
+    found: SearchResult = field(default_factory=lambda: SearchResult(engine="reference"))
 
-    def run(self) -> Exploration:
+    def run(self) -> SearchResult:
         self.started = time.perf_counter()
         self.memory = CommandMemory()
         for kind in ("initial", "action"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from floodmark.checkers.exploration import Violation
+from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.divergence import Divergence, Said
 

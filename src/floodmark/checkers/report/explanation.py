@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import floodmark.language
-from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model

@@ -9,8 +9,8 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any
 
-from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.part_kinds import argument_kinds, element_kind, field_kind, is_of_union
+from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model

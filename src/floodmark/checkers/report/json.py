@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from floodmark.checkers.exploration import Exploration, Finding, Stop, TraceState, Violation
 from floodmark.checkers.part_kinds import argument_kinds
 from floodmark.checkers.project.used_files import used_files
 from floodmark.checkers.report.divergence import divergence_entry
+from floodmark.checkers.search_result import Finding, SearchResult, Stop, TraceState, Violation
 from floodmark.checkers.value_text import plain
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
@@ -44,7 +44,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
     ``loaded`` is whether the model could be made, ``searched`` whether there was a search; ``also`` are the other
     violations that it found.
     """
-    found = result.exploration or Exploration(engine=result.engine)
+    found = result.search_result or SearchResult(engine=result.engine)
     trace = () if result.violation is None else result.violation.trace
     return {
         "spec": result.spec,
@@ -67,7 +67,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "line": result.line,
         "traceback": result.traceback,
         "loaded": result.subject is not None,
-        "searched": result.exploration is not None,
+        "searched": result.search_result is not None,
         "distinct": found.distinct,
         "generated": found.generated,
         "depth": found.depth,

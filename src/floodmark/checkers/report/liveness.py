@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from floodmark.checkers.exploration import Exploration, Finding, Violation
+from floodmark.checkers.search_result import Finding, SearchResult, Violation
 from floodmark.checkers.verdict.liveness_findings import ended_by, unneeded
 
 
@@ -35,13 +35,13 @@ def lasso_lines(finding: Finding) -> list[str]:
     return said
 
 
-def finding_of(found: Exploration | None, violation: Violation) -> Finding | None:
+def finding_of(found: SearchResult | None, violation: Violation) -> Finding | None:
     """The finding that a violation stands for."""
     findings = [] if found is None else found.liveness
     return next((it for it in findings if it.property == violation.property and it.trace == violation.trace), None)
 
 
-def needs_lines(found: Exploration) -> Iterator[str]:
+def needs_lines(found: SearchResult) -> Iterator[str]:
     """For each property that holds the smallest fairness that it needs; of one with parameters how many agree in it."""
     groups: dict[tuple[str, tuple[str, ...]], int] = Counter(
         (finding.property, finding.needs) for finding in found.liveness if finding.verdict == "holds"
@@ -58,6 +58,6 @@ def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{finding.name} is undetermined ({ended_by(finding)})"
 
 
-def superfluous_lines(found: Exploration) -> list[str]:
+def superfluous_lines(found: SearchResult) -> list[str]:
     """The assumptions that no property needs."""
     return [f"no property needs that {it.replace(' ', ' is ', 1)}" for it in unneeded(found)]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from floodmark.checkers.exploration import Progress
+from floodmark.checkers.search_result import Progress
 from floodmark.checkers.verdict.check import Check, variant_name
 from floodmark.language.plurals import counted
 

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from floodmark.checkers.exploration import Violation
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.liveness import finding_of
 from floodmark.checkers.report.python_source import PythonCode
+from floodmark.checkers.search_result import Violation
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -143,7 +143,7 @@ class _Function:
         """That the goal is false here; of a property that comes and goes it is false in one state of the loop only."""
         if prop.kind == "eventually_always":
             return
-        finding = finding_of(self.result.exploration, self.violation)
+        finding = finding_of(self.result.search_result, self.violation)
         chosen = {} if finding is None else finding.arguments
         given = [f"{name}={self.code.value(value)}" for name, value in chosen.items()]
         yield f"assert not {self._property('model', *given)}" + ("[1]" if prop.kind == "leads_to" else "")

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
-from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.report.role import role_and_epoch
 from floodmark.checkers.report.trace import owners, surplus
+from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import click
 
-from floodmark.checkers.exploration import Exploration, Violation
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.colour import painted
@@ -23,6 +22,7 @@ from floodmark.checkers.report.liveness import (
     superfluous_lines,
 )
 from floodmark.checkers.report.trace import marked, trace_lines
+from floodmark.checkers.search_result import SearchResult, Violation
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.liveness_findings import undetermined
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
@@ -50,7 +50,7 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
 def _sizes(result: CheckResult) -> list[str]:
     """How full the containers with a capacity or a width became: all that the search saw, or until one had to hold
     more."""
-    found, subject = result.exploration, result.subject
+    found, subject = result.search_result, result.subject
     overfull = result.violation is not None and result.violation.overfull
     if found is None or subject is None or result.variant is not None or not (found.complete or overfull):
         return []
@@ -62,7 +62,7 @@ def _sizes(result: CheckResult) -> list[str]:
 
 def _liveness(result: CheckResult) -> list[str]:
     """Which fairness each liveness property needs, and which of them a bound leaves open."""
-    found = result.exploration
+    found = result.search_result
     if found is None or result.verdict not in ("holds", "undetermined"):
         return []
     return [f"{' ' * _WIDTH}  {text}" for text in (*needs_lines(found), *open_lines(undetermined(found)))]
@@ -96,7 +96,7 @@ def result_line(result: CheckResult) -> ResultLine:
     message = result.message
     if result.verdict == "holds" and not result.expected and result.properties:
         message += " (every property holds)"
-    if message and result.exploration is None:
+    if message and result.search_result is None:
         return ResultLine(*_word(result), message)
     text = figures(result)
     if result.property is None or result.verdict == "holds":
@@ -117,14 +117,14 @@ def _word(result: CheckResult) -> tuple[str, str]:
 
 def figures(result: CheckResult) -> str:
     """The size of a search: ``9,716 states, 41,202 generated, depth 19, 0.1 s``."""
-    found = result.exploration or Exploration(engine="")
+    found = result.search_result or SearchResult(engine="")
     size = counted(found.distinct, "orbit" if result.symmetry else "state")
     return f"{size}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
 
 
 def seconds(result: CheckResult) -> str:
     """How long the search took."""
-    taken = 0.0 if result.exploration is None else result.exploration.seconds
+    taken = 0.0 if result.search_result is None else result.search_result.seconds
     return f"{taken:.1f} s" if taken >= 0.05 else f"{taken * 1000:.0f} ms"
 
 
@@ -141,12 +141,12 @@ def notice_lines(result: CheckResult) -> list[str]:
 
 def notes(result: CheckResult) -> list[str]:
     """How a search was done, as far as a reader should know it."""
-    return [] if result.exploration is None else [f"note: {note}" for note in result.exploration.notes]
+    return [] if result.search_result is None else [f"note: {note}" for note in result.search_result.notes]
 
 
 def warnings(result: CheckResult) -> list[str]:
     """What a reader should know besides the verdict, above all what was not exercised."""
-    found = result.exploration
+    found = result.search_result
     if found is None or result.variant is not None or (result.expected and result.verdict == "violated"):
         return []
     said = result.unexercised()
@@ -176,7 +176,7 @@ def counterexample(result: CheckResult) -> list[str]:
         said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
     if prop is not None and violation.kind in ("invariant", "transition"):
         said += ["", *explain(model, prop, violation.trace)]
-    finding = finding_of(result.exploration, violation)
+    finding = finding_of(result.search_result, violation)
     if finding is not None:
         said += lasso_lines(finding)
     if differs is not None:
@@ -207,7 +207,7 @@ def first_sentence(doc: str) -> str:
 
 
 def _others(result: CheckResult) -> list[Violation]:
-    found = result.exploration
+    found = result.search_result
     return [] if found is None else [it for it in found.violations if it is not result.violation]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import Model, State
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set

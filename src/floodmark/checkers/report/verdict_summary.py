@@ -105,7 +105,7 @@ def check_case(result: CheckResult) -> Case:
         about=text.about(result),
         detail=_detail(result),
         place=_place(result),
-        seconds=0.0 if result.exploration is None else result.exploration.seconds,
+        seconds=0.0 if result.search_result is None else result.search_result.seconds,
         reproduce=result.reproduce,
         result=result,
     )

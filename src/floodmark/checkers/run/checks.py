@@ -11,10 +11,10 @@ from typing import Any
 from floodmark.checkers import processes
 from floodmark.checkers.designs.good_design import where_the_good_design_differs
 from floodmark.checkers.engine import ClusterEngine, RunCheck
-from floodmark.checkers.exploration import Watcher
 from floodmark.checkers.project.named_classes import require_named
 from floodmark.checkers.resources import cores
 from floodmark.checkers.run.engines import cluster_of, engine_of
+from floodmark.checkers.search_result import Watcher
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.result_transfer import pickled, received
@@ -115,7 +115,7 @@ def _search(check: Check, model: Model, result: CheckResult, watch: Watcher | No
     properties = result.properties
     found = engine_of(check).search(check, model, properties, watch)
     missed = [prop.name for prop in properties if prop.kind == "reachable" and prop.name not in found.reached]
-    result = replace(result, exploration=found, engine=found.engine, unreached=missed if found.complete else ())
+    result = replace(result, search_result=found, engine=found.engine, unreached=missed if found.complete else ())
     judged = judge(check, result, found)
     if check.settings.compare or judged.exit_code != ExitCode.AS_EXPECTED:
         judged = compared(check, judged)
@@ -134,7 +134,7 @@ def compared(check: Check, result: CheckResult) -> CheckResult:
         differs = where_the_good_design_differs(check, result.subject, result.violation)
         return replace(result, divergence=differs)
     except Exception as error:
-        assert result.exploration is not None
+        assert result.search_result is not None
         said = f"an internal fault hides where the good design decides otherwise: {type(error).__name__}: {error}"
-        told = replace(result.exploration, notes=[*result.exploration.notes, said])
-        return replace(result, exploration=told)
+        told = replace(result.search_result, notes=[*result.search_result.notes, said])
+        return replace(result, search_result=told)

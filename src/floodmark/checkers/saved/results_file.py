@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.exploration import Exploration, FairReason, Finding, Limit, Premise, Stop, Violation
 from floodmark.checkers.liveness.goals import goals_of
 from floodmark.checkers.project import input_file, json_text
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.used_files import current
 from floodmark.checkers.report.json import SCHEMA
 from floodmark.checkers.saved.retrace import WrittenEntry, require_shown, retraced, step_of
+from floodmark.checkers.search_result import FairReason, Finding, Limit, Premise, SearchResult, Stop, Violation
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.checkers.verdict.divergence import Divergence, Ruling, Said
 from floodmark.checkers.verdict.gate_outcome import Drift
@@ -101,10 +101,10 @@ class _ResultsReader:
         spec, properties = check.spec, check.properties() if entry["checked"] else []
         if [prop.name for prop in properties] != entry["checked"]:
             raise SourceError("the spec has other properties than the results say; check it again", result.spec)
-        found = _exploration(model, properties, entry)
+        found = _search_result(model, properties, entry)
         return replace(
             result, idle=spec.idle, vacuous=spec.vacuous, empty=spec.expect.distinct == 0, properties=properties,
-            exploration=found, violation=None if entry["violation"] is None else found.violations[0],
+            search_result=found, violation=None if entry["violation"] is None else found.violations[0],
         )
 
 
@@ -138,12 +138,12 @@ def _divergence(given: Any) -> Divergence | None:
     return Divergence(**{**given, "reasons": tuple(given["reasons"]), "ruling": ruling})
 
 
-def _exploration(model: Model, properties: Sequence[Property], entry: WrittenEntry) -> Exploration:
+def _search_result(model: Model, properties: Sequence[Property], entry: WrittenEntry) -> SearchResult:
     """What the search found, the main violation first."""
     known = {prop.name: prop for prop in properties}
     shown = [] if entry["violation"] is None else [{**entry["violation"], **_of(entry, "trace", "loop")}]
     violations = [_violation(model, each, known) for each in (*shown, *entry["also"])]
-    return Exploration(
+    return SearchResult(
         **_of(entry, *_FIGURES),
         stopped=_stop(entry["stopped"]),
         violations=violations,

@@ -14,23 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.adaptive_capacity import search_growing
-from floodmark.checkers.exploration import (
-    Exploration,
-    Limit,
-    Options,
-    Premise,
-    Progress,
-    Stop,
-    TraceState,
-    Violation,
-    Watcher,
-)
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search.store import OutOfRoom, Packed, Store
 from floodmark.checkers.search.trace import Tracer
+from floodmark.checkers.search_result import (
+    Limit,
+    Options,
+    Premise,
+    Progress,
+    SearchResult,
+    Stop,
+    TraceState,
+    Violation,
+    Watcher,
+)
 from floodmark.compiler.layout import digest_text
 from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
 from floodmark.language.model import Model
@@ -81,16 +81,16 @@ def search_in(
     prepare: Callable[[Model, Options, Widths], Search],
     then: Callable[[Search], None],
     widths: Widths = FIRST_WIDTHS,
-) -> Exploration:
+) -> SearchResult:
     """What the search finds that ``prepare`` makes for a model with certain widths, the first that it does not outgrow.
 
     ``then`` is called with a search that is complete, while it still has its states.
     """
 
-    def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], Exploration]:
+    def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         search = prepare(model, options, widths)
 
-        def run() -> Exploration:
+        def run() -> SearchResult:
             try:
                 found = search.run()
                 if found.complete:
@@ -140,7 +140,7 @@ class Search:
         self.kernel = kernel
         self.interface = kernel.interface
         self.by_name = {prop.name: prop for prop in properties}
-        self.found = Exploration("native", state_bits=self.interface.layout.bits)
+        self.found = SearchResult("native", state_bits=self.interface.layout.bits)
         kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
         self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
         self.invariants = self._mask(name for name, kind in kinds.items() if kind == "invariant")
@@ -159,7 +159,7 @@ class Search:
         wanted = set(names)
         return sum(1 << i for i, name in enumerate(self.interface.state_predicates) if name in wanted)
 
-    def run(self) -> Exploration:
+    def run(self) -> SearchResult:
         self.started = self.shown = time.perf_counter()
         self.processor_began = time.process_time()
         self._look_for()

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.codegen.model_module import COUNTERS, Interface
-from floodmark.checkers.exploration import Stopped
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.search.container_sizes import LargestSizes
 from floodmark.checkers.search.statistics import values_seen
 from floodmark.checkers.search.symmetry import confirm_symmetry
+from floodmark.checkers.search_result import Stopped
 
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]

@@ -13,11 +13,11 @@ from itertools import chain
 
 import numpy as np
 
-from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search.store import Packed, Store
+from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, choices, fire, holds, successors, within_boundary

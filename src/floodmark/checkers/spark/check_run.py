@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from floodmark.checkers.engine import RunCheck
-from floodmark.checkers.exploration import Progress, Watcher
+from floodmark.checkers.search_result import Progress, Watcher
 from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
 from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.jobs import reason
@@ -78,9 +78,9 @@ def _without_spark(
     for check in every:
         here = replace(check, settings=replace(check.settings, engine="native", distribute="auto"))
         result = run_check(here, watcher(check))
-        if result.exploration is not None:
+        if result.search_result is not None:
             note = f"without Spark, whose processes alone take {least} MB of memory"
-            result.exploration.notes.insert(0, note)
+            result.search_result.notes.insert(0, note)
         yield check, replace(result, reproduce=check.reproduce())
 
 

@@ -14,10 +14,10 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from floodmark.checkers.engine import RunCheck
-from floodmark.checkers.exploration import Limit, Stop
 from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.resources import cores, physical_memory
+from floodmark.checkers.search_result import Limit, Stop
 from floodmark.checkers.spark.jobs import JobFailed, wait_for_workers, watched
 from floodmark.checkers.spark.memory import share
 from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_files, placed
@@ -90,14 +90,14 @@ def _for_a_task(check: Check) -> Check:
 
 def _as_of(check: Check, result: CheckResult) -> CheckResult:
     """The result as that of this machine's check."""
-    if result.exploration is not None:
-        result = replace(result, exploration=replace(result.exploration, engine="spark"), engine="spark")
+    if result.search_result is not None:
+        result = replace(result, search_result=replace(result.search_result, engine="spark"), engine="spark")
     return replace(result, spec=shown(check.spec.path), reproduce=check.reproduce())
 
 
 def _is_too_large(check: Check, result: CheckResult) -> bool:
     """Whether a search ended only because of its task's own limit, or because it had only a share of the memory."""
-    found = result.exploration
+    found = result.search_result
     if result.verdict != "undetermined" or found is None:
         return False
     own = check.options.limits

@@ -13,8 +13,8 @@ from functools import cached_property
 from floodmark.checkers.codegen.jit import MachineCode, object_image, processor
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import COUNTERS, parts, whole
-from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.kernel.loops import ALL_ONES
+from floodmark.checkers.search_result import Symmetry
 from floodmark.checkers.spark.loops import SPARK_LOOPS
 from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.program import read_program

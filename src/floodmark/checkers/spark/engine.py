@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote
 
 from floodmark.checkers.engine import ClusterEngine, RunCheck
-from floodmark.checkers.exploration import Exploration, Watcher
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import SearchResult, Watcher
 from floodmark.checkers.spark.session import available
 from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
 from floodmark.checkers.verdict.result import CheckResult
@@ -24,7 +24,7 @@ class Spark(ClusterEngine):
 
     def search(
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
-    ) -> Exploration:
+    ) -> SearchResult:
         from floodmark.checkers.spark.search import WIDE
 
         return _explore(check, model, properties, watch, 0 if check.settings.distribute == "always" else WIDE)
@@ -41,7 +41,7 @@ class Spark(ClusterEngine):
 
 def _explore(
     check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None, wide: int
-) -> Exploration:
+) -> SearchResult:
     """Searches with the command line's Spark settings; levels at least ``wide`` states wide are distributed."""
     from floodmark.checkers.spark.jobs import told_of_java
     from floodmark.checkers.spark.search import Distribution, search_states

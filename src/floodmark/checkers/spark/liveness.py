@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from functools import partial
 
-from floodmark.checkers.exploration import Finding
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import Demands
 from floodmark.checkers.liveness.goals import Begins, Goal
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, provided, smallest_need
+from floodmark.checkers.search_result import Finding
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.elimination import Elimination
 from floodmark.checkers.spark.elimination_loops import INITIAL

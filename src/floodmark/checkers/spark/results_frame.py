@@ -25,7 +25,7 @@ _RESULT = (
 
 
 def _row(result: CheckResult) -> tuple[Any, ...]:
-    found = result.exploration
+    found = result.search_result
     figures: tuple[Any, ...] = (0, 0, 0, "", 0.0, 0.0, 0)
     if found is not None:
         figures = (found.distinct, found.generated, found.depth, found.digest, found.seconds, found.compile_seconds,

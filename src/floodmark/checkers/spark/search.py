@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from floodmark.checkers.exploration import Exploration, Options, Stop, Watcher
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.liveness import check
 from floodmark.checkers.liveness.assumptions import Assumptions
@@ -21,6 +20,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search.driver import Search, UndoneError, search_in
 from floodmark.checkers.search.store import LocalStore
+from floodmark.checkers.search_result import Options, SearchResult, Stop, Watcher
 from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, newest_widths, refuse_another
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import KernelCode, build_code
@@ -67,7 +67,7 @@ def search_states(
     options: Options,
     watch: Watcher | None = None,
     distribution: Distribution = Distribution(),
-) -> Exploration:
+) -> SearchResult:
     """Explores ``model`` and returns the same as ``floodmark.checkers.native.search.search_states``."""
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodmark.checkers import disk_cache
-from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.project.versions import source_hash, versions
+from floodmark.checkers.search_result import Symmetry
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.identifier_bias import Bias, first_bias
 from floodmark.compiler.ir import Action, Predicate

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from floodmark.checkers.exploration import Limits, Options, Symmetry
 from floodmark.checkers.project.lint import require_actions, require_calls, require_difference, require_read_locals
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, about, did_you_mean
 from floodmark.checkers.project.spec import DEADLOCK, Flawed, Spec, Tier, only, read_all
 from floodmark.checkers.project.spec_address import class_name
+from floodmark.checkers.search_result import Limits, Options, Symmetry
 from floodmark.compiler.renaming import identifiers_in
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from floodmark.checkers.exploration import Exploration, Finding
+from floodmark.checkers.search_result import Finding, SearchResult
 
 
-def undetermined(found: Exploration) -> list[Finding]:
+def undetermined(found: SearchResult) -> list[Finding]:
     """The findings that a bound leaves open."""
     return [finding for finding in found.liveness if finding.verdict == "undetermined"]
 
 
-def unneeded(found: Exploration) -> list[str]:
+def unneeded(found: SearchResult) -> list[str]:
     """The assumptions that no property needs as strongly as they are made; nothing is said unless all of them hold."""
     if not found.liveness or any(finding.verdict != "holds" for finding in found.liveness):
         return []

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
-from floodmark.checkers.exploration import Exploration, Premise, Symmetry, Violation
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Premise, SearchResult, Symmetry, Violation
 from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.language.model import Model
 
@@ -86,7 +86,7 @@ class CheckResult:
     line: int | None = None
     reproduce: str = ""
     exit_code: ExitCode = ExitCode.USER_ERROR
-    exploration: Exploration | None = None
+    search_result: SearchResult | None = None
     violation: Violation | None = None
     divergence: Divergence | None = None
     properties: Sequence[Property] = ()
@@ -112,14 +112,14 @@ class CheckResult:
 
     def idle_actions(self) -> list[str]:
         """The actions that never fired in a complete search, except those that the spec lists as idle."""
-        found = self.exploration
+        found = self.search_result
         if found is None or not found.complete:
             return []
         return [name for name, fired in found.actions.items() if fired == 0 and name not in self.idle]
 
     def vacuous_premises(self) -> list[Premise]:
         """The premises that were never true in a complete search, except those that the spec lists as vacuous."""
-        found = self.exploration
+        found = self.search_result
         return [] if found is None else [it for it in found.vacuous if it.property not in self.vacuous]
 
     def unexercised(self) -> list[str]:
@@ -127,7 +127,7 @@ class CheckResult:
 
         Nothing is said of a known-bad design, nor of a search that ended at an expected violation.
         """
-        found = self.exploration
+        found = self.search_result
         if found is None or self.variant is not None or (self.expected and self.verdict == "violated"):
             return []
         said = ["no state is within the boundary"] if found.complete and not found.distinct and not self.empty else []

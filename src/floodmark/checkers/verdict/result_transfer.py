@@ -22,7 +22,7 @@ def pickled(result: CheckResult) -> bytes:
 def unpickled(check: Check, content: bytes) -> CheckResult:
     """The result that another process passed through ``pickled``."""
     result: CheckResult = pickle.loads(content)
-    return result if result.exploration is None else replace(result, properties=check.properties())
+    return result if result.search_result is None else replace(result, properties=check.properties())
 
 
 def received(check: Check, content: bytes | Exception) -> CheckResult:

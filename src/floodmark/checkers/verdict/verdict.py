@@ -6,10 +6,10 @@ from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 
-from floodmark.checkers.exploration import Exploration, Violation
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.search_result import SearchResult, Violation
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.liveness_findings import ended_by, undetermined
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, Verdict
@@ -61,7 +61,7 @@ def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
     return replace(blank(check), exit_code=ExitCode.INTERNAL_ERROR, message=message, traceback=trace)
 
 
-def judge(check: Check, result: CheckResult, found: Exploration) -> CheckResult:
+def judge(check: Check, result: CheckResult, found: SearchResult) -> CheckResult:
     """The result with the verdict, and whether that is as expected."""
     violation = _main_violation(check, found)
     result = replace(result, violation=violation, verdict=_verdict(result, violation, found))
@@ -89,7 +89,7 @@ def judge(check: Check, result: CheckResult, found: Exploration) -> CheckResult:
     return result
 
 
-def _verdict(result: CheckResult, violation: Violation | None, found: Exploration) -> Verdict:
+def _verdict(result: CheckResult, violation: Violation | None, found: SearchResult) -> Verdict:
     if violation is not None:
         return "error" if violation.kind == "error" else "violated"
     if result.unreached:
@@ -97,7 +97,7 @@ def _verdict(result: CheckResult, violation: Violation | None, found: Exploratio
     return "holds" if found.complete and not undetermined(found) else "undetermined"
 
 
-def _main_violation(check: Check, found: Exploration) -> Violation | None:
+def _main_violation(check: Check, found: SearchResult) -> Violation | None:
     """The violation to show: that of the expected property, else an error in the model, else the first one found."""
     for violation in found.violations:
         if violation.property == check.wanted_property and violation.kind != "error":
@@ -106,7 +106,7 @@ def _main_violation(check: Check, found: Exploration) -> Violation | None:
     return next(iter([*errors, *found.violations]), None)
 
 
-def _differences(check: Check, result: CheckResult, found: Exploration) -> list[str]:
+def _differences(check: Check, result: CheckResult, found: SearchResult) -> list[str]:
     """What differs from the spec's expectations; empty when nothing does."""
     wanted = "holds" if check.wanted_property is None else "violated"
     if result.verdict != wanted:
@@ -136,7 +136,7 @@ def counts_are_expected(check: Check) -> bool:
     return any(figure is not None for figure in (expect.depth, expect.distinct, expect.generated))
 
 
-def _not_silent(spec: Spec, found: Exploration, checked: Set[str]) -> list[str]:
+def _not_silent(spec: Spec, found: SearchResult, checked: Set[str]) -> list[str]:
     """What the spec lists as idle or, of what was checked, as vacuous but is not."""
     said = [f"{name} fires, although the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
     if not found.complete or found.engine == "reference":  # the reference engine does not evaluate premises

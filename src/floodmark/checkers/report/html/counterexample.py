@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.exploration import Violation
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.html.chart import chart
@@ -19,6 +18,7 @@ from floodmark.checkers.report.liveness import ending, finding_of, lasso_lines
 from floodmark.checkers.report.sequence import Message, MessageSequence, violation_sequence
 from floodmark.checkers.report.source_location import source_location
 from floodmark.checkers.report.text import figures
+from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
@@ -158,11 +158,11 @@ def _reasons(result: CheckResult, model: Model, violation: Violation) -> list[El
             why = tag("pre", "\n".join(line.removeprefix("  ") for line in lines[1:]))
             box = tag("div", why, class_="scroll", tabindex="0", role="region", aria_label="reason")
             parts += [tag("h4", f"Why {prop.name} is false"), box]
-    finding = finding_of(result.exploration, violation)
+    finding = finding_of(result.search_result, violation)
     if finding is not None:
         why = tag("pre", "\n".join(lasso_lines(finding)))
         box = tag("div", why, class_="scroll", tabindex="0", role="region", aria_label="reason")
         parts += [tag("h4", "How the run continues"), box]
-    if result.exploration is not None:
+    if result.search_result is not None:
         parts.append(tag("p", f"Found after {figures(result)}.", class_="quiet"))
     return parts

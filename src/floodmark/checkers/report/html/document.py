@@ -72,7 +72,7 @@ def _header(
     cases: Sequence[Case], suites: Sequence[tuple[str, list[Case]]], claims: Sequence[Case], verdict: str
 ) -> Element:
     wrong = sum(case.status != "passed" for case in cases)
-    states = sum(case.result.exploration.distinct for case in cases if case.result and case.result.exploration)
+    states = sum(case.result.search_result.distinct for case in cases if case.result and case.result.search_result)
     facts = [
         _counted(len(suites), "spec"),
         _counted(sum(len(group) for _, group in suites), "check"),
@@ -115,7 +115,7 @@ def _overview(suites: Sequence[tuple[str, list[Case]]]) -> Element:
 def _overview_row(name: str, group: Sequence[Case]) -> Element:
     models = [case for case in group if case.result is not None and case.result.variant is None]
     flawed = [case for case in group if case.result is not None and case.result.variant is not None]
-    found = models[0].result.exploration if models and models[0].result else None
+    found = models[0].result.search_result if models and models[0].result else None
     good = sum(case.status == "passed" for case in flawed)
     told = f"{good} of {len(flawed)} found" if flawed else "-"
     title = next((case.result.title for case in group if case.result is not None), "")
@@ -257,7 +257,7 @@ def _fact(name: str, text: str) -> list[Element]:
 
 
 def _search(result: CheckResult) -> Iterator[Part]:
-    found = result.exploration
+    found = result.search_result
     if found is not None:
         yield tag("div", levels(found, "orbits" if result.symmetry else "states"),
                   coverage(found, result.idle_actions()), class_="search")

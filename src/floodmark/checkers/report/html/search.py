@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.exploration import Exploration
 from floodmark.checkers.report.html.markup import tag
+from floodmark.checkers.search_result import SearchResult
 
 
-def levels(found: Exploration, unit: str) -> Element | None:
+def levels(found: SearchResult, unit: str) -> Element | None:
     """New states by their distance from an initial state."""
     if len(found.levels) < 2:
         return None
@@ -32,7 +32,7 @@ def _column(number: int, count: int, most: int, unit: str) -> Element:
     return tag("span", style=f"height:{height:.1f}%", title=f"level {number}: {count:,} {unit}")
 
 
-def coverage(found: Exploration, idle: Sequence[str]) -> Element | None:
+def coverage(found: SearchResult, idle: Sequence[str]) -> Element | None:
     """How often each action fired; those in ``idle`` never did, unexpectedly."""
     if not found.actions:
         return None

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import z3
 
-from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Limits
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.crosscheck.countermodels import at_sizes
 from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enumerate_states

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from floodmark.checkers.exploration import Limits, Options, Stop, Violation
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Limits, Options, Stop, Violation
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State

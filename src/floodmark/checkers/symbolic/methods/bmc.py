@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import z3
 
-from floodmark.checkers.exploration import Stop, TraceState, Violation
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Stop, TraceState, Violation
 from floodmark.checkers.symbolic.methods.runs import Runs
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.methods.unrolling import step_of

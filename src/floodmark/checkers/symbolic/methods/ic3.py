@@ -18,8 +18,8 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.exploration import Stop, Stopped
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Stop, Stopped
 from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, predicate_of
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder

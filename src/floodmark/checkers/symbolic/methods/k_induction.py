@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import z3
 
-from floodmark.checkers.exploration import Stop, TraceState, Violation
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Stop, TraceState, Violation
 from floodmark.checkers.symbolic.methods.bmc import search
 from floodmark.checkers.symbolic.methods.induction import Outcome
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder, status_of

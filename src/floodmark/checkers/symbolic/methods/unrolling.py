@@ -7,7 +7,7 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.symbolic.translate.effects import Fired
 from floodmark.checkers.symbolic.translate.transition_system import Replica, System, Transition, replaced
 from floodmark.checkers.symbolic.values.components import replaced_in

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from floodmark.checkers.exploration import Options
+from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.crosscheck.enumeration import ENUMERATION_LIMITS
 from floodmark.checkers.symbolic.suggestions.batches import Batch, batch_of, batch_of_packed
 from floodmark.language.errors import ModelError, SourceError

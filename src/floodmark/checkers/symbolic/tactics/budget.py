@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from floodmark.checkers.exploration import Limit, Stop
+from floodmark.checkers.search_result import Limit, Stop
 
 MAX_EFFORT = 150_000_000
 """z3's resource limit for a model at given constants: some 20 seconds without quantifiers."""

@@ -198,7 +198,7 @@ class System:
         return judge(self.values, self.variables, predicate, state, old)
 
     def within(self, state: Components) -> Truth:
-        """Whether exploration continues from a state; it does not where a boundary fails."""
+        """Whether the search continues from a state; it does not where a boundary fails."""
         judged = [self.judge(boundary, state) for boundary in self.program.boundaries]
         return conj(part for one in judged for part in (one.truth, negation(one.failed)))
 

@@ -200,7 +200,7 @@ class Premise:
 
 
 @dataclass(slots=True)
-class Exploration:
+class SearchResult:
     """What a search found. ``complete`` is true when it saw the whole reachable set; ``stopped`` is the limit that
     ended one that did not.
 
