@@ -13,6 +13,7 @@ from docs.tools.findings import ROOT
 BEGIN = {
     "alter_isr": "core.py",
     "dynamic_quorum": "voters.py",
+    "elr": "partition.py",
     "kraft": "quorum.py",
     "reassignment": "kip236.py",
     "under_replicated": "metric.py",
