@@ -5,6 +5,9 @@ properties of each model are in the file of the same name in invariants/dynamic_
 
     KIP-853 "AddVoter", "RemoveVoter",    voters.py      flawed.py            voters, half_holds, former_voters_commit,
       "UpdateVoter", "Vote"                                                     observers_stand
+    directory ids, automatic joining      disks.py       flawed_disks.py      disks
+    snapshots (with KIP-630)              snapshots.py   flawed_snapshots.py  snapshots, latest_voters_in_snapshots
+    pre-votes (KIP-996)                   pre_vote.py    flawed_pre_vote.py   pre_vote, removed_while_away
     liveness                              progress.py    flawed_progress.py   progress, needed_leader,
                                                                                 adds_without_catching_up
 

@@ -70,3 +70,31 @@ class AddsWithoutCatchingUp(RemovedLeaderStands):
 
     def has_caught_up(self, leader: Replica, replica: Replica) -> bool:
         return True
+
+
+class JoinerWaitsForCommit(RemovedLeaderStands):
+    """A replica that has asked to be added sends no fetch until the answer comes, which waits for the commit (G-M24,
+    KIP-1186).
+
+    If the commit needs the new voter, neither comes before the request times out.
+    """
+
+    waiting: Replica | None
+
+    @initial
+    def start(self, leader: Replica, first: Set[Replica]) -> None:
+        super().start(leader, first)
+        self.waiting = None
+
+    @action
+    def leader_adds_voter(self, leader: Replica, replica: Replica) -> None:
+        super().leader_adds_voter(leader, replica)
+        self.waiting = replica
+
+    def advance_high_watermark(self, leader: Replica) -> None:
+        super().advance_high_watermark(leader)
+        if self.last_change_is_committed(leader):
+            self.waiting = None
+
+    def may_fetch(self, replica: Replica, source: Replica) -> bool:
+        return replica != self.waiting and super().may_fetch(replica, source)
