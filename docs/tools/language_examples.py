@@ -148,7 +148,7 @@ TYPES: Mapping[str, Example] = {
     "leaders": Example("Map[Broker, Broker | None]", "a map in which a key may be without a value", "as any map's"),
 }
 
-FREE, COPY, EACH = "nothing to speak of", "a copy of the packed value", "one round for each element"
+FREE, COPY, EACH = "negligible", "a copy of the packed value", "one round for each element"
 
 EXPRESSIONS: dict[str, list[Example]] = {
     "Names and constants": [

@@ -102,7 +102,8 @@ def test_a_guard_is_shown_with_its_place_and_its_reason(isr: Session) -> None:
     said = isr.answer(PageAddress("AlterIsr", "", ("start()",), 0))["parts"]["actions"]
     text = words(said)
     assert "nothing satisfies request in self.requests model/alter_isr/core.py:" in text
-    assert "self.replicated_offset() &gt; self.high_watermark is false: 0 &gt; 0 model/alter_isr/core.py:" in text
+    requires = "it requires self.replicated_offset() &gt; self.high_watermark, that is 0 &gt; 0"
+    assert f"{requires} model/alter_isr/core.py:" in text
     assert 'data-step="leader_appends()"' in said
     assert "log_end[b1] 0 → 1" in text
 
@@ -113,7 +114,8 @@ def test_a_path_is_taken_as_far_as_it_goes(isr: Session) -> None:
     assert answer["path"] == ["start()", "leader_appends()"]
     assert answer["at"] == 1
     assert re.fullmatch(
-        r"follower_fetches\(follower=b1\) is not enabled: follower != self.leader is false: b1 != b1 \(.*core.py:\d+\)",
+        r"follower_fetches\(follower=b1\) is not enabled: it requires follower != self.leader, that is b1 != b1 "
+        r"\(.*core.py:\d+\)",
         answer["stop"],
     )
     assert isr.answer(PageAddress("AlterIsr", "", ("begin()",), 0))["stop"] == "begin() is no initial state of AlterIsr"
@@ -141,7 +143,7 @@ def test_a_known_bad_design_stands_beside_the_good_one(isr: Session) -> None:
     )
     answer = isr.answer(PageAddress("JoinsBelowHighWatermark", "", tuple(track["path"]), 6))
     assert "isr_holds_committed" in answer["parts"]["properties"]
-    assert "model.log_end[broker] &gt;= model.high_watermark is false: 0 &gt;= 1" in answer["parts"]["properties"]
+    assert "false: model.log_end[broker] &gt;= model.high_watermark, that is 0 &gt;= 1" in answer["parts"]["properties"]
 
 
 def test_a_lasso_is_a_path_with_a_place_to_return_to() -> None:

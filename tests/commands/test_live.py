@@ -187,7 +187,7 @@ def test_colour_without_a_terminal_only_when_asked_for(tmp_path: Path) -> None:
     assert times.sub("", click.unstyle(coloured)) == times.sub("", plain)
     assert f"2  {click.style('fill', fg='cyan', bold=True)}()" in coloured
     assert f"level: 0 -> {click.style('1', fg='yellow')}" in coloured
-    assert f"is {click.style('false', fg='red')}" in coloured
+    assert f"  {click.style('false', fg='red')}: " in coloured
 
 
 @pytest.mark.parametrize(

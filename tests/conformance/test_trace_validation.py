@@ -206,7 +206,7 @@ def test_a_counterexample_is_a_run_of_the_flawed_design_alone(counterexample: li
     code, said = conform(spec, "--trace", file)
     assert code == ExitCode.NOT_AS_EXPECTED
     assert f"found.jsonl:{len(counterexample)}: no run of AlterIsr fits this line; one fits the 3 lines before" in said
-    assert "self.replicated_offset() > self.high_watermark is false: 0 > 0" in said
+    assert "it requires self.replicated_offset() > self.high_watermark, that is 0 > 0" in said
     guard = next(
         number for number, line in enumerate((ROOT / "model/alter_isr/core.py").read_text().splitlines(), 1)
         if "self.replicated_offset() > self.high_watermark" in line
@@ -266,7 +266,7 @@ def test_a_folder_of_traces_and_every_exit_code(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     code, said = conform(spec, "--trace", str(folder), "--json", str(report))
     assert code == ExitCode.NOT_AS_EXPECTED
-    assert "self.level > 0 is false: 0 > 0" in said
+    assert "it requires self.level > 0, that is 0 > 0" in said
     assert "7 traces: 6 accepted, 1 rejected" in said
     verdicts = {Path(it["file"]).name: it["verdict"] for it in json.loads(report.read_text())["traces"]}
     assert verdicts.pop("bad.jsonl") == "rejected"

@@ -102,7 +102,7 @@ def test_a_failure_shows_the_trace_and_no_traceback(printed: str) -> None:
         "Tank violates never_two (invariants/tank.py:8) after 3 steps\n  never_two: The level is never two.\n\n"
         "1  start()\n     level: 0\n2  fill()\n"
         "     level: 0 -> 1\n3  fill()\n     level: 1 -> 2\n\nwhy never_two is false:\n"
-        "  tank.level != 2 is false: 2 != 2\n\nreproduce: floodmark check specs/tank.toml --only-variant Tank\n"
+        "  false: tank.level != 2, that is 2 != 2\n\nreproduce: floodmark check specs/tank.toml --only-variant Tank\n"
     ) in printed
     assert "smallest case: x = 0" in printed
     assert "reproduce: floodmark prove specs/proved.toml --proof 'bmc never_two'" in printed

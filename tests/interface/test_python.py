@@ -427,7 +427,7 @@ def test_a_hunt_finds_a_shortest_run_which_a_trace_keeps() -> None:
     found = hunt(model, "within", "uniform", most=1000)
     assert found is not None
     assert [step.action for step in found.steps] == ["initial", *["count"] * 4]
-    assert found.why[1].strip() == "self.value <= 3 is false: 4 <= 3"
+    assert found.why[1].strip() == "false: self.value <= 3, that is 4 <= 3"
     assert steps_of(model, trace_of(found.steps)) == list(found.steps)
     with pytest.raises(SourceError, match=r"step 2: count\(\{'hand': 'h9'\}\) is not enabled"):
         steps_of(model, [{"action": "initial"}, {"action": "count", "arguments": {"hand": "h9"}}])

@@ -206,8 +206,8 @@ def found(bad: type[Gate], name: str = "never_full", **constants: int) -> Diverg
 def test_a_divergence_names_the_guard_that_disables_the_step() -> None:
     said = found(LetsAllIn)
     assert (said.how, said.step) == ("stopped", 4)
-    assert said.text == "Gate does not take it: self.room() is false"
-    assert said.reasons == ("room() is false:", "  self.inside < self.places is false: 2 < 2")
+    assert said.text == "Gate does not take it: it requires self.room()"
+    assert said.reasons == ("false: room(), because", "  false: self.inside < self.places, that is 2 < 2")
     assert said.file == __file__
     assert "require(not self.closed and self.room())" in Path(__file__).read_text().splitlines()[(said.line or 0) - 1]
     assert said.ruling is not None

@@ -88,7 +88,7 @@ def test_it_says_what_is_wrong_first(tmp_path: Path) -> None:
     assert "2 of 3 outcomes are as expected" in text
     places = [text.index(said) for said in ("What needs attention", "tank Tank", "Verdicts", "Specs", "Leaks")]
     assert places == sorted(places)
-    for said in ("never_two: The level is never two.", "invariants/tank.py:8", "tank.level != 2 is false: 2 != 2",
+    for said in ("never_two: The level is never two.", "invariants/tank.py:8", "false: tank.level != 2, that is 2 != 2",
                  "floodmark check specs/tank.toml --only-variant Tank", "size = 3", "1 of 2", "Why one_step is false"):
         assert said in text or said == "1 of 2"
     assert "2 of 2 found" in text

@@ -260,7 +260,7 @@ def test_all_is_explained_by_the_choice_that_fails() -> None:
 
     assert why(hw_within_log) == [
         "for broker = b1:",
-        "  model.node[broker].hw <= len(model.log[broker]) is false: 2 <= 1",
+        "  false: model.node[broker].hw <= len(model.log[broker]), that is 2 <= 1",
         "    model.log[broker] = [1]",
     ]
 
@@ -272,8 +272,8 @@ def test_why_the_condition_of_a_choice_is_told() -> None:
 
     assert why(leaders_stay) == [
         "for broker = b1:",
-        "  model.node[broker].hw > 1 is true: 2 > 1",
-        "  broker in model.isr is false: b1 in {b2,b3}",
+        "  true: model.node[broker].hw > 1, that is 2 > 1",
+        "  false: broker in model.isr, that is b1 in {b2,b3}",
     ]
 
 
@@ -286,14 +286,14 @@ def test_any_is_explained_by_every_choice() -> None:
         "no broker satisfies broker != model.leader and model.node[broker].hw > 2",
         "  model.isr = {b1,b2,b3}",
         "  for broker = b1:",
-        "    broker != model.leader is true: b1 != None",
-        "    model.node[broker].hw > 2 is false: 0 > 2",
+        "    true: broker != model.leader, that is b1 != None",
+        "    false: model.node[broker].hw > 2, that is 0 > 2",
         "  for broker = b2:",
-        "    broker != model.leader is true: b2 != None",
-        "    model.node[broker].hw > 2 is false: 0 > 2",
+        "    true: broker != model.leader, that is b2 != None",
+        "    false: model.node[broker].hw > 2, that is 0 > 2",
         "  for broker = b3:",
-        "    broker != model.leader is true: b3 != None",
-        "    model.node[broker].hw > 2 is false: 0 > 2",
+        "    true: broker != model.leader, that is b3 != None",
+        "    false: model.node[broker].hw > 2, that is 0 > 2",
     ]
 
 
@@ -305,9 +305,9 @@ def test_an_implication_is_explained_by_both_sides() -> None:
     assert why(no_leader_is_out) == [
         "for broker = b1:",
         "  the premise holds:",
-        "    model.leader == broker is true: b1 == b1",
+        "    true: model.leader == broker, that is b1 == b1",
         "  the conclusion does not:",
-        "    broker in model.isr is false: b1 in {b2,b3}",
+        "    false: broker in model.isr, that is b1 in {b2,b3}",
     ]
 
 
@@ -316,7 +316,7 @@ def test_why_the_part_of_and_that_fails() -> None:
     def both(model: Cluster) -> bool:
         return not model.cleaned and model.leader is None
 
-    assert why(both) == ["model.leader is None is false: b1 is None"]
+    assert why(both) == ["false: model.leader is None, that is b1 is None"]
 
 
 def test_or_is_explained_by_every_part() -> None:
@@ -326,7 +326,7 @@ def test_or_is_explained_by_every_part() -> None:
 
     assert why(either) == [
         "model.cleaned = False",
-        "len(model.isr) == 3 is false: 2 == 3",
+        "false: len(model.isr) == 3, that is 2 == 3",
         "  model.isr = {b2,b3}",
         "model.requests = {Proposal(isr={b2,b3}, version=1)}",
     ]
@@ -339,8 +339,8 @@ def test_a_negated_conjunction_is_explained_by_both_conjuncts() -> None:
 
     assert why(never_both) == [
         "for it = b1:",
-        "  model.node[it].role == Role.LEADER is true: LEADER == LEADER",
-        "model.leader is not None is true: b1 is not None",
+        "  true: model.node[it].role == Role.LEADER, that is LEADER == LEADER",
+        "true: model.leader is not None, that is b1 is not None",
     ]
 
 
@@ -350,7 +350,7 @@ def test_why_the_failing_link_of_a_chain() -> None:
         return 0 <= len(model.requests) <= len(model.isr) - 2
 
     assert why(ordered) == [
-        "len(model.requests) <= len(model.isr) - 2 is false: 1 <= 0",
+        "false: len(model.requests) <= len(model.isr) - 2, that is 1 <= 0",
         "  model.requests = {Proposal(isr={b2,b3}, version=1)}",
         "  model.isr = {b2,b3}",
     ]
@@ -362,10 +362,10 @@ def test_explanations_follow_helpers_and_rules() -> None:
         return model.leader is None or model.node[model.leader].hw == 0 or model.committed(model.leader, 1)
 
     assert why(leader_has_committed) == [
-        "model.leader is None is false: b1 is None",
-        "model.node[model.leader].hw == 0 is false: 2 == 0",
-        "committed(b1, 1) is false:",
-        "  len(self.log[broker]) > offset is false: 1 > 1",
+        "false: model.leader is None, that is b1 is None",
+        "false: model.node[model.leader].hw == 0, that is 2 == 0",
+        "false: committed(b1, 1), because",
+        "  false: len(self.log[broker]) > offset, that is 1 > 1",
         "    self.log[broker] = [1]",
     ]
 
@@ -385,7 +385,7 @@ def test_explanations_follow_loops_and_tests() -> None:
         return clean(model, brokers=model.isr)
 
     assert why(outsiders_are_clean) == [
-        "clean(brokers={b2,b3}) is false:",
+        "false: clean(brokers={b2,b3}), because",
         "  for broker = b1:",
         "    model.log[broker] = [1]",
     ]
@@ -399,7 +399,7 @@ def test_an_explanation_follows_local_variables() -> None:
         return enough  # noqa: RET504 - the name is what is tested
 
     assert why(with_locals) == [
-        "size > 2 is false: 2 > 2",
+        "false: size > 2, that is 2 > 2",
         "  size = len(model.isr) = 2",
         "  model.isr = {b2,b3}",
     ]
@@ -410,7 +410,7 @@ def test_explanations_follow_the_taken_branch() -> None:
     def branches(model: Cluster) -> bool:
         return model.cleaned if model.leader is not None else len(model.isr) == 3
 
-    assert why(branches) == ["model.leader is not None is true: b1 is not None", "model.cleaned = False"]
+    assert why(branches) == ["true: model.leader is not None, that is b1 is not None", "model.cleaned = False"]
 
 
 def test_a_transition_is_explained_by_both_states() -> None:
@@ -418,7 +418,7 @@ def test_a_transition_is_explained_by_both_states() -> None:
     def isr_grows(old: Cluster, new: Cluster) -> bool:
         return old.isr <= new.isr
 
-    assert why(isr_grows) == ["old.isr <= new.isr is false: {b1,b2,b3} <= {b2,b3}"]
+    assert why(isr_grows) == ["false: old.isr <= new.isr, that is {b1,b2,b3} <= {b2,b3}"]
 
 
 def test_why_of_long_values_is_a_list() -> None:
@@ -427,7 +427,7 @@ def test_why_of_long_values_is_a_list() -> None:
         return model.requests | {Proposal(isr=model.isr, version=2)} <= {Proposal(isr=model.isr, version=2)}
 
     assert why(no_requests) == [
-        "model.requests | {Proposal(isr=model.isr, version=2)} <= {Proposal(isr=model.isr, version=2)} is false",
+        "false: model.requests | {Proposal(isr=model.isr, version=2)} <= {Proposal(isr=model.isr, version=2)}",
         "  model.requests | {Proposal(isr=model.isr, version=2)} = "
         "{Proposal(isr={b2,b3}, version=1), Proposal(isr={b2,b3}, version=2)}",
         "  {Proposal(isr=model.isr, version=2)} = {Proposal(isr={b2,b3}, version=2)}",
@@ -518,7 +518,7 @@ def test_a_known_bad_design_is_found() -> None:
     lines = said(outcome, traces=True)
     assert any(line.startswith("Bad violates leaderless (") and line.endswith("after 2 steps") for line in lines)
     assert lines[-2] == "reproduce: floodmark check specs/cluster.toml"
-    assert "  model.leader is None is false: b1 is None" in lines
+    assert "  false: model.leader is None, that is b1 is None" in lines
 
 
 def test_the_last_line_is_the_verdict_in_words() -> None:

@@ -27,7 +27,7 @@ _MAX_GUARD = 100
 
 
 def why_disabled(model: Model, state: State, action: str, is_meant: Callable[[Step], bool]) -> str:
-    """``turn == me is false (peterson.py:40)``: of the steps that are meant, the one that comes furthest."""
+    """``it requires turn == me (peterson.py:40)``: of the steps that are meant, the one that comes furthest."""
     method = type(model).methods("action")[action]
     furthest: tuple[int, str] = (-1, "")
     for step in _steps(model, action):
@@ -65,7 +65,7 @@ def _stopped(model: Model, state: State, step: Step) -> tuple[int, str]:
             method(model, **step.arguments)
     except Disabled as stop:
         file, line_there = user_position(stop.__traceback__)
-        return len(guards), f"{_required(source, line_there)} is false{_of(step)} ({_place(file, line_there)})"
+        return len(guards), f"{_subject(step)} requires {_required(source, line_there)} ({_place(file, line_there)})"
     except Exception:
         return -1, ""
     what = "changes nothing" if model.snapshot() == state else "leaves the boundary"
@@ -73,25 +73,25 @@ def _stopped(model: Model, state: State, step: Step) -> tuple[int, str]:
 
 
 def _false(model: Model, guard: ast.expr, names: dict[str, Any], step: Step) -> str:
-    """That a guard is false; of one that takes a parameter from a set, what there is to take."""
+    """Which guard is false; for one that takes a parameter from a set, the content of that set."""
     for domain in filter(None, (domain_of(guard, name) for name in step.arguments)):
         return f"{_short(domain)} is {show(_evaluate(model, domain, names))}"
-    return f"{_short(guard)} is false{_of(step)}"
+    return f"{_subject(step)} requires {_short(guard)}"
 
 
 def _required(source: Source, line: int | None) -> str:
-    """What the require on a line of an action says, unless the line is one of another function."""
+    """The condition of the require on a line of an action, unless the line belongs to another function."""
     for node in ast.walk(source.tree):
         match node:
             case ast.Call(func=ast.Name(id="require"), args=[condition]) if line is not None and (
                 node.lineno <= line <= (node.end_lineno or line)
             ):
                 return _short(condition)
-    return "a require"
+    return "what a helper requires"
 
 
-def _of(step: Step) -> str:
-    return f" of {show_step(step)}" if step.arguments else ""
+def _subject(step: Step) -> str:
+    return show_step(step) if step.arguments else "it"
 
 
 def _short(guard: ast.expr) -> str:

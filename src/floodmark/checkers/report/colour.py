@@ -11,7 +11,7 @@ _STEP = re.compile(r"^( *\d+ {2})(\w+)(\(.*)$")
 _ADDED, _TAKEN = re.compile(r"^( +[^ ].*: )(\+ .*)$"), re.compile(r"^( +[^ ].*: )(- .*)$")
 _CHANGED = re.compile(r"^( {3,}[^ ].*: .* -> )(.*)$")
 _TITLE = re.compile(r"^(why .*|after step \d+: .*)$")
-_FALSE = re.compile(r"^( +.*) is (false)\b(.*)$")
+_FALSE = re.compile(r"^( +)(false)(: .*)$")
 
 
 def wanted(environment: Mapping[str, str]) -> bool | None:
@@ -38,5 +38,5 @@ def _painted(line: str) -> str:
         if change := pattern.match(line):
             return f"{change[1]}{click.style(change[2], fg=colour)}"
     if false := _FALSE.match(line):
-        return f"{false[1]} is {click.style(false[2], fg='red')}{false[3]}"
+        return f"{false[1]}{click.style(false[2], fg='red')}{false[3]}"
     return click.style(line, bold=True) if _TITLE.match(line) else line

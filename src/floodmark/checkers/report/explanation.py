@@ -110,7 +110,7 @@ def _why(expression: ast.expr, truth: bool, scope: _Scope) -> list[str]:
     try:
         return _why_piece(expression, truth, scope)
     except _Unclear:
-        return [f"{_source(expression)} is {_word(truth)}"]
+        return [f"{_word(truth)}: {_source(expression)}"]
 
 
 def _why_piece(expression: ast.expr, truth: bool, scope: _Scope) -> list[str]:
@@ -160,7 +160,7 @@ def _why_implication(premise: ast.expr, conclusion: ast.expr, truth: bool, scope
 
 def _why_all(whole: ast.expr, generator: ast.GeneratorExp, truth: bool, scope: _Scope) -> list[str]:
     if truth:
-        return [f"{_source(whole)} is true"]
+        return [f"true: {_source(whole)}"]
     return _why_choice(generator, False, scope)
 
 
@@ -234,9 +234,9 @@ def _why_comparison(expression: ast.Compare, truth: bool, scope: _Scope) -> list
     text = values[0] + "".join(
         f" {_OPERATORS[type(op)]} {value}" for op, value in zip(link.ops, values[1:], strict=True)
     )
-    head = f"{_source(link)} is {_word(truth)}"
+    head = f"{_word(truth)}: {_source(link)}"
     if len(text) <= _MAX_VALUES:
-        return [f"{head}: {text}", *_indented(_facts(sides, scope))]
+        return [f"{head}, that is {text}", *_indented(_facts(sides, scope))]
     given = [
         f"{_source(side)} = {value}"
         for side, value in zip(sides, values, strict=True)
@@ -315,8 +315,8 @@ def _why_helper(call: ast.Call, truth: bool, scope: _Scope) -> list[str]:
         texts = [show(value) for value in arguments if not isinstance(value, Model)]
         texts += [f"{key}={show(value)}" for key, value in keywords.items()]
         lines = _why_call(function, arguments, truth, scope.calls + 1, keywords)
-        return [f"{name}({', '.join(texts)}) is {_word(truth)}:", *_indented(lines)]
-    return [f"{_source(call)} is {_word(truth)}", *_indented(_facts([call], scope))]
+        return [f"{_word(truth)}: {name}({', '.join(texts)}), because", *_indented(lines)]
+    return [f"{_word(truth)}: {_source(call)}", *_indented(_facts([call], scope))]
 
 
 def _is_users(function: Any) -> bool:

@@ -25,7 +25,7 @@ _CHECKERS = str(Path(__file__).parent.parent)
 
 @dataclass(frozen=True, slots=True)
 class FalseGuard:
-    """A guard that is false. ``text`` says which part of it is, ``part`` counts it from 0, ``reasons`` explain it.
+    """A false guard. ``text`` names its false part, whose index is ``part``; ``reasons`` explain it.
 
     ``file`` and ``line`` are those of the ``require``; None if the step was stopped outside of the model's own code.
     """
@@ -64,11 +64,11 @@ def false_guard(traceback: TracebackType | None) -> FalseGuard:
     for index, part in enumerate(conjuncts(whole.args[0])):
         try:
             if not _value(part, frame):
-                text = f"{ast.unparse(part)} is false{_compared(part, frame)}"
-                return FalseGuard(text, file, number, index, _reasons(part, frame, text))
+                text = f"{ast.unparse(part)}{_compared(part, frame)}"
+                return FalseGuard(f"it requires {text}", file, number, index, _reasons(part, frame, f"false: {text}"))
         except Exception:
             break
-    return FalseGuard(f"{ast.unparse(whole.args[0])} is false", file, number)
+    return FalseGuard(f"it requires {ast.unparse(whole.args[0])}", file, number)
 
 
 def _guard_frame(traceback: TracebackType | None) -> tuple[FrameType | None, int]:
@@ -90,7 +90,7 @@ def _names(frame: FrameType) -> dict[str, Any]:
 
 
 def _reasons(part: ast.expr, frame: FrameType, text: str) -> tuple[str, ...]:
-    """Why the part is false, unless that is already said."""
+    """Why the part is false, without the line that only repeats that it is."""
     lines: Sequence[str] = why(part, False, _names(frame))
     return tuple(line for line in lines if line != text)
 
@@ -99,7 +99,7 @@ def _compared(part: ast.expr, frame: FrameType) -> str:
     if not isinstance(part, ast.Compare) or len(part.comparators) != 1:
         return ""
     operator = ast.unparse(ast.Compare(ast.Name("a"), part.ops, [ast.Name("b")]))[2:-2]
-    return f": {show(_value(part.left, frame))} {operator} {show(_value(part.comparators[0], frame))}"
+    return f", that is {show(_value(part.left, frame))} {operator} {show(_value(part.comparators[0], frame))}"
 
 
 @cache
