@@ -4,11 +4,11 @@ Within one attempt such a container is one with a capacity: what is found is exa
 would need more room, CPython's replay of that step raises ``Outgrown``. Then everything found is thrown away, and the
 search begins anew with twice the width. So
 
-- what is told comes from one attempt in which every container had room for all that it was ever to hold. Nothing was
+- every reported result comes from one attempt in which every container had room for its whole content. Nothing was
   left out of it, and in particular no violation that an earlier attempt did not reach;
 - the last widths, and with them the digest of the states, depend on the model and its properties alone: whichever
   container is found to be too narrow first, each is doubled until it has room for what the search meets up to the level
-  at which it ends. Levels are completed before they are looked at, so neither workers nor time make a difference.
+  at which it ends. Levels are completed before they are examined, so neither workers nor time make a difference.
 
 A search that a limit ends is undetermined at the widths that it had by then, and so is one whose containers become too
 wide for a state. One that ends with a model error has the widths that it had when it met the error: other steps of that

@@ -35,7 +35,7 @@ def _digest(path: Path, content: bytes) -> bytes:
 
 def write(path: Path, content: bytes) -> None:
     """Stores a content. A folder that cannot be written to is not an error."""
-    own = f"{path}.{os.getpid()}.{threading.get_ident()}"  # nobody else writes this one
+    own = f"{path}.{os.getpid()}.{threading.get_ident()}"  # no other process writes this one
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(own, "wb") as file:

@@ -27,7 +27,7 @@ def argument_kinds(model: Model, step: Step) -> Mapping[str, Type]:
 
 
 def is_of_union(kind: Type | None) -> bool:
-    """Whether records of this type are told apart by their classes."""
+    """Whether records of this type are distinguished by their classes."""
     return isinstance(_there(kind), UnionType)
 
 

@@ -192,7 +192,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A premise of a property that is true in no reachable state, so that the property says nothing."""
+    """A premise of a property that is true in no reachable state, so that the property is vacuous."""
 
     property: str
     file: str

@@ -103,7 +103,7 @@ class Calls(Expressions, Statements, Unions):
             raise frame.refuse(node, f"{name} is not a plain function; {hint}")
         if _is_of_python(callee) and callee not in FUNCTIONS:
             for argument in node.args if callee in (int, bool, str) else ():
-                self.expression(frame, argument)  # what is wrong there is said first
+                self.expression(frame, argument)  # an error there is reported first
             name = ast.unparse(node.func)
             raise frame.refuse(node, f"{name} is not part of the modelling language{instead_of_function(callee)}")
         if callee is require:

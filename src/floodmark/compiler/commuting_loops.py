@@ -1,4 +1,4 @@
-"""Loops whose rounds may change places: the result is the same in any order.
+"""Recognises loops whose iterations commute: the result is the same in any order.
 
 Two rounds may change places if neither sees what the other changed, and what both change comes out the same. So each
 variable that the body of a loop assigns has to be

@@ -1,4 +1,4 @@
-"""What an expression graph was made from, so that a model for which all of that is the same can have it as it is.
+"""A cache of expression graphs: if nothing that a graph was made from has changed, it is not made again.
 
 A known-bad design is a subclass that overrides a rule or two, and a mutant has one function with another source: all
 other actions would be read from the same functions with the same answer. While a function is read, the compiler notes
@@ -34,7 +34,7 @@ _CHANGING = (list, dict, set, bytearray)
 
 
 class Reading:
-    """What was asked of a model and its modules, with the answers."""
+    """The compiler's queries to a model and its modules, with the answers."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

@@ -39,7 +39,7 @@ Binding = Expr | Static | ModelRef
 
 @dataclass(slots=True)
 class LocalTypes:
-    """What is known of each local variable of a function: its type, and the plain containers in its values.
+    """The known properties of each local variable of a function: its type, and the plain containers in its values.
 
     Both grow until reading the source changes nothing more.
     """

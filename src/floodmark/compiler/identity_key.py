@@ -1,4 +1,4 @@
-"""Keys by which what was found about the parts of a graph is kept: those that were looked at last, by what they are."""
+"""Keys of caches for results about parts of a graph: by the identity of a part, and only for the most recent parts."""
 
 from __future__ import annotations
 

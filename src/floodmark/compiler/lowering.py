@@ -1,4 +1,4 @@
-"""What the parts of the compiler share: the model, fresh variables, conversions, and each other's entry points."""
+"""The base of the compiler's parts: the model, fresh variables, conversions, and each other's entry points."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ UNHASHABLE: Forms = frozenset({"set", "list"})
 
 
 class PlainContainers:
-    """What is known of the values of one action or property."""
+    """The forms of the values of one action or property."""
 
     def __init__(self) -> None:
         self._slots: dict[int, Forms] = {}

@@ -1,4 +1,4 @@
-"""Lowers what is particular to records of several classes: ``isinstance``, their fields, and a record as one of them.
+"""Lowers operations on unions of records: ``isinstance``, their fields, and a record as one of them.
 
 A union is a record (``UnionType``), so back ends know nothing of it: here a record of one class becomes a record of the
 union, field by field, and the other way round, also inside of containers.

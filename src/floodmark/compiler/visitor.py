@@ -1,7 +1,7 @@
-"""What each back end has to say of every class of expressions.
+"""The abstract visitor of the expression graph: each back end has to handle every class of expressions.
 
-A back end is a subclass of ``Visitor``. It is abstract, and the type checker lets nobody make one, until it has a
-method for each class: a new class of expressions is an error in each back end that does not handle it.
+A back end is a subclass of ``Visitor``. It stays abstract, and the type checker refuses to instantiate it, until it has
+a method for each class: a new class of expressions is an error in each back end that does not handle it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which guards of an action only keep the state space finite: those that mention a ``Constant(..., bound=True)``.
 
-A step that such a guard rules out would be taken if the bound were larger, so a run that ends or goes round because of
+A step that such a guard rules out would be taken if the bound were larger, so a run that ends or loops because of
 it says nothing about the protocol. What a guard mentions is found in its text and in that of every method and function
 that it may call, by name: too much may be found, never too little. From that follow, for each action,
 

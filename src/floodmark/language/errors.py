@@ -1,4 +1,4 @@
-"""What can be wrong with a model, told to the person who wrote it."""
+"""Errors in models, addressed to the model's author."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of which only the beginning is known: numbers between two ends, and maps with more entries than are seen.
+"""Partially known values: integers in an interval, and maps with more entries than are known.
 
 A run with them says what happens at every larger bound. Whatever depends on more than is known raises ``Undecided``:
 what these values can do is a list, and everything else that Python may ask of them ends the run.

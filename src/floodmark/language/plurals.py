@@ -1,4 +1,4 @@
-"""Numbers with what they count, as messages say them."""
+"""Numbers with their nouns, in singular or plural, for messages."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from floodmark.language.types import BagType, MapType, OptionalType, RecordType,
 def sizes(kind: Type, value: Any, name: str) -> Iterator[tuple[str, int]]:
     """The size of each such container in the value of a variable, with its place in the model's words.
 
-    The entries of a map share a place. What is within the elements of a container is not looked at.
+    The entries of a map share a place. The content of a container's elements is not considered.
     """
     match kind:
         case SetType(_, int()) | BagType() | SeqType():

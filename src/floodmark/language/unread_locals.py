@@ -1,7 +1,7 @@
 """Local names that a function assigns and never uses.
 
 ``x = 1`` where ``self.x = 1`` was meant leaves a valid model that does less than it says, and every property may hold
-of it. Python says nothing, so such a line is refused.
+of it. Python accepts it silently, so such a line is refused.
 
 A value is unread if on no path from the assignment the name is read before it is assigned again. A value that is
 assigned again on every path is left alone: ``best = 0`` in front of an ``if`` whose branches both set ``best`` says

@@ -25,7 +25,7 @@ Decisions:
 - Code comes in parts, one for each action and property. Parts compiled without optimisation are cached by the
   fingerprint of their expression graph (``floodmark/compiler/fingerprint.py``), so a known-bad design or a mutant
   compiles only the parts that differ.
-- Orbits are told apart by signatures, that is, by what a state says about one identifier without naming another.
+- Orbits are distinguished by signatures: what a state says about one identifier without naming another.
   Sorting identifiers by signature leaves one renaming or a few, where all of them would have to be tried: without
   signatures, five voters took nine times as long.
 - ``canonical`` is generated only with a symmetry proof (``checkers/symmetry/proof.py``).

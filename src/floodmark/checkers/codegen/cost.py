@@ -1,4 +1,4 @@
-"""How large the machine code of a part is before LLVM sees it, and which lines of the model it comes from."""
+"""The size of a part's machine code before LLVM optimises it, by lines of the model."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class _Canonical(StateWords):
         self.finish()
 
     def emit_one(self) -> None:
-        """Renames as it is told."""
+        """Renames by a given renaming."""
         state, images = self.function.args
         pointers = [self.builder.gep(state, [const(index)]) for index in range(self.layout.words)]
         old, new = self._room_for_state(), self._room_for_state()

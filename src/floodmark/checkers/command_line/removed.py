@@ -1,4 +1,4 @@
-"""Options that there were in earlier versions: asking for one is an error that says what replaces it."""
+"""Options of earlier versions: using one is an error that names what replaces it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands do: each file runs one subcommand and prints its results.
+"""The commands: each file runs one subcommand and prints its results.
 
 ``conform_dataframes.py``: the results of ``floodmark conform`` as Spark DataFrames.
 """

@@ -16,7 +16,7 @@ def explore(path: Path, only_variant: str | None, constants: dict[str, int], por
     """Serves the page until the user ends it. Raises SourceError for a spec or a model that cannot be read."""
     check = one_check(path, only_variant, CheckSettings(constants=constants))
     session = Session(check.spec, check)
-    session.walk(variant_name(check))  # an error in the model is told here, not on the page
+    session.walk(variant_name(check))  # reports an error in the model here, not on the page
     try:
         explorer = Explorer(session, port)
     except OSError as error:

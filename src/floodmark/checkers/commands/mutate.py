@@ -1,4 +1,4 @@
-"""What ``floodmark mutate`` does."""
+"""``floodmark mutate``: tries the mutants of models and reports what became of them."""
 
 from __future__ import annotations
 

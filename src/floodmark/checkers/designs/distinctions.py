@@ -1,4 +1,4 @@
-"""What tells two designs apart that take the same steps: what else one could do, how a property judges, fairness."""
+"""Distinguishes designs that take the same steps: by further steps, by the value of a property, or by fairness."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _divergence(
 
 
 def _goes_on(beside: DesignPair, violation: Violation) -> Divergence | None:
-    """The first state, where the run ends or goes round, in which the good design can take a step that is not the
+    """The first state of the run's end or loop in which the good design can take a step that is not the
     other's."""
     first = len(violation.trace) - 1 if violation.loop is None else violation.loop
     for number, entry in enumerate(violation.trace[first:], first + 1):

@@ -1,4 +1,4 @@
-"""Which overridden rule answers differently: the calls of overridden methods during a step, in each of two designs."""
+"""Finds the overridden rule that returns something else, by recording the calls of overridden methods during a step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_EFFECTS = 3
 
 @dataclass(slots=True)
 class Call:
-    """One call of a method: what it was asked in which state, and what it answered and changed.
+    """One call of a method: its state and arguments, its result, and what it changed.
 
     ``answer`` is None for a call that a guard or an error ended.
     """

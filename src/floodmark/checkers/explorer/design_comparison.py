@@ -1,4 +1,4 @@
-"""Another design at the same state: what it does with each step, and which steps only it can take."""
+"""Compares another design in the same state: its decision on each step, and the steps that only it can take."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from floodmark.language.universe import universe
 from floodmark.language.values import running
 
 MAX_CHOICES = 512
-"""At most this many choices of an action's parameters are asked for the guard that stops them."""
+"""The greatest number of choices of an action's parameters for which the false guard is computed."""
 
 
 @dataclass(slots=True)
@@ -145,7 +145,7 @@ class _Candidates:
         return reference._evaluate(self.model, domain, reference.guard_names(self.model, self.method, chosen))
 
     def why_none(self) -> FalseGuard:
-        """What is said of an action of which there is no choice at all."""
+        """The text for an action whose parameters have no choice."""
         if self.empty is not None:
             text, guard = self.empty
             return FalseGuard(f"nothing satisfies {text}", self.source.file, guard.lineno)

@@ -151,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "floodmark"
     sys_version = ""
     timeout = 60
-    """Seconds after which a connection that says nothing is closed."""
+    """Seconds after which a silent connection is closed."""
 
     def do_GET(self) -> None:
         if not self._is_for_us():

@@ -1,4 +1,4 @@
-"""What the page asks about the designs of a spec, and what it is answered."""
+"""Answers the page's requests about the designs of a spec."""
 
 from __future__ import annotations
 

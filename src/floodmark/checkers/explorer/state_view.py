@@ -1,4 +1,4 @@
-"""What there is to show at a place of a path: the properties, the actions, and another design beside."""
+"""What the page shows of a state: the values of properties, the actions, and another design in the same state."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ class _PromelaWriter:
                 if not any(_draws(guard, parameter) for parameter in action.parameters)
             ]
             if lines:
-                raise refuse("a guard that cannot be looked at before the action is chosen", action.at)
+                raise refuse("a guard that cannot be evaluated before the action is chosen", action.at)
             for parameter, place, (_, value, fixed) in zip(action.parameters, places, arguments, strict=True):
                 if fixed:
                     self._constant_cells(parameter.type, place, value)

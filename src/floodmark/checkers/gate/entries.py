@@ -38,7 +38,7 @@ def unchecked_entry(spec: Spec) -> LockEntry:
 
 
 def with_designs(entry: LockEntry, designs: Mapping[str, LockEntry]) -> LockEntry:
-    """The entry of a model with those of its known-bad designs. A design's tier is said where it is not the model's."""
+    """The entry of a model with those of its known-bad designs. A design's tier appears where it is not the model's."""
     rest = {key: value for key, value in entry.items() if key != FLAWED}
     table = {name: relative(design, entry["tier"]) for name, design in sorted(designs.items())}
     return {**rest, FLAWED: table} if table else rest

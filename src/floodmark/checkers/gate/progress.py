@@ -1,4 +1,4 @@
-"""How far a run of the gate is."""
+"""The progress of a run of the gate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GateProgress:
         self.search = ""
 
     def begin(self, jobs: Sequence[Job], known: Sequence[Job]) -> None:
-        """Says what there is to do; for ``known`` jobs there is a verdict already, which takes no time."""
+        """Announces the jobs; the ``known`` ones have a verdict already, which takes no time."""
         self.jobs = [job for job in jobs if not any(job is other for other in known)]
         self.begun = time.monotonic()
         self.tell()

@@ -1,4 +1,4 @@
-"""Which property a change is in: a hash of each, and whether one has become constant.
+"""Locates a change among properties: a hash of each, and whether one has become constant.
 
 These hashes only attribute a difference. What makes the gate red are those of all that is checked (``closure.py``),
 which do not depend on names.

@@ -1,4 +1,4 @@
-"""Where a gate looks: the specs and claims below a folder, and the lock that they are compared with."""
+"""The scope of a gate: the specs and claims below a folder, and the lock that they are compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many states a search will find: as its spec says, else as the lock of its project says."""
+"""Predicts how many states a search will find: from its spec, else from the lock of its project."""
 
 from __future__ import annotations
 

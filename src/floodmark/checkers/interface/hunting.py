@@ -1,4 +1,4 @@
-"""Runs of a model that break a property, taken by an implementation: what a hunt for a fault in running code needs."""
+"""Searches running code for faults: an implementation takes runs of a model that break a property."""
 
 from __future__ import annotations
 

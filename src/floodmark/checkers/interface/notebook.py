@@ -50,7 +50,7 @@ def counterexample_html(found: CheckResult) -> str:
 
 
 def proof_html(found: Proved) -> str:
-    """A table of what was proved, and what is said of it."""
+    """A table of what was proved, with its text."""
     rows = [
         ("Method", found.method),
         ("Properties", ", ".join(found.facts.get("properties", ()))),

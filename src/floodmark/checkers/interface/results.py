@@ -64,7 +64,7 @@ class Counterexample:
 
     @property
     def loop(self) -> int | None:
-        """Where a run that never reaches a goal goes round: the place in ``states``, from 0, to which its end leads
+        """Where a run that never reaches a goal loops: the index in ``states``, from 0, to which its end leads
         back. None for any other run."""
         return self._violation.loop
 
@@ -224,7 +224,7 @@ class Proof(_Answer):
 
     @property
     def method(self) -> str:
-        """The method by which it was asked."""
+        """The method of the proof."""
         return self._found.method
 
     @property

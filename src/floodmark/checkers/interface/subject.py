@@ -1,4 +1,4 @@
-"""A model class, as a program has it, in the place of a spec's file that names one."""
+"""Presents a model class as a spec, for programs that have the class and no file that names it."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def loop_constants(layout: Layout, symmetry: bool, threads: int) -> dict[str, in
 
 
 def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int], good: bool) -> MachineCode:
-    """The loops; optimised if it is asked for, or has been done before."""
+    """The loops; optimised on request, or if they have been optimised before."""
     names = " ".join(loop.__name__ for loop in made_of)
     source = {"loops": code_hash(), "constants": repr(constants), "names": names}
     for effort in (GOOD,) if good else (GOOD, UNOPTIMISED):

@@ -181,7 +181,7 @@ def first_fitting(table: Cells, cells: Word, start: Word, kept: Word, wanted: Wo
     ``wanted`` in the bits that are ``kept``. Mostly the cell at that place is empty or fits.
 
     A cell that is taken never changes, so a look-up never has to return to a cell that it passed, despite concurrent
-    writes. Several cells are looked at together, because a processor cannot predict how many a look-up has to pass.
+    writes. Several cells are examined together, because a processor cannot predict how many a look-up has to pass.
     """
     width = WINDOW
     if THREADS > 1:

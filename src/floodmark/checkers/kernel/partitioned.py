@@ -47,7 +47,7 @@ Array = NDArray[np.uint64]
 
 @exported
 def insert(w: Words, states: Words, count: Word) -> Word:
-    """Adds the states that are new, as long as the table has room; returns how many were looked at."""
+    """Adds the states that are new, as long as the table has room; returns how many were processed."""
     done = 0
     while done < count:
         size = count - done

@@ -1,4 +1,4 @@
-"""Steps from single states, taken by a model's compiled code, for whoever looks at one state at a time."""
+"""Expands single states with a model's compiled code."""
 
 from __future__ import annotations
 

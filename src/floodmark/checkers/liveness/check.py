@@ -1,4 +1,4 @@
-"""Liveness after a finished search: the goals of its properties are judged over the graph of what it found."""
+"""Checks liveness after a finished search, on the graph of its states."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def split(properties: Sequence[Property]) -> tuple[list[Property], list[Property
 
 
 def refuse_symmetry(liveness: Sequence[Property], options: Options) -> None:
-    """Raises ModelError when liveness is asked about orbits."""
+    """Raises ModelError for liveness over orbits."""
     if liveness and options.symmetry:
         prop = liveness[0]
         message = f"{prop.name} is about runs, and a run of orbits need not be one of the model: fairness tells names"

@@ -3,7 +3,7 @@
 A run that is fair stays, from some point on, in a strongly connected set of states that it visits again and again. Such
 a set is fair if each weakly fair label is taken within it or not enabled in one of its states, and each strongly fair
 one is taken within it or enabled in none of them. In a component that is not fair for a weakly fair label no smaller
-set is, either. One in which a strongly fair label is enabled and not taken is looked at again without the states that
+set is, either. One in which a strongly fair label is enabled and not taken is searched again without the states that
 enable it, until nothing is left. A single state is a component, too, since a run may always stutter: a fair one, if
 nothing fair is enabled in it.
 """

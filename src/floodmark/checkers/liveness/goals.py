@@ -1,4 +1,4 @@
-"""What liveness properties ask, for each choice of their parameters, as sets of states."""
+"""The goals of liveness properties, for each choice of their parameters, as sets of states."""
 
 from __future__ import annotations
 

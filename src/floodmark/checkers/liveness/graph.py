@@ -22,7 +22,7 @@ class Graph:
 
     ``loops`` says what an edge is. Bit ``j`` of ``truth[i]`` says whether condition ``j`` is true of state ``i``. Steps
     that change nothing are left out; steps that leave the bounds are there and lead NOWHERE. ``words`` gives a state as
-    it is packed, by which equally short ways are told apart, and ``state`` as its values.
+    it is packed, which orders equally short paths, and ``state`` as its values.
     """
 
     first: NDArray[np.uint64]

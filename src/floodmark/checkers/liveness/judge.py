@@ -1,4 +1,4 @@
-"""The verdict on each liveness property, and why: what both engines that know liveness share.
+"""The verdict on each liveness property and its reason, for both engines that check liveness.
 
 A goal is searched for a fair run that breaks it. Without one it holds. One that would be a fair run without the bounds,
 too, violates the goal. If the shortest is none, others are looked for among those that are fair whatever may be enabled

@@ -7,7 +7,7 @@
 It is made of the same parts as the code of the search. A successor outside the boundary is not left out but told as
 what it is, so it need not be looked up to know that the search did not store it. Behind the actions come those that a
 bound touches once more, without the guards that mention it: a row of theirs says that the action may be enabled beyond
-the bounds, where its state is not looked at.
+the bounds, where its state is not examined.
 """
 
 from __future__ import annotations

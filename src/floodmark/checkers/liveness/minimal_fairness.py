@@ -3,7 +3,7 @@
 Each run that breaks the property under some of the assumptions is unfair for others, and of these every sufficient set
 has one. So smallest sets that have one of each such group are tried, smallest first, and each that does not suffice
 gives a new group: the first that suffices is a smallest one. A strong assumption counts as the weak one of the same
-action and more, so it is asked for only where the weak one does not do.
+action and more, so it is required only where the weak one does not suffice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.loops import NOWHERE
 
 MAX_COMPONENTS = 16
-"""Components of one search whose unfairness is looked at; the smaller ones first."""
+"""The greatest number of components of one search whose unfairness is examined; the smaller ones first."""
 Need = tuple[str, bool]
 """The fairness of an action, strong or not."""
 

@@ -1,4 +1,4 @@
-"""Counterexamples in CPython's words: each step is taken again by the model's class, and the run found to be fair."""
+"""Replays lassos in CPython: the model's class takes each step again, and the run is verified to be fair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the mutants of a spec's model, compared with the spec's reasons for those that survive."""
+"""The fates of the mutants of a spec's model, compared with the spec's reasons for those that survive."""
 
 from __future__ import annotations
 

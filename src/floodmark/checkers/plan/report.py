@@ -68,7 +68,7 @@ def _headline(verdict: ShapeVerdict) -> str:
         return "can be cancelled at every point"
     if verdict.trouble == "undetermined":
         return "undetermined: too many states"
-    needs = f"{verdict.failures} failing" if verdict.failures else "nobody failing"
+    needs = f"{verdict.failures} failing" if verdict.failures else "no failure"
     return f"cannot: {verdict.trouble}, {counted(len(verdict.way), 'step')}, {needs}"
 
 
@@ -91,7 +91,7 @@ def outcome(verdict: ShapeVerdict, move: PlannedMove, min_insync: int) -> str:
     now = f"the ISR is {_brokers(isr)}; cancelled, it would be {_brokers(left)}"
     if verdict.trouble == "no leader":
         down = [broker for broker in left if broker not in _real(verdict.end.live, move)]
-        return f"{now}, " + (f"with {_brokers(down)} down: nobody can lead" if left else "empty: nobody can lead")
+        return f"{now}, " + (f"with {_brokers(down)} down: no broker can lead" if left else "empty: no broker can lead")
     return f"{now}, fewer than min.insync.replicas = {min(min_insync, len(move.current))}"
 
 

@@ -18,7 +18,7 @@ from floodmark.language.errors import SourceError
 MAX_BYTES = 256 << 20
 """The size of the largest file that is read as a whole."""
 MAX_ENTRIES = 200_000
-"""How many files and folders are looked at below a folder: a repository has fewer, and a whole disk has more."""
+"""The greatest number of files and folders below a folder: a repository has fewer, and a whole disk has more."""
 MAX_LINE_BYTES = 64 << 20
 """The size in bytes of the longest line of a file that is read line by line."""
 _MAX_NAME_BYTES = 255

@@ -38,7 +38,7 @@ def require_actions(cls: type[Model]) -> None:
 
 def require_read_locals(cls: type[Model], properties: Iterable[Property]) -> None:
     """Raises ModelError for the first local name that a function of the model or of a property assigns and never uses.
-    Mutants are not looked at: they are mistakes on purpose."""
+    Mutants are exempt: they are mistakes on purpose."""
     roots = [method for kind in _STEPS for method in cls.methods(kind).values()]
     for function in reached_functions(cls, [*roots, *(prop.function for prop in properties)]):
         if not is_rewritten(function):
@@ -58,7 +58,7 @@ def _require_read(function: Callable[..., Any]) -> None:
 def require_calls(cls: type[Model], properties: Iterable[Property], good: type[Model] | None) -> None:
     """Raises ModelError for a method that assigns variables and for a rule if no step, no property and no other method
     mentions it, and for one that is fair and no action. What a class inherits from another file, and a known-bad design
-    from the good one, is for others to call. Mutants are not looked at."""
+    from the good one, is for others to call. Mutants are exempt."""
     declared_fairness(cls)
     if any(map(is_rewritten, filter(inspect.isfunction, (getattr(cls, name) for name in dir(cls))))):
         return

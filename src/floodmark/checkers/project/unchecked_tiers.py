@@ -1,4 +1,4 @@
-"""What a run of one tier leaves to the other: how many specs, known-bad designs and proofs."""
+"""Counts the specs, known-bad designs and proofs that a run of one tier leaves to the other."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from floodmark.language.model import Model
 
 
 class Reference(Engine):
-    """The search in CPython, which takes place only where it is asked for by name."""
+    """The search in CPython, which runs only if it is requested by name."""
 
     def asked_for(self, check: Check) -> bool:
         return False

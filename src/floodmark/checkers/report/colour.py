@@ -17,7 +17,8 @@ _FALSE = re.compile(r"^( +)(false)(: .*)$")
 def wanted(environment: Mapping[str, str]) -> bool | None:
     """What the environment says about colour: NO_COLOR forbids it, FORCE_COLOR asks for it, without a terminal, too.
 
-    None leaves it to whether the output is a terminal. A variable that is empty says nothing, and FORCE_COLOR=0 is no.
+    None leaves it to whether the output is a terminal. An empty variable has no effect, and FORCE_COLOR=0 forbids
+    colour.
     """
     if environment.get("NO_COLOR") or environment.get("FORCE_COLOR") == "0":
         return False

@@ -1,4 +1,4 @@
-"""Shows how many of a number of things are done, while they are."""
+"""Shows the progress of a number of jobs as a count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the place where the good design decides otherwise than a known-bad one."""
+"""The text about the place where the good design decides otherwise than a known-bad one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Locate = Callable[[str, int | None], str]
 
 
 def mark(found: Divergence | None, step: int) -> str:
-    """What is said next to a step of the trace; steps are counted from 1. Empty for all but the first that differs."""
+    """The note next to a step of the trace, numbered from 1; empty for all but the first that differs."""
     return f"{found.good} {_MARKS[found.how]}" if found is not None and found.step == step else ""
 
 

@@ -1,4 +1,4 @@
-"""What is said of liveness: how a run goes round, why it is fair, and which fairness a property needs."""
+"""The text about liveness: the loop of a lasso, why it is fair, and which fairness a property needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def around(loop: int, states: int) -> str:
 
 
 def lasso_lines(finding: Finding) -> list[str]:
-    """What is said under the steps of a counterexample."""
+    """The lines below the steps of a counterexample."""
     if finding.loop is None:
         return ["from here no step leads to where it is true"]
     said = [f"after step {len(finding.trace)}: {around(finding.loop, len(finding.trace))}"]

@@ -44,7 +44,7 @@ class Reports:
 
     @property
     def files(self) -> dict[str, Path]:
-        """The file of each report that was asked for."""
+        """The file of each requested report."""
         named = {field.name: getattr(self, field.name) for field in fields(Reports)}
         return {name: path for name, path in named.items() if path is not None}
 
@@ -108,7 +108,7 @@ def write_reports(
     *,
     annotate: bool = True,
 ) -> ExitCode:
-    """Writes every report that was asked for and, on GitHub Actions, annotations and a summary.
+    """Writes every requested report and, on GitHub Actions, annotations and a summary.
 
     A report that fails affects neither the others nor a verdict: the failure goes to standard error and into the exit
     code, and what an earlier run wrote to the same path is removed.
@@ -121,7 +121,7 @@ def write_reports(
 
 
 def write_json(path: Path | None, kind: str, content: Mapping[str, Any]) -> ExitCode:
-    """Writes what a command found as JSON, if that was asked for; call it when everything else is said and done.
+    """Writes the results of a command as JSON, on request; to be called last.
 
     ``kind`` is the name of the schema. A file that cannot be written costs no verdict: the failure goes to standard
     error and into the exit code.
@@ -161,7 +161,7 @@ def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCod
 def _writers(
     reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool
 ) -> Iterator[tuple[str, Path | None, Callable[[], None]]]:
-    """Each report that was asked for: its name, its file, and a function that writes it."""
+    """Each requested report: its name, its file, and a function that writes it."""
     from floodmark.checkers.report.verdict_summary import cases
 
     every = functools.cache(lambda: cases(results, proofs, drift))

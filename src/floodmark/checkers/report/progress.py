@@ -104,7 +104,7 @@ def time_left(seconds: float, done: float, total: float) -> str:
 
 
 _MIN_SECONDS, _MIN_PART = 2.0, 0.02
-"""Before this many seconds, and this share of the whole, nothing is said of the time that is left."""
+"""The least seconds, and share of the whole, after which the remaining time is estimated."""
 
 
 def _short(number: float) -> str:

@@ -1,4 +1,4 @@
-"""Shows how far a proof is, while it is made."""
+"""Shows the progress of a proof."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ProofProgress:
-    """Says on standard error, within a ``with`` block, which obligation is asked, how many are left, what is open."""
+    """Shows on standard error, within a ``with`` block, the current obligation, how many remain, and which are open."""
 
     def __init__(self) -> None:
         self._line = StatusLine()
@@ -32,7 +32,7 @@ class ProofProgress:
 
 
 def described(at: InductionProgress) -> str:
-    """Where a proof stands: how many obligations are left, which is asked, and which are open."""
+    """The progress of a proof: how many obligations remain, the current one, and the open ones."""
     action, name = at.asked
     left = f"{at.total - at.done:,} left of {counted(at.total, 'obligation')}"
     said = f"{left}, asking whether {action} preserves {name}"

@@ -1,4 +1,4 @@
-"""Standard output for a machine to read: with ``--json -`` it has the JSON alone, and what is said goes to standard
+"""Standard output for a machine to read: with ``--json -`` it has the JSON alone, and text goes to standard
 error."""
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def trace_lines(model: Model, trace: Sequence[TraceState], mark: Callable[[int],
 
 
 def marked(step: str, mark: str) -> str:
-    """A step with what is said next to it."""
+    """A step with its note."""
     return f"{step}  <- {mark}" if mark else step
 
 

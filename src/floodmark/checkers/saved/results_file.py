@@ -40,7 +40,7 @@ def read(path: Path) -> Saved:
     """The results in a file; ``-`` is standard input.
 
     Raises SourceError for a file that no run wrote so, if a source has changed since, and if the model, run by CPython,
-    does not take the steps that the file says or does not break what it is said to break.
+    does not take the recorded steps, or does not break the recorded property.
     """
     text = sys.stdin.read() if path == STANDARD_INPUT else input_file.text_of(path)
     try:

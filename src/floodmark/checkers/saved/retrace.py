@@ -1,4 +1,4 @@
-"""Takes the steps of written counterexamples again, in CPython, and asks whether they show what they are said to."""
+"""Replays stored counterexamples in CPython, and verifies that they show what they claim."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Codes = NDArray[np.uint64]
 
 
 _AT_ONCE = 1 << 14
-"""How many states are looked at together: as many as a processor's cache holds."""
+"""How many states are processed together: as many as a processor's cache holds."""
 
 
 class LargestSizes:

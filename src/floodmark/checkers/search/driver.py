@@ -330,7 +330,7 @@ class Search:
     def _tell(self) -> None:
         if self.watch is None:
             return
-        with self.telling:  # by one worker at a time, so that what is told never becomes less
+        with self.telling:  # by one worker at a time, so that the reported progress never decreases
             # A level that was undone is found again.
             level, distinct = max(self.level, self.most_shown[0]), max(self.store.count, self.most_shown[1])
             self.most_shown = level, distinct

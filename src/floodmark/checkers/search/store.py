@@ -1,4 +1,4 @@
-"""What a search needs of the place where its states are: memory, files, or a cluster."""
+"""The interface of stores of states, which are in memory, in files, or in a cluster."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@
 - ``liveness.py``: liveness of a large search, as far as it holds. ``elimination.py``: which states are on no fair run,
   and why the rule is sound; ``recoverability.py``: whether every state can lead to a goal.
 - ``rounds.py``: the jobs of both, and what the driver accepts of them. ``elimination_tasks.py``,
-  ``elimination_loops.py``, ``step_code.py``: what runs on the workers for it; ``marks.py``: files of what is known of
+  ``elimination_loops.py``, ``step_code.py``: what runs on the workers for it; ``marks.py``: files of marks of
   each state; ``outboxes.py``: what partitions tell each other.
 - ``state_table.py``: the reachable set as Parquet with readable columns.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
@@ -43,7 +43,7 @@ Decisions; ``docs/scaling.md`` has the figures:
   no harm.
 - Elimination keeps no edges. Beside a state it keeps 8 bytes for what is true of it, 8 for each 64 labels of fairness,
   and 16 for marks, in files. A round writes a new file, which the driver accepts by its seal; so an attempt that is
-  repeated does not add up twice what it was told.
+  repeated does not count a message twice.
 - A partition lost during elimination is recomputed as always, and the question is asked again from its beginning: the
   states may then be stored in another order, so that marks made before are of others. Headers say in which order.
 - The driver judges what does not hold, since a counterexample needs the graph, and what is small, since each round of

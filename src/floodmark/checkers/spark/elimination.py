@@ -24,7 +24,8 @@ S is empty in the end if and only if no fair run stays in the region:
   it is met by steps from its own states: a step with the label within it, or a state of it in which the label is not
   enabled. So it is fair to each label, and has a chosen state.
 
-Whether a label is enabled is said of the whole model, not of S; staying in a state is always allowed and is no step.
+Whether a label is enabled is a property of the whole model, not of S; staying in a state is always allowed and is no
+step.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
 
 SURVEYED = 1 << 16
-"""States whose facts are looked at together."""
+"""States whose facts are computed together."""
 ASKING = 1 << 15
 """States that ask in one call."""
 MAX_CACHE_BITS = 20

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 """How often the budgets and the workers are checked while Spark works, in seconds."""
 SAY_SECONDS = 5.0
-"""For how long there is no worker before that is said."""
+"""Seconds without a worker before that is reported."""
 WAIT_SECONDS = 600.0
 """For how long there is no worker before a job is given up."""
 T = TypeVar("T")

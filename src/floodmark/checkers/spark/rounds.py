@@ -127,7 +127,7 @@ class Rounds:
             found: Sequence[TaskReport] = self.cluster._collect(jobs, self._is_over)
         except Cancelled:
             self.paused()
-            raise JobFailed("Spark ended a job that nobody cancelled; run again") from None
+            raise JobFailed("Spark ended a job that Floodmark had not cancelled; run again") from None
         reports = sorted(found, key=lambda report: report.partition)
         for report in reports:
             if report.lost:

@@ -39,8 +39,8 @@ def prove_check(
 ) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs.
 
-    ``book`` has the answers to obligations of any size; without one, they are searched for. ``watch`` is told which
-    obligation is asked.
+    ``book`` has the answers to obligations of any size; without one, they are searched for. ``watch`` receives the
+current obligation.
     """
     if task.unbounded and task.method not in ("induction", "ranking"):
         raise SourceError("--unbounded needs --method induction or ranking")
@@ -101,7 +101,8 @@ def prove_listed(
 ) -> Proved:
     """Makes a proof that a spec lists. An unknown property is an error at its line.
 
-    What is of any size is asked as the answers beside the spec say; with ``find`` they are looked for and written.
+    Obligations of any size are replayed from the answers beside the spec; with ``find`` answers are searched for and
+    written.
     """
     check = Check(spec, None, CheckSettings(constants=dict(proving.constants)))
     task = replace(task_of(proving), seconds=seconds, workers=workers)

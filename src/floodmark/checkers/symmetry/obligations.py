@@ -1,7 +1,7 @@
 """Symmetry: proves that a model cannot distinguish identifiers.
 
 A run with its identifiers renamed is then a run too, so one of all runs that differ only in names is enough. For each
-pair of neighbours, and for every state, reachable or not, z3 is asked whether actions, properties and boundaries behave
+pair of neighbours, and for every state, reachable or not, z3 decides whether actions, properties and boundaries behave
 the same after the two swap names; such swaps generate all renamings. Initial states are compared one by one.
 """
 
@@ -36,7 +36,7 @@ from floodmark.language.types import (
 from floodmark.language.values import Identifier
 
 MAX_EFFORT = 200_000_000
-"""What z3 may do about one action or property, in its own units; without an answer there is no symmetry."""
+"""z3's resource limit for one action or property; without an answer there is no symmetry."""
 
 
 def interchangeable(system: System, properties: Sequence[Property], deadline: Deadline) -> list[tuple[Identifier, ...]]:

@@ -147,12 +147,12 @@ class Check:
 
     @property
     def wanted_property(self) -> str | None:
-        """The property that is expected to be violated, unless only others are asked for."""
+        """The property that is expected to be violated, unless only others are requested."""
         wanted = self.spec.expect.property if self.flawed is None else self.flawed.property
         return wanted if self.concerns(wanted) else None
 
     def concerns(self, name: str | None) -> bool:
-        """Whether a property is among those that are asked for."""
+        """Whether a property is among the requested ones."""
         return not self.settings.properties or name in self.settings.properties
 
     @property
@@ -196,7 +196,7 @@ class Check:
                 raise self.spec.error(f"{message}{did_you_mean(name, names)}", "symmetry")
 
     def properties(self) -> list[Property]:
-        """What the search checks; for a known-bad design, only what its entry names, unless others are asked for."""
+        """What the search checks; for a known-bad design, only what its entry names, unless others are requested."""
         found = self.spec.properties(self.cls(), self.settings.invariant_files)
         if self.settings.properties:
             return [found[name] for name in self.settings.properties if name in found]

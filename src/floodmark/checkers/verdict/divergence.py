@@ -9,11 +9,11 @@ How = Literal[
     "begins", "stopped", "elsewhere", "fails", "unknown", "unlike", "goes_on", "judged", "fairness", "alike",
 ]  # fmt: skip
 """``begins``: the good design has no such initial state. ``stopped``: one of its guards forbids the step.
-``elsewhere``: the step leads it to another state. ``fails``: the step leaves the types of one design only.
-``unknown``: it has no such action. ``unlike``: the state before the step is no state of it, so nothing can be said.
-``goes_on``: it takes every step, but where the run ends or goes round, it can do more. ``judged``: it takes every step,
-but the property is true in it. ``fairness``: it takes every step, but does not repeat the loop forever, since the loop
-leaves out a step to which it is fair. ``alike``: it does everything in the same way."""
+``elsewhere``: the step leads it to another state. ``fails``: the step leaves the types of one design only. ``unknown``:
+it has no such action. ``unlike``: the state before the step is no state of it, so nothing can be said. ``goes_on``: it
+takes every step, but at the end or on the loop of the run it can do more. ``judged``: it takes every step, but the
+property is true in it. ``fairness``: it takes every step, but does not repeat the loop forever, since the loop leaves
+out a step to which it is fair. ``alike``: it does everything in the same way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ def undetermined(found: SearchResult) -> list[Finding]:
 
 
 def unneeded(found: SearchResult) -> list[str]:
-    """The assumptions that no property needs as strongly as they are made; nothing is said unless all of them hold."""
+    """The assumptions that no property needs as strongly as they are made; empty unless all of them hold."""
     if not found.liveness or any(finding.verdict != "holds" for finding in found.liveness):
         return []
     needed = {assumption for finding in found.liveness for assumption in finding.needs}

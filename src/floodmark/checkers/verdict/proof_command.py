@@ -1,4 +1,4 @@
-"""The command that makes a proof that a spec lists, and which of them a name means."""
+"""The command that repeats a proof that a spec lists, and the listed proof that a name refers to."""
 
 from __future__ import annotations
 

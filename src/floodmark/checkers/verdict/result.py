@@ -125,7 +125,7 @@ class CheckResult:
     def unexercised(self) -> list[str]:
         """What a model's search did not exercise, and the spec does not say that it will not: in words.
 
-        Nothing is said of a known-bad design, nor of a search that ended at an expected violation.
+        There are none for a known-bad design, nor for a search that ended at an expected violation.
         """
         found = self.search_result
         if found is None or self.variant is not None or (self.expected and self.verdict == "violated"):

@@ -24,7 +24,7 @@ from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 
 NO_INTEGER_LIMIT = "integers have no limit here; check has one of 64 bits, beyond which it reports a model error"
-"""What is said of every proof that leaves constants open."""
+"""The note on every proof that leaves constants open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
 
 IC3_EFFORT = 10_000_000
-"""What z3 may do for IC3, in its own units, before clauses are looked for in another way."""
+"""z3's resource limit for IC3, after which clauses are searched for in another way."""
 
 
 def attempt_lifted(attempt: Attempt) -> None:

@@ -92,7 +92,7 @@ def _inductive(
     """Those properties of states that are proved together, and the proof, with every one that is ``needed``.
 
     A property of the model that the spec does not check need not be true: it is dropped where it cannot be proved.
-    What was asked with it is not recorded, as nothing rests on it.
+    Queries with it are not recorded, because nothing depends on them.
     """
     while True:
         asked = None if attempt.record is None else Kept()

@@ -1,11 +1,11 @@
-"""What is proved for any number of identifiers, cross-checked at small numbers of them.
+"""Cross-checks proofs for any number of identifiers at small numbers of them.
 
 Compiled code searches the model with 1 to 5 of them, where there are several classes also with fewer of one than of
 another, and evaluates all that the proof relies on in each state, and z3 proves it again with 1 and 2, where terms are
 exact and without quantifiers. Neither shares the laws and quantifiers that made the proof. A difference is an internal
 error, never a verdict.
 
-A proof for every number says nothing where there is no initial state. Few identifiers may be too few for a model, but
+A proof for every number is vacuous where there is no initial state. Few identifiers may be too few for a model, but
 where there are initial states with some number and none with a larger one, the proof is not reported as one. Beyond
 what is searched, CPython looks for an initial state with some numbers up to 100, where its choices are few, and z3 is
 asked about these where they are many, and about all numbers from 1000 on at once: it says that there is none if there
@@ -56,7 +56,7 @@ MAX_INITIAL_CHOICES = 4096
 LARGE_SIZE = 1000
 """Representative of large numbers of identifiers."""
 INITIAL_STATE_EFFORT = 300_000
-"""What z3 may do to find that there is no initial state with so many, in its own units."""
+"""z3's resource limit for showing that no initial state has so many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.language.plurals import counted
 
 SUGGESTION_EFFORT = 1_000_000_000
-"""What z3 may do to find clauses, in its own units."""
+"""z3's resource limit for finding clauses."""
 SUGGESTION_ROUNDS = 6
 """How often clauses are looked for again without those that are not inductive at any size."""
 

@@ -539,7 +539,7 @@ def infer(
     """Looks for clauses that make the properties inductive, and checks them by separate queries.
 
     ``record`` receives those queries. Clauses may contain ``counts``, whose cardinality atoms the system must have.
-    ``effort`` limits z3's work in its own units.
+    ``effort`` is z3's resource limit.
     """
     started = time.perf_counter()
     found = Inferred()

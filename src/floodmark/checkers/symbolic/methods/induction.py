@@ -353,7 +353,7 @@ def induction(
 ) -> InductionProof:
     """Tries to prove properties (invariants, lemmas, transition properties) by induction, all of them together.
 
-    ``record`` receives every obligation. ``effort`` limits z3's work in its own units, unless the number of identifiers
+    ``record`` receives every obligation. ``effort`` is z3's resource limit, unless the number of identifiers
     is open: then each query has limits of its own, and ``workers`` processes run them. ``book`` has the answers of such
     a proof, and ``watch`` receives the progress.
     """

@@ -28,7 +28,7 @@ from floodmark.language.errors import SourceError
 SUFFIX = ".answers"
 _PRESERVES = " preserves "
 _HEAD = """\
-# How z3 answered each obligation of these proofs. They are asked again by this, and never believed.
+# How z3 answered each obligation of these proofs. A replay repeats the queries, and never trusts the answers.
 # `floodmark prove SPEC --find` writes this file.
 """
 

@@ -1,10 +1,11 @@
 """Suggests lemmas for a proof of any size: clauses over a model's own vocabulary that exclude what breaks a property.
 
-``support.py`` is the search, and where to begin; ``grammar.py`` is asked for a clause that excludes a state.
+``support.py`` is the search, and where to begin; ``grammar.py`` gives clauses that exclude a state.
 
 - ``vocabulary.py``: terms and atoms from the types, rules and guards of a model; ``sentences.py``: clauses, and which
   atoms can be said of any number of identifiers.
-- ``sizes.py``, ``batches.py``: at which sizes a model is looked at, and states that it can reach there, in columns.
+- ``sizes.py``, ``batches.py``: the sizes at which suggestions are tested, and reachable states of these sizes, in
+  columns.
 - ``scopes.py``, ``examples.py``, ``covers.py``: for which variables clauses are said, what states answer there, and the
   clauses that are true of all of them.
 - ``sized.py``: z3's answers about one step at given constants.
@@ -19,6 +20,6 @@ Decisions:
   and not of all, is either refuted by a step, or it is inductive and so true of all.
 - Clauses say of numbers how they compare, and never which they are, so what is true of small bounds is seldom wrong of
   large ones. Atoms that mention a bound are left out for the same reason.
-- Samples and runs are drawn with a fixed seed, and z3 is limited in its own units, so a command finds the same clauses
-  each time. Which countermodel z3 finds also depends on what was asked before in a process, and with it the clauses.
+- Samples and runs are drawn with a fixed seed, and z3 has a resource limit, so a command finds the same clauses
+  each time. The countermodel that z3 finds, and with it the clauses, also depends on earlier queries of the process.
 """

@@ -1,4 +1,4 @@
-"""What reachable states answer to the atoms of a scope, and the clauses that are true of all of them."""
+"""The truth values of a scope's atoms in reachable states, and the clauses that are true in all of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from floodmark.checkers.symbolic.suggestions.covers import covers
 from floodmark.checkers.symbolic.suggestions.sentences import TruthColumn
 
 MAX_COVERS = 150
-"""So many clauses are looked at for one choice of variables."""
+"""The greatest number of clauses that are examined for one choice of variables."""
 AT_FIRST = 64
-"""So many examples are looked at, of which more are added where they refute what is found."""
+"""The initial number of examples; more are added where they refute a candidate."""
 AT_ONCE = 20
 
 

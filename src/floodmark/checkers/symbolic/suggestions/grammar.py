@@ -1,4 +1,4 @@
-"""All clauses of up to three literals over a model's vocabulary, of which none is ever listed.
+"""All clauses of up to three literals over a model's vocabulary, without listing them.
 
 Asked for a clause that excludes a state, the grammar looks for one that is false there and true of all examples. So it
 answers as if it had listed all clauses and crossed out those that an example refutes.
@@ -76,7 +76,7 @@ class Grammar:
             for number, scope in enumerate(self.scopes):
                 if len(scope.variables) != variables or (literals > 2 and scope.joins):
                     continue
-                if not len(self._examples[number]):  # nothing is known of such a choice of variables
+                if not len(self._examples[number]):  # there is no example for such a choice of variables
                     continue
                 for row in answers[number]:
                     for atoms in self._examples[number].clauses(row, literals):

@@ -1,4 +1,4 @@
-"""Scopes: for which variables a clause is said, and what states answer to the atoms about them."""
+"""Scopes: the variables that a clause quantifies over, and the truth values of the atoms about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clauses, and how they are said in the language; which atoms can be said of any number of identifiers."""
+"""Clauses as text of the language, and which atoms make sense for any number of identifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model at given constants, asked about one step: which assumptions refute a question, or a countermodel."""
+"""Queries about one step of a model of a given size: the assumptions that refute a query, or a countermodel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from floodmark.checkers.symbolic.translate.transition_system import System, syst
 from floodmark.language.model import Model, State
 
 ANSWER_EFFORT = 60_000_000
-"""What z3 may do for one answer, in its own units."""
+"""z3's resource limit for one answer."""
 
 
 @dataclass(frozen=True, slots=True)

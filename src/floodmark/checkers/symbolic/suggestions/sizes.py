@@ -1,4 +1,4 @@
-"""The sizes at which a model is looked at for suggestions, and states that it can reach there."""
+"""The sizes at which suggestions are tested, and reachable states of these sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from floodmark.language.reference import initial_states, successors
 SMALL_SIZE = 2
 """So many identifiers of each kind are few."""
 SAMPLED = 40_000
-"""So many of the reachable states of one size are looked at."""
+"""The greatest number of reachable states of one size that serve as examples."""
 RUNS, STEPS = 100, 60
 """How many runs at random are made of what is too large to be explored, and how long they are."""
 
@@ -56,7 +56,7 @@ def _at(model: Model, constants: Mapping[str, int]) -> Iterator[Model]:
 
 
 def reachable_states(sizes: Sizes) -> Iterator[Batch]:
-    """States that can be reached, initial ones among them, the same ones whenever they are asked for."""
+    """States that can be reached, initial ones among them, the same ones each time."""
     for model in sizes.explored:
         yield batch_of(model, [state for _, state in initial_states(model)])
         yield _explored(model) or _walked(model)

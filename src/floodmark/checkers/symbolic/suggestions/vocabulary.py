@@ -1,7 +1,7 @@
 """The terms and atoms in which clauses are suggested: all from the types, rules and guards of the model.
 
     model.version                 a variable; a field of one, model.controller.version; a rule, model.maximal_isr()
-    request.isr                   what is said of a member of a set of the state, or of an identifier
+    request.isr                   a property of a member of a set of the state, or of an identifier
     model.log_end[broker]         an entry of a map
 
 Two terms are compared if they have the same type: a version is not compared with an offset, even if the constants that
@@ -103,7 +103,7 @@ class Vocabulary:
 
 
 def vocabulary_of(model: Model, open_constants: Sequence[str]) -> Vocabulary:
-    """What clauses about a model may mention; types are told apart by the constants that bound them."""
+    """What clauses about a model may mention; types are distinguished by the constants that bound them."""
     read = opened(model, open_constants, any_size=True)
     kinds = read.variable_types
     known = {part for kind in kinds.values() for part in parts_of(kind)}

@@ -95,7 +95,7 @@ def _source(axiom: Any, origin: str, known: KnownAxioms) -> str:
     """The origin of an axiom: the cardinality laws, or a set that a statement describes."""
     symbols = [plain_name(known.declared(it).name()) for it in known.symbols_of(axiom)]
     size = next((it for it in sorted(symbols) if it.startswith("size of ")), None)
-    return origin if size is None or len(symbols) > _LAW else f"what is known of the {size}"
+    return origin if size is None or len(symbols) > _LAW else f"a law about the {size}"
 
 
 _LAW = 5

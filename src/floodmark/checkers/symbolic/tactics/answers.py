@@ -170,5 +170,5 @@ def _instances(data: object) -> Iterable[Instance]:
         raise NoAnswerError("laws are a list")
     for said in map(_texts, data):
         if len(said) < 2:
-            raise NoAnswerError("a law has a name and the sets of which it is said")
+            raise NoAnswerError("a law has a name and the sets that it is about")
         yield Instance(said[0], tuple(said[1:]))

@@ -91,7 +91,7 @@ def _conjuncts(term: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """What is known of any sets: ``told`` is what it says of their sizes alone, which are called ``sizes`` there.
+    """A law about sets: ``told`` is its consequence for their sizes alone, which are called ``sizes`` there.
 
     ``size`` is the number of the declaration of what counts their elements.
     """
@@ -208,7 +208,7 @@ class _Counted:
     def contradicted(self, model: Any) -> list[Any]:
         """What laws say of some sets whose sizes in a model contradict them.
 
-        Of a size, first only what comparisons tell is looked at: that it is more than half, or nothing.
+        Of a size, first only the result of comparisons counts: that it is more than half, or nothing.
         """
         sizes = {key: _number(model, count) for key, count in self._counts.items()}
         bounds = [_number(model, bound) + more for bound, more in self._bounds]

@@ -1,4 +1,5 @@
-"""What is asked about the paths of a case: assumptions, axioms and the case itself, in the ranges of their numbers.
+"""Queries about the paths of a case: assumptions, axioms and the case itself, simplified by the ranges of their
+numbers.
 
 The ranges are asserted as part of everything that is assumed, and they hold on each path. A path may be asked with less
 than everything: what has no model in these ranges with less, has none with everything, which says the ranges.
@@ -52,7 +53,7 @@ class Premises:
 
 
 class PathQuestions:
-    """What is asked about the paths of one case, all of which are the path ``whole``."""
+    """Queries about the paths of one case, all of which are the path ``whole``."""
 
     def __init__(self, premises: Premises, whole: Path) -> None:
         self._premises = premises
@@ -65,7 +66,7 @@ class PathQuestions:
         return [z3.simplify(instantiated(term, self.whole.stated, it.sets)) for term in it.assumed]
 
     def on(self, path: Path, at: int, closely: bool) -> list[Any]:
-        """What is asked about a path with some of the premises, or ``closely`` with what is assumed of close sets."""
+        """The query about a path with some of the premises, or ``closely`` with the assumptions about close sets."""
         assumed = self._close[at] if closely else self._premises.assumed[at]
         known = {term.get_id(): term for term in (*self._premises.axioms[at], *path.known)}
         return [assumed, *known.values(), *path.stated]

@@ -1,4 +1,4 @@
-"""A case of a question, one path through an action at a time, with no more than what is known of that path.
+"""Splits a case into the paths through an action; the query about a path contains only what applies to it.
 
 What an action leaves behind depends on its ``if``s. In one question about all paths every value is one or another, and
 z3 is told of each symbol that any path introduces, such as a set that a comprehension describes on one of them. On a

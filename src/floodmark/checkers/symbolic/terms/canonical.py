@@ -57,7 +57,7 @@ class CanonicalCopies:
         return copies[: len(terms)], known
 
     def forget(self) -> None:
-        """Ends what is known of the structure of copies."""
+        """Forgets the structure of copies."""
         forget(self._context)
 
     def truth(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Of what terms consist, looked up once for each term of a context.
+"""The structure of terms, computed once for each term of a context.
 
 Rewriting a question walks its terms many times, and z3's classes for Python look up anew what a term is each time, with
 an object and checks of its own for each part: that took three quarters of a proof. Here a term of the context of one
@@ -141,5 +141,5 @@ def subterms(terms: Iterable[Any]) -> Iterator[Any]:
 
 
 def closed_subterms(terms: Iterable[Any]) -> Iterator[Any]:
-    """Those of the terms of which terms consist that have no variables within."""
+    """All closed subterms: those without bound variables."""
     return (node.term for node in nodes_within(terms) if node.is_closed)

@@ -19,7 +19,7 @@ from before the loop. Another addition may change it in an earlier round, or ear
             value = self.last_value[acceptor]
 
 After this one the variables are those of an element with the largest number, if any is larger than the number that the
-loop begins with. Which of several such elements it is depends on the order, so no more is known of it.
+loop begins with. Which of several such elements it is depends on the order, so nothing more is assumed about it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Types:
         self._lifted: dict[Type, list[Value]] = {}
 
     def codes(self, kind: Type) -> Codes:
-        """How the members of an enum or of an identifier class are told apart."""
+        """How the members of an enum or of an identifier class are distinguished."""
         if kind not in self._codes:
             self._codes[kind] = Codes(kind.codes)
         return self._codes[kind]
