@@ -31,7 +31,7 @@ _FOR_PROGRAMS = (
 
 
 def __getattr__(name: str) -> Any:
-    """What programs use is imported when it is first used: models do without it, and are to load at once."""
+    """Imports the interface for programs at its first use: models do without it, and should load quickly."""
     if name in _FOR_PROGRAMS:
         from floodmark.checkers import interface
 

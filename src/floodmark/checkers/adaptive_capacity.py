@@ -39,7 +39,7 @@ Prepare = Callable[[Model, Options, Widths], Run]
 def search_growing(
     model: Model, options: Options, watch: Watcher | None, prepare: Prepare, widths: Widths = FIRST_WIDTHS
 ) -> SearchResult:
-    """What an attempt finds in which no container is outgrown. Its limit of seconds is one for all attempts."""
+    """The result of an attempt in which no container is outgrown. Its limit of seconds is one for all attempts."""
     if grows(model):
         options = replace(options, likely=None)  # which of the attempts will be long is not known
     started = time.perf_counter()

@@ -193,7 +193,7 @@ class _Worker(Generic[J, R]):
             self.line.send(position)
 
     def news(self) -> tuple[_News, Any]:
-        """What the process reports, or what happened to it."""
+        """The report of the process, or its end."""
         try:
             if self.line.poll():
                 kind, content = self.line.recv()

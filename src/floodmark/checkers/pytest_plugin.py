@@ -63,7 +63,7 @@ def _text(path: Path) -> str:
 
 
 class Failure(Exception):  # noqa: N818 - it is the report of an item that failed
-    """What pytest shows of an item whose outcome is not the expected one."""
+    """The text that pytest shows for an unexpected outcome."""
 
 
 class SpecFile(pytest.File):

@@ -53,7 +53,7 @@ def show_step(step: Step) -> str:
 
 
 def show_arguments(arguments: Mapping[str, Any]) -> str:
-    """What stands between the brackets of a call: ``follower=b2, epoch=1``."""
+    """The text between the brackets of a call: ``follower=b2, epoch=1``."""
     return _named(arguments, show)
 
 

@@ -92,7 +92,7 @@ def why_rounds_keep_places(
 
 
 class _Accesses:
-    """What the body of a loop does with each variable that it assigns."""
+    """The effect of a loop's body on each variable that it assigns."""
 
     def __init__(self, loop: For, inside: list[Any], part: Action | Predicate) -> None:
         self.loop = loop
@@ -245,7 +245,7 @@ def _direction(amount: Expr, sign: int) -> str | None:
 
 
 def _unconverted(node: Expr) -> Expr:
-    """What is converted to a wider or narrower integer, set or bag: the same value, if it fits."""
+    """The operand of a conversion to a wider or narrower integer, set or bag: the same value, if it fits."""
     while isinstance(node, Convert) and isinstance(node.type, IntType | SetType | BagType):
         node = node.operand
     return node

@@ -109,7 +109,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def member(model: Model, name: str, behind: type | None = None) -> Any:
-    """What a name is in the class of a model, or for ``super()`` in the classes behind one of its bases."""
+    """The value of a name in the class of a model, or for ``super()`` in the classes behind one of its bases."""
     order = type(model).__mro__
     if behind is not None:
         if behind not in order:
@@ -131,7 +131,7 @@ def name_in_file(_: Model, function: Any, name: str) -> Any:
 
 
 def name_around(_: Model, function: Any, name: str) -> Any:
-    """What a name is in the function or class around a function; ABSENT if it has no value there."""
+    """The value of a name in the function or class around a function; ABSENT if it has none there."""
     code = function.__code__
     if name not in code.co_freevars:
         return ABSENT
@@ -163,7 +163,7 @@ class Readings:
         self._size = 0
 
     def find(self, model: Model, what: Hashable) -> Any | None:
-        """What an earlier reading made, if a new one would make the same."""
+        """The graph of an earlier compilation, if a new one would give the same."""
         known = self._known.get(what, [])
         found = next((each for each in known if each.reading.is_of(model)), None)
         if found is None:

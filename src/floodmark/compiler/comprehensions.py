@@ -231,7 +231,7 @@ class Comprehensions(Pairs):
         return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
 
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
-        """What a loop runs over, the type of its variable, and whether its order is fixed."""
+        """The domain of a loop, the type of its variable, and whether its order is fixed."""
         match node:
             case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.is_name_of(
                 frame, called, range
@@ -333,7 +333,7 @@ def _whole(domain: Domain, of: Type) -> Domain:
 
 
 def _parts_of_key(key: Expr, whole: Expr) -> Iterator[tuple[Expr, Expr]]:
-    """What a key is made of, with the same part of another key, ``whole``."""
+    """The parts of a key, each with the same part of another key, ``whole``."""
     if not isinstance(key, RecordOf):
         yield key, whole
         return
@@ -374,7 +374,7 @@ def _is_and(test: ast.expr) -> TypeGuard[ast.BoolOp]:
 
 
 def _parts(generators: list[Generator]) -> Iterator[Expr]:
-    """What generators evaluate, except the first domain, which is evaluated once and before everything else."""
+    """The expressions of generators, except the first domain, which is evaluated once and before everything else."""
     for number, generator in enumerate(generators):
         match generator.domain:
             case Range(low=low, high=high) if number:

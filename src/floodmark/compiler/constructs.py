@@ -119,10 +119,10 @@ def refused_syntax(node: ast.AST) -> str | None:
 
 
 def instead_of_function(function: Any) -> str:
-    """What to write instead of a function that is no part of the language."""
+    """The replacement for a function that is no part of the language."""
     return _INSTEAD_OF_FUNCTIONS.get(function, "") if callable(function) else ""
 
 
 def instead_of_method(name: str) -> str:
-    """What to write instead of a method that is no part of the language."""
+    """The replacement for a method that is no part of the language."""
     return _INSTEAD_OF_METHODS.get(name, "")

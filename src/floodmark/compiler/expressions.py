@@ -81,7 +81,7 @@ class Expressions(Comprehensions):
         return self.known(frame, node, bound.value, ast.unparse(node))
 
     def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
-        """What is known when the model is read: a constant, or a set or sequence of such.
+        """A value known at compile time: a constant, or a set or sequence of such.
 
         ``text`` is how the model writes it.
         """
@@ -533,7 +533,7 @@ def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpo
 
 
 def _instead(value: Any) -> str:
-    """What to write instead of something that is known when the model is read but is not a value."""
+    """The replacement for something that is known at compile time but is not a value."""
     if isinstance(value, type) and issubclass(value, enum.Enum):
         return f"; its members are {', '.join(value.__members__)}"
     if isinstance(value, property):

@@ -86,7 +86,7 @@ def _written(asked: _FingerprintParts) -> str:
 
 
 def _known_by(part: Any) -> Hashable:
-    """What two parts have in common only if the same is written of both."""
+    """A key that two parts share only if the same is written for both."""
     if isinstance(part, list | tuple):
         return (list, *map(_known_by, part))
     if isinstance(part, dict):

@@ -57,7 +57,7 @@ class LocalTypes:
         self.changed |= name in self.carried and not forms <= known
 
     def at_the_beginning_of_a_round(self, name: str) -> Forms:
-        """What the variable's value may consist of there, where another round may have assigned it."""
+        """The forms of the variable's value there, where another round may have assigned it."""
         self.carried.add(name)
         return self.plain.get(name, NONE)
 
@@ -137,7 +137,7 @@ class Frame:
         return self._closure().get("__class__")
 
     def free_name(self, name: str) -> Static | None:
-        """What a free name of the function means in its closure, else in its module; None if nothing."""
+        """The value of a free name of the function in its closure, else in its module; None if there is none."""
         function: Callable[..., Any] = self.source.function
         closure = self._closure() if name in function.__code__.co_freevars else {}
         names = closure if name in closure else function.__globals__

@@ -78,7 +78,7 @@ class Expr(ABC):
 
     @abstractmethod
     def accept(self, visitor: Visitor[T]) -> T:
-        """What the method of a visitor that is for this class makes of the expression."""
+        """The result of the visitor's method for this class."""
 
 
 @dataclass(slots=True, eq=False)

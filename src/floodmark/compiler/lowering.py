@@ -89,11 +89,11 @@ class Lowering:
         raise NotImplementedError
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
-        """What an expression means when the model is read: a node, a class or function, or the model itself."""
+        """The value of an expression at compile time: a node, a class or function, or the model itself."""
         raise NotImplementedError
 
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
-        """What a loop runs over, the type of its variable, and whether its order is fixed."""
+        """The domain of a loop, the type of its variable, and whether its order is fixed."""
         raise NotImplementedError
 
     def call(self, frame: Frame, node: ast.Call) -> Expr:
@@ -420,7 +420,7 @@ def common_fields(kind: RecordType) -> dict[str, Type]:
 
 
 def no_field(kind: RecordType, name: str) -> str:
-    """What to say of a field that not every record of a type has."""
+    """The error for a field that not every record of a type has."""
     has = ", ".join(common_fields(kind)) or "none"
     if isinstance(kind, UnionType) and name in dict(kind.fields):
         return f"only some of {kind} have the field {name}; make a new record (common to all: {has})"

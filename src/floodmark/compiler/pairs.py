@@ -33,7 +33,7 @@ from floodmark.language.types import IntType, MapType, SeqType, Type
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """What such a loop runs over: ``parts`` are the values of its variables in one round.
+    """The domain of such a loop: ``parts`` are the values of its variables in one round.
 
     ``held`` stand before a statement, whose body may change what is looped over. In a comprehension there are none, and
     the containers are evaluated in each round instead; so they must not change anything.
@@ -50,7 +50,7 @@ class Pairs(Lowering):
     """The loops with several variables."""
 
     def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
-        """What a loop with several variables runs over; ``hold`` in a statement.
+        """The domain of a loop with several variables; ``hold`` in a statement.
 
         Raises ModelError if it has no such form.
         """

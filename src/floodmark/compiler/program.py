@@ -54,7 +54,7 @@ MIN_STEPS_TO_COUNT = 10_000
 
 @dataclass(slots=True)
 class Program:
-    """What a back end translates. ``variables`` are in order of declaration."""
+    """The input of a back end. ``variables`` are in order of declaration."""
 
     name: str
     variables: dict[str, Type]

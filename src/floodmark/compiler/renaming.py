@@ -153,7 +153,7 @@ def _signature(
 def _parts(
     kind: Type, value: Any, identifier: IdentifierType, number: int, classes: Container[type[Identifier]]
 ) -> Iterator[int]:
-    """What a value says about an identifier, as words."""
+    """A value's content about an identifier, as words."""
     if not is_renamed(kind, classes):
         code = encode(kind, value)
         yield from (code >> WORD * index & _MASK for index in range(max(1, -(-kind.bits // WORD))))

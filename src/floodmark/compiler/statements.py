@@ -246,7 +246,7 @@ class Statements(Lowering):
         raise frame.refuse(node, self._no_place(frame, node))
 
     def _no_place(self, frame: Frame, node: ast.expr) -> str:
-        """What to say, and to write, where something is changed in place that is no variable of the model."""
+        """The error, and the replacement, for an in-place change of something that is no variable of the model."""
         text = ast.unparse(node)
         said = f"{text} is not a variable of the model, so it cannot be changed in place"
         bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
@@ -345,7 +345,7 @@ class Statements(Lowering):
         return True
 
     def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
-        """What a loop with several variables runs over."""
+        """The domain of a loop with several variables."""
         raise NotImplementedError
 
     def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[Stmt]) -> None:
@@ -399,7 +399,7 @@ class Statements(Lowering):
         return Applied(kind, frame.at(node), shared, values)
 
     def _known_as(self, function: Callable[..., Any], arguments: dict[str, Binding]) -> tuple[object, ...]:
-        """What the body of a call depends on: calls for which this is equal may share one.
+        """The inputs of a call's body: calls for which these are equal may share one.
 
         What the compiler makes of a function depends on its arguments that are known when the model is read, and of the
         others on their types and on whether sets among them have an order.

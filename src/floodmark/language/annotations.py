@@ -237,7 +237,7 @@ _INSTEAD: dict[Any, str] = {
 
 
 def _instead(annotation: Any, origin: Any) -> str:
-    """What to write for a type of Python's that the language does not have."""
+    """The replacement for a type of Python's that the language does not have."""
     meant = annotation if origin is None else origin
     if meant in _INSTEAD:
         return f"; {_INSTEAD[meant]}"

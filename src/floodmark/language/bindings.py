@@ -236,7 +236,7 @@ def _alternatives(
 
 
 def _bound(statement: ast.stmt, declares: bool) -> Iterator[Binding]:
-    """What a statement itself binds, without the statements inside it."""
+    """The names that a statement itself binds, without the statements inside it."""
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield Binding(statement.name, statement.lineno)

@@ -278,7 +278,7 @@ def keys_of(kind: Type) -> list[Type]:
 
 
 def _static(node: ast.expr, names: dict[str, Any]) -> Any:
-    """What a dotted name means when it begins with a module; None for everything else."""
+    """The value of a dotted name that begins with a module; None for everything else."""
     match node:
         case ast.Name(id=name):
             return names.get(name)

@@ -22,7 +22,7 @@ _FAIR = "__floodmark_fair__"
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """What is assumed of an action; with ``each``, every choice of the named parameters is fair separately."""
+    """The fairness of an action; with ``each``, every choice of the named parameters is fair separately."""
 
     strong: bool = False
     each: tuple[str, ...] = ()

@@ -279,7 +279,7 @@ class Model(metaclass=ModelClass):
 
     @classmethod
     def no_variable(cls, name: str) -> str:
-        """What to say of an assignment to something that is no variable."""
+        """The error for an assignment to something that is no variable."""
         if name in cls.constants():
             return f"{name} is a constant, which a spec sets; what changes is a variable, declared as {name}: <type>"
         return f"{name} is not a variable of the model; declare it: {name}: <type>"
@@ -330,7 +330,7 @@ class Model(metaclass=ModelClass):
 
 
 def bounds_of(model: Model) -> Mapping[str, Bound]:
-    """What each constant means in a type's bound: its value, or itself if it is left open."""
+    """The value of each constant in a type's bound, or the constant itself if it is left open."""
     return model._bounds
 
 

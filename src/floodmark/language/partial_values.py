@@ -100,7 +100,7 @@ class AtLeast:
     __hash__ = _undecided
     __repr__ = _undecided
     __class__ = property(_undecided)
-    """What ``isinstance`` asks of a value that is of another class."""
+    """The class that ``isinstance`` sees for a value of another class."""
 
 
 class OpenMap(Map[Any, Any]):

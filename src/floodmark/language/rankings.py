@@ -41,12 +41,12 @@ def helper(action: str, /, **chosen: Callable[..., Any]) -> Helper:
 
 
 def ranks(of: tuple[str, ...], helped_by: str | Helper | Sequence[str | Helper]) -> Ranks:
-    """What ``@ranking`` says."""
+    """The arguments of ``@ranking``."""
     given = (helped_by,) if isinstance(helped_by, str | Helper) else tuple(helped_by)
     return Ranks(of, tuple(it if isinstance(it, Helper) else Helper(it) for it in given))
 
 
 def ranks_of(function: Callable[..., Any]) -> Ranks:
-    """What a function that is marked ``@ranking`` says."""
+    """The arguments of a function's ``@ranking``."""
     found: Ranks = getattr(function, RANKS)
     return found

@@ -254,8 +254,8 @@ def _drawn(
 
 
 def domain_of(guard: ast.expr, name: str, open_names: Set[str] = frozenset()) -> ast.expr | None:
-    """What a guard draws a parameter from: ``self.requests`` of ``request in self.requests``. None of another guard,
-    and where that depends on parameters that are not chosen yet."""
+    """The domain from which a guard draws a parameter: ``self.requests`` of ``request in self.requests``. None of
+    another guard, and where that depends on parameters that are not chosen yet."""
     match guard:
         case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[domain]):
             return domain if left == name and not names_in(domain) & open_names else None
@@ -263,7 +263,7 @@ def domain_of(guard: ast.expr, name: str, open_names: Set[str] = frozenset()) ->
 
 
 def guard_names(model: Model, method: Callable[..., Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """What the names in a guard of an action mean, for a choice of its parameters."""
+    """The values of the names in a guard of an action, for a choice of its parameters."""
     return {**method.__globals__, source_of(method).parameters[0]: model, **chosen}
 
 

@@ -130,7 +130,7 @@ def _place_of(value: Any) -> Place:
 
 
 class Context(Protocol):
-    """What identifiers and records need from the running model."""
+    """The services of the running model for identifiers and records."""
 
     def identifier_count(self, cls: type[Identifier]) -> int: ...
 

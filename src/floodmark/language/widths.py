@@ -60,7 +60,7 @@ class Widths:
 
 FIRST_WIDTHS = Widths()
 NO_WIDTHS = Widths(limited=False)
-"""What a model has that CPython runs."""
+"""The widths of a model that CPython runs."""
 
 
 def least_widths(largest: Mapping[str, int]) -> Widths:

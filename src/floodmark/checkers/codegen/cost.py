@@ -26,7 +26,7 @@ def lines(part: CodePart) -> Counter[Position]:
 
 
 def told(part: CodePart, module: Module) -> str:
-    """What is about to be compiled, and the line that most of it is for; nothing if it is little."""
+    """A note on the compilation that begins, and the line that causes most of it; empty if it is short."""
     count = size(module)
     if count < MIN_REPORTED_INSTRUCTIONS:
         return ""

@@ -86,7 +86,7 @@ class MachineCode:
 
 @cache
 def processor() -> dict[str, str]:
-    """What machine code depends on besides its source: where all of this is equal, the code can be shared."""
+    """The inputs of machine code besides its source: where all of these are equal, the code can be shared."""
     return {
         "llvmlite": llvmlite.__version__,
         "cpu": llvm.get_host_cpu_name(),

@@ -223,7 +223,7 @@ class Block:
         self.lines: list[str] = []
         self.is_terminated = False
         self.known: dict[str, Value] = {}
-        """What is known at its present end: the results of the operations that it has, and what variables hold."""
+        """The values known at its present end: results of its operations, and contents of variables."""
 
 
 class IRBuilder:

@@ -62,7 +62,7 @@ _REFUSALS = (
     errno.EACCES, errno.EDQUOT, errno.EEXIST, errno.EFBIG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.EMFILE,
     errno.ENAMETOOLONG, errno.ENFILE, errno.ENOENT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS,
 )  # fmt: skip
-"""What the system says of files and disks. Any other error of the system is taken for a fault of this program."""
+"""Errors of the system about files and disks. Any other error of the system counts as a fault of this program."""
 
 
 def _internal(error: Exception) -> ExitCode:

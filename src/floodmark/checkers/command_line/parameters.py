@@ -88,7 +88,8 @@ class Assignment(click.ParamType[tuple[str, int]]):
 
 
 class SpecName(click.ParamType[str]):
-    """What names a spec, a row of one, or a folder; shells complete the names of this project's specs, and files."""
+    """An argument that names a spec, a row of one, or a folder; shells complete the names of this project's specs, and
+    files."""
 
     name = "SPEC"
 
@@ -143,7 +144,7 @@ def spec_path(name: str) -> Path:
 
 
 def _place(name: str) -> Path | None:
-    """What there is of a name: a path, a spec of this project or a shipped one."""
+    """What a name refers to: a path, a spec of this project or a shipped one."""
     path = named(name)
     folders = (Path("specs"), shipped_specs())
     places = (path, *(folder / each for folder in folders for each in (f"{name}.toml", name)))

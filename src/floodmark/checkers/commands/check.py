@@ -28,7 +28,7 @@ from floodmark.language.plurals import counted
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """What the command line asks for. ``traces`` prints counterexamples of known-bad designs."""
+    """The arguments of the command. ``traces`` prints counterexamples of known-bad designs."""
 
     paths: list[Path]
     tier: str | None
@@ -98,7 +98,7 @@ def _tell(result: CheckResult, traces: bool) -> None:
 
 
 def _left(about: Sequence[Wanted], tier: str) -> str:
-    """What the checks of a tier leave out of the specs that the command line is about."""
+    """The checks of the given specs that belong to another tier."""
     return left_out([each.spec for each in about if each.spec is not None and each.tier == tier], tier, proofs=False)
 
 

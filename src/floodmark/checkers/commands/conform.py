@@ -40,7 +40,7 @@ _EXIT_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class ConformSettings:
-    """What the command line says, apart from the files."""
+    """The arguments of the command, apart from the files."""
 
     hidden: int = 0
     strict: bool = False

@@ -27,7 +27,7 @@ from floodmark.language.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class GateRequest:
-    """What the command line asks for. The limits in ``settings`` are for the whole run."""
+    """The arguments of the command. The limits in ``settings`` are for the whole run."""
 
     folder: Path
     tier: Tier

@@ -38,7 +38,7 @@ def moves_of(plan: Path, current: Path) -> list[PlannedMove]:
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
-    """What the command line says, apart from the files."""
+    """The arguments of the command, apart from the files."""
 
     min_insync: int = 1
     design: ControllerDesign = "kraft"

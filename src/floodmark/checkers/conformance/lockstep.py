@@ -136,7 +136,7 @@ def _same(each: Observable, expected: Any, shown: Any) -> bool:
 
 
 def _in_words_of_the_model(each: Observable, shown: Any) -> Any:
-    """What the implementation shows as a value of the model, where it is one."""
+    """An observed value of the implementation as a value of the model, where it is one."""
     try:
         return shown if each.kind is None else value_of(each.kind, shown, each.name)
     except SourceError:

@@ -57,7 +57,7 @@ class TraceOutcome:
 
 @dataclass(frozen=True)
 class Work:
-    """What traces are compared with, and how."""
+    """The model that traces are compared with, and the settings of the comparison."""
 
     check: Check
     hidden: int = 0
@@ -134,7 +134,7 @@ def _traces_of(file: str, text: str) -> list[Recorded]:
 
 
 def _title(result: Mapping[str, Any]) -> str:
-    """What a result is about: the spec, which earlier versions did not name, and the class."""
+    """The subject of a result: the spec, which earlier versions did not name, and the class."""
     return " ".join(filter(None, [result.get("name"), result["variant"] or result["model"]]))
 
 

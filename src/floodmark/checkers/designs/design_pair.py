@@ -27,7 +27,7 @@ class Unlike(Exception):  # noqa: N818 - not an error
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a design does with a step that another design takes: nothing else (``how`` is None), or something else.
+    """A design's reaction to a step that another design takes: the same step (``how`` is None), or another.
 
     ``text`` is a sentence without a subject, ``reasons`` are lines that explain it.
     """
@@ -42,7 +42,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What came of a step: a state, None if a guard stopped it, or an error; and the rules that were asked."""
+    """The outcome of a step: a state, None if a guard disabled it, or an error; and the calls of rules."""
 
     after: State | None
     error: SourceError | None
@@ -95,7 +95,7 @@ class DesignPair:
         return Decision("begins", "does not begin so", lines, *type(self.other).source_position())
 
     def decision(self, state: State, step: Step, after: State | None) -> Decision:
-        """What ``other`` does with a step of ``mine``, which leads to ``after``, or fails if that is None.
+        """The reaction of ``other`` to a step of ``mine``, which leads to ``after``, or fails if that is None.
 
         Raises Unlike if ``state`` is none of the other's.
         """

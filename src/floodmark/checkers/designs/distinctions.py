@@ -24,7 +24,7 @@ _MAX_STEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class CheckSubject:
-    """What a check is about besides its model: the good design's properties, what its spec adds to fairness, and the
+    """The subject of a check besides its model: the good design's properties, what its spec adds to fairness, and the
     constants that the known-bad design sets differently, with the values that the spec gives the good one."""
 
     properties: Mapping[str, Property]
@@ -87,7 +87,7 @@ def _ruling(beside: DesignPair, state: State, step: Step) -> Ruling | None:
 
 
 def _unfair(beside: DesignPair, violation: Violation, changes: Mapping[str, Fairness | None]) -> Divergence | None:
-    """What the good design is fair to, and the loop is not: a step that the loop offers it and does not take."""
+    """Fairness assumptions of the good design that the loop violates: steps that it enables and does not take."""
     if violation.loop is None:
         return None
     try:

@@ -38,7 +38,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search says in one line, and its paths."""
+    """The result of a search in one line, and its paths."""
 
     said: str
     tracks: tuple[Track, ...]

@@ -80,7 +80,7 @@ def _step_item(shown: Shown, names: Sequence[str], place: int, before: State | N
 
 
 def _decided(beside: str, decision: Decision) -> Element:
-    """What the design beside does instead, and the rule by which it does."""
+    """What the other design does instead, and the rule that decides it."""
     ruling = decision.ruling
     rule: list[Part] = []
     if ruling is not None:

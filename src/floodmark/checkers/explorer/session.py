@@ -69,7 +69,7 @@ class Session:
         return next(iter(self.designs))
 
     def overview(self) -> dict[str, Any]:
-        """What the page needs at its start."""
+        """The content of the page at its start."""
         return {
             "spec": self.spec.name,
             "title": self.spec.title,
@@ -121,7 +121,7 @@ class Session:
         return page.parts(shown)
 
     def _kept(self, key: tuple[Any, ...], find: Callable[[], T]) -> T:
-        """What was found before, or is found now: one goes back and forth along the same path."""
+        """A cached result, since users go back and forth along the same path, or a new one."""
         if key not in self.kept:
             if len(self.kept) >= MAX_KEPT:
                 self.kept.clear()

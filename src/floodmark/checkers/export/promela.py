@@ -304,7 +304,7 @@ class _PromelaWriter:
         text.emit("fi;")
 
     def _parts(self) -> list[list[str]]:
-        """What is evaluated after an action, in as many d_steps as Spin needs."""
+        """The evaluations after an action, in as many d_steps as Spin needs."""
         parts: list[list[str]] = []
         size = 0
         for unit in self._units():

@@ -409,7 +409,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
 
 def _sources(op: str, left: Value, right: Value) -> list[tuple[Value, Value, bool | None]]:
-    """What makes up a combination of two sets: elements of one that are, are not, or may be in the other."""
+    """The parts of a combination of two sets: elements of one that are, are not, or may be in the other."""
     return {
         "|": [(left, right, None), (right, left, None)],
         "&": [(left, right, True)],

@@ -221,7 +221,7 @@ class _TlaWriter:
         return "Next ==\n" + "\n".join(choices)
 
     def _choices(self, action: ir.Action, parameter: ir.Local, bound: dict[int, str]) -> str:
-        """What a parameter ranges over: the set that a guard draws it from, or its whole type."""
+        """The range of a parameter: the set that a guard draws it from, or its whole type."""
         for guard in action.guards:
             if can_fail(guard):
                 break

@@ -333,7 +333,7 @@ class TlaExpressions(Visitor[str]):
         return f"[{n} \\in 1..({size}) |-> {first} + ({n} - 1) * {number(step)}]"
 
     def sequence(self, domain: ir.Domain, at: ir.Position) -> str:
-        """What a loop iterates over, in order."""
+        """The elements of a loop's domain, in order."""
         match domain:
             case ir.Universe(kind):
                 return self.types.order(kind, at)
@@ -509,7 +509,7 @@ class TlaExpressions(Visitor[str]):
 
 
 def _inside(node: ir.Reduce, depth: int) -> list[ir.Expr]:
-    """What the generators after this one evaluate."""
+    """The expressions that the generators after this one evaluate."""
     found: list[ir.Expr] = []
     for generator in node.generators[depth + 1 :]:
         found.extend(generator.conditions)

@@ -39,7 +39,7 @@ class Bases:
         self._values = ValueHasher()
 
     def of(self, modules: Iterable[ModuleType], roots: Iterable[Any]) -> Basis:
-        """What a verdict on classes and functions that were looked for in modules depends on. Raises NotKept."""
+        """The dependences of a verdict on classes and functions that were looked up in modules. Raises NotKept."""
         if self._changed is not None:
             raise NotKept(f"{self._changed} was replaced while models were loaded")
         values, code = self._values.digest(roots)
@@ -57,7 +57,7 @@ def _changed(at_first: dict[str, Any]) -> str | None:
 
 
 def own_definitions() -> Iterator[tuple[str, Any]]:
-    """What nothing that a user's file does may change, by its dotted name: the functions (as their code) and classes of
+    """The objects that no user's file may change, by their dotted names: the functions (as their code) and classes of
     floodmark, and everything in the language and in the pure modules of Python."""
     for name, module in list(sys.modules.items()):
         if is_ours(name):

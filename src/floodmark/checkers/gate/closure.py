@@ -70,7 +70,7 @@ class Closure:
         return [*found, *_mentioned_by(definition)]
 
     def _load(self, file: Path) -> list[Definition]:
-        """What counts because a file is loaded, along with the files that it loads."""
+        """The definitions that count because a file is loaded, with those of the files that it loads."""
         found: list[Definition] = []
         waiting = [file]
         while waiting:
@@ -177,7 +177,8 @@ def resolved(file: Definitions, name: str, seen: frozenset[Target] = frozenset()
 
 
 def _imported(file: Path, what: Import, seen: frozenset[Target]) -> tuple[Target, ...]:
-    """What an import means. A module that does not define the name may create it, so it counts as a whole."""
+    """The definitions behind an import. A module that does not define the name may create it, so it counts as a
+    whole."""
     module = _module(file, what.module, what.level)
     if what.name is None:
         return () if module is None else ((module, ""),)

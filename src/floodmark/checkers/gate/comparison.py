@@ -145,7 +145,7 @@ class LockComparison:
                 yield entry_gone(name, entry, _what(name), place, f"is no longer in the {self.tier} tier")
 
     def _lost(self, name: str, entry: LockEntry) -> str:
-        """What is no longer checked with a spec that is gone, where other rows of its file are left."""
+        """The checks that are gone with a removed spec, where other rows of its file remain."""
         rows = [spec for each, spec in self.specs.items() if spec_address.of_file(each) == spec_address.of_file(name)]
         if not rows:
             return ""

@@ -32,7 +32,7 @@ _CONTAINERS = ("list", "dict", "set", "defaultdict", "deque", "OrderedDict", "Co
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What a name is imported from; ``name`` is None for a module as a whole. ``level`` counts the leading dots."""
+    """The origin of an imported name; ``name`` is None for a module as a whole. ``level`` counts the leading dots."""
 
     module: str
     name: str | None
@@ -69,7 +69,7 @@ class Definition:
 
     @functools.cached_property
     def imported(self) -> tuple[Import, ...]:
-        """What its functions import, and what it may import by name."""
+        """The imports of its functions, and the modules that it may import by name."""
         return tuple(dict.fromkeys(name for kind, name in self.tokens if kind == "import"))
 
 

@@ -45,7 +45,7 @@ VerdictWithSources = tuple[CheckResult | Proved, Sources]
 
 @dataclass(frozen=True, slots=True)
 class VerdictSubject:
-    """What a verdict is about: classes and functions, each with its name, and the modules that were searched for
+    """The subject of a verdict: classes and functions, each with its name, and the modules that were searched for
     them. ``properties`` are those of a check."""
 
     roots: Sequence[Any]
@@ -63,7 +63,7 @@ class CacheKey:
 
 
 _FLAWED_SECONDS, _CLAIM_SECONDS, _PROOF_SECONDS, _ANY_SIZE_SECONDS = 0.5, 0.6, 3.0, 60.0
-"""What claims take differs most, from hundredths of a second to several, so none is left for the end."""
+"""Claims come first: their times differ most, from hundredths of a second to several seconds."""
 _GENERATED_A_SECOND = 4_000_000
 _USUAL_GENERATED = 200_000
 
@@ -84,7 +84,7 @@ class Job(Protocol):
         """Loads what the verdict is about. Raises SourceError when that cannot be read."""
 
     def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
-        """What the verdict depends on, once everything is loaded. Raises NotKept when that cannot be known."""
+        """The dependences of the verdict, once everything is loaded. Raises NotKept when they cannot be known."""
 
     def run(self, watch: Watcher | None = None) -> VerdictWithSources:
         """Finds the verdict. Never raises: an error is a verdict too."""
@@ -355,7 +355,7 @@ def unreadable(path: Path, error: SourceError) -> Proved:
 
 
 def _plain(spec: Spec) -> Spec:
-    """What a spec says about its model, independent of where it says it and of what else it asks for."""
+    """The statements of a spec about its model, independent of their place and of its other keys."""
     files = tuple(file.resolve() for file in spec.invariant_files)
     path = spec.path.resolve()
     return replace(spec, path=path, invariant_files=files, flawed=(), prove=(), mutation=None, lines={})

@@ -47,7 +47,7 @@ class LexicalScope:
         return LexicalScope(tables.popleft(), self) if tables else self
 
     def meaning(self, name: str) -> tuple[Meaning, LexicalScope]:
-        """What a name means here, and the scope that it belongs to."""
+        """The meaning of a name here, and the scope that it belongs to."""
         symbol = self._symbol(name)
         if self.outer is None or symbol is None or symbol.is_global():
             return "global", self

@@ -41,7 +41,7 @@ class Modules:
         self._found: dict[frozenset[str], FileHashes] = {}
 
     def of(self, files: Iterable[str]) -> FileHashes:
-        """What is loaded for the modules of these files. Raises NotKept when a file depends on more than its text, or
+        """The modules that are loaded for these files. Raises NotKept when a file depends on more than its text, or
         has changed since it was loaded."""
         first = frozenset(_resolved(file) for file in files if is_users(file))
         if first not in self._found:
@@ -142,7 +142,7 @@ def _parsed(file: str) -> tuple[str, ast.AST]:
 
 @cache
 def _foreign_in(file: str, _: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """What a file imports that has to be a user's file, by its possible names, with the line."""
+    """The imports of a file that have to be users' files, by their possible names, with the line."""
     return tuple((node.lineno, names) for node in _imports_in(_parsed(file)[1]) for names in foreign(node))
 
 

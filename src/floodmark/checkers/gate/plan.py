@@ -21,7 +21,7 @@ from floodmark.language.errors import SourceError
 
 @dataclass(slots=True)
 class GatePlan:
-    """What a run does. ``every`` has all specs of the folder, in any tier; ``broken`` those that cannot be read.
+    """The jobs of a run. ``every`` has all specs of the folder, in any tier; ``broken`` those that cannot be read.
     ``tiers`` has the tier of every known-bad design, by its spec and its name in the lock."""
 
     every: list[Spec] = field(default_factory=list)

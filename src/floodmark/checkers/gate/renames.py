@@ -23,8 +23,8 @@ Renames = Mapping[str, str]
 
 
 def renames(gone: Iterable[str], new: Mapping[str, Spec], locked: Lock) -> Renames:
-    """What became of entries to which no spec belongs, as far as they became one of the new specs. Where several could
-    be meant, those of the same file come first."""
+    """The new names of entries to which no spec belongs any more, as far as a new spec continues them. Where several
+    could be meant, those of the same file come first."""
     left = {name: subject for name, spec in new.items() if (subject := _subject_of_spec(spec)) is not None}
     found: dict[str, str] = {}
     for was in gone:
@@ -63,7 +63,7 @@ def _subject_of_entry(entry: LockEntry) -> tuple[Any, Any]:
 
 
 def _subject_of_spec(spec: Spec) -> tuple[Any, Any] | None:
-    """What the entry of a spec would say that it is about; None if its model cannot be made."""
+    """The subject that the entry of a spec would have; None if its model cannot be made."""
     with suppress(SourceError):
         return spec.model, Check(spec, None, CheckSettings()).model().constant_values
     return None

@@ -148,7 +148,7 @@ def _drift(drift: Sequence[Drift]) -> Iterator[str]:
 
 
 def _consequences(drift: Sequence[Drift]) -> Iterator[str]:
-    """What comes with a failure that is shown above, in a line for each."""
+    """The differences that a failure above causes, one line each."""
     for title in dict.fromkeys(each.follows for each in drift):
         what = [what_differs(each.table, each) for each in drift if each.follows == title]
         yield from _wrapped(f"{title}: also different from the lock, because it fails: {', '.join(what)}")

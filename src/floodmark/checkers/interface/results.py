@@ -112,7 +112,7 @@ class _Answer:
 
 
 class Result(_Answer):
-    """What a search found. It prints as the command shows it; a notebook shows it as a table with the chart.
+    """The result of a search. It prints as the command shows it; a notebook shows it as a table with the chart.
 
     ``if result:`` asks whether every property holds, and raises Undetermined if the search did not settle that.
     """
@@ -146,7 +146,7 @@ class Result(_Answer):
 
     @property
     def message(self) -> str:
-        """What is to be said besides the verdict, such as the limit that ended the search; often empty."""
+        """Notes besides the verdict, such as the limit that ended the search; often empty."""
         return self._found.message
 
     @cached_property
@@ -208,7 +208,7 @@ class Result(_Answer):
 
 
 class Proof(_Answer):
-    """What a proof found. It prints as the command shows it.
+    """The result of a proof. It prints as the command shows it.
 
     ``if proof:`` asks whether every property is proved, and raises Undetermined if it is neither proved nor refuted.
     """
@@ -244,7 +244,7 @@ class Proof(_Answer):
 
     @property
     def message(self) -> str:
-        """What was proved, or what is missing."""
+        """The proved statements, or what is missing for a proof."""
         return self._found.headline
 
     @property

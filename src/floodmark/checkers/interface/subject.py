@@ -35,7 +35,7 @@ class Given(Spec):
         return self.design
 
     def properties(self, cls: type[Model], files: tuple[Path, ...] = ()) -> dict[str, Property]:
-        """What the spec's file would find, and what was passed."""
+        """The properties that the spec's file would find, and those that were passed."""
         found = Spec.properties(self, cls, files)
         for function in self.functions:
             add_function(found, function, cls)

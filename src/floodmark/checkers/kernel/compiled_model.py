@@ -145,7 +145,7 @@ _KNOWN_LOOPS: dict[tuple[object, ...], MachineCode] = {}
 
 
 def loop_constants(layout: Layout, symmetry: bool, threads: int) -> dict[str, int]:
-    """What the loops are specialised for."""
+    """The constants for which the loops are specialised."""
     words, stride = layout.words, stride_of(layout)
     bits = 8 * (stride - (words - 1) * 8)
     return {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1, "SYMMETRY": int(symmetry), "THREADS": threads}

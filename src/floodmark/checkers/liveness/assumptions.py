@@ -97,7 +97,7 @@ class Assumptions:
 
 
 def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None = None) -> Assumptions:
-    """What a model assumes, with what a spec adds to it or, by None, takes away.
+    """The fairness assumptions of a model, with those that a spec adds or, by None, removes.
 
     Raises ModelError for a fairness of something that is no action, or of each choice of no parameter.
     """

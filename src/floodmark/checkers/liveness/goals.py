@@ -38,8 +38,8 @@ BREACHES: Mapping[str, Breach | None] = {
     "eventually_always": Breach(Begins.ANYWHERE, again_and_again=True),
     "recoverable": None,
 }
-"""What breaks a liveness property of each kind, as every engine reads it. None: not a run, but a state from which no
-run at all leads to the goal."""
+"""The run that violates a liveness property of each kind, as data for every engine. None: not a run, but a state from
+which no run at all leads to the goal."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Goal:
 
     @property
     def breach(self) -> Breach | None:
-        """What breaks it."""
+        """The run that violates it."""
         return BREACHES[self.prop.kind]
 
     @property

@@ -32,7 +32,7 @@ from floodmark.language.model import Model
 MORE = 2
 """Words of a row behind those of the state."""
 _BEYOND = ".beyond"
-"""What the second edition of an action is called behind its name, which has no dot."""
+"""The suffix of the second version of an action; names of actions have no dot."""
 
 
 def labelled_parts(

@@ -75,7 +75,7 @@ def _may_suffice(chosen: Sequence[Assumption], groups: Sequence[frozenset[Need]]
 
 
 def provided(assumption: Assumption) -> list[Need]:
-    """What an assumption meets."""
+    """The needs that an assumption satisfies."""
     weak = assumption.action, False
     return [weak, (assumption.action, True)] if assumption.strong else [weak]
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from floodmark.language.source import conjuncts
 
 MutationKind = Literal["guard", "comparison", "assignment", "operation", "branch", "condition", "call", "fold"]
-"""What a change does: drop or negate a ``require`` or a part of one; change a comparison; drop an assignment; change a
-set operation or a sum; force the test of a branch; drop a part of a condition; drop a call, such as ``add`` or
+"""The kind of a change: drop or negate a ``require`` or a part of one; change a comparison; drop an assignment; change
+a set operation or a sum; force the test of a branch; drop a part of a condition; drop a call, such as ``add`` or
 ``discard``; replace ``any`` by ``all`` or ``min`` by ``max``, and vice versa."""
 
 DROPPED = "(dropped)"

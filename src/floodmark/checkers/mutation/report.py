@@ -79,7 +79,7 @@ class MutationReport:
         return ExitCode.AS_EXPECTED if self.trials else ExitCode.NOTHING_CHECKED
 
     def end(self) -> Iterator[str]:
-        """What is printed when all mutants were tried: stale reasons, then a summary."""
+        """The lines after all mutants were tried: stale reasons, then a summary."""
         for entry, change, why in self.stale():
             yield f"stale reason  {shown(self.spec.path)}:{entry.line}  {change}  ({why})"
         counts = Counter(trial.fate for trial in self.trials)

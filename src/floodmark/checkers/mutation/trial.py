@@ -23,7 +23,7 @@ between them (see ``floodmark.checkers.mutation.steps``). ``refused``: the mutan
 
 @dataclass(frozen=True, slots=True)
 class TrialBudget:
-    """What one search of a mutant may take: states as a multiple of the model's, and seconds."""
+    """The limits of one search of a mutant: states as a multiple of the model's, and seconds."""
 
     factor: float = 8.0
     seconds: float = 60.0
@@ -46,7 +46,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of a mutant. ``by`` says what noticed it, or why it is undetermined or refused; ``spec`` says where.
+    """The fate of a mutant. ``by`` says what noticed it, or why it is undetermined or refused; ``spec`` says where.
 
     ``states_differ`` is whether a survivor reaches other states than the model.
     """
@@ -137,7 +137,7 @@ def _steps(result: CheckResult) -> str:
 
 
 def _noticed(result: CheckResult) -> str | None:
-    """What in the result of a check shows that something is wrong; None when nothing does as far as it was searched."""
+    """The part of a check's result that shows a mistake; None when nothing does as far as it was searched."""
     if result.violation is not None and result.violation.kind == "error":
         return f"error: {result.message}"
     if result.verdict == "violated":

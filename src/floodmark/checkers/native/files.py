@@ -160,7 +160,7 @@ class Partition:
 
 
 class _Lane:
-    """What one thread needs to work on partitions, one at a time."""
+    """The buffers with which one thread works on partitions, one at a time."""
 
     def __init__(self, files: Files, size: int) -> None:
         kernel, words = files.kernel, files.words
@@ -528,7 +528,7 @@ def _unexpanded(memory: MemoryStore) -> list[list[tuple[int, int]]]:
 
 
 def _without(whole: tuple[int, int], holes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of a slice without the slices in ``holes``, which are in order."""
+    """The rest of a slice without the slices in ``holes``, which are in order."""
     left = []
     at, end = whole
     for start, stop in holes:

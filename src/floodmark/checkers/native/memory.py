@@ -216,7 +216,7 @@ class MemoryStore(LocalStore):
         self._threads.shutdown()
 
     def _each(self, task: Callable[[Worker], T]) -> list[T]:
-        """What a task returns for each worker, each in a thread of its own."""
+        """The results of a task for each worker, each in a thread of its own."""
         futures = [self._threads.submit(task, worker) for worker in self.workers[1:]]
         try:
             first = task(self.workers[0])

@@ -83,7 +83,7 @@ def _words(step: WayStep, brokers: Sequence[int]) -> str:
 
 
 def outcome(verdict: ShapeVerdict, move: PlannedMove, min_insync: int) -> str:
-    """What a cancellation at the end of the way would lead to."""
+    """The result of a cancellation at the end of the run."""
     if verdict.end is None:
         return ""
     isr = _real(verdict.end.isr, move)

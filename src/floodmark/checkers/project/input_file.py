@@ -102,7 +102,7 @@ def printable(name: str) -> str:
 
 
 def below(folder: Path, suffix: str) -> list[Path]:
-    """What has a suffix below a folder, sorted; links to folders are not followed.
+    """The files with a suffix below a folder, sorted; links to folders are not followed.
 
     A folder with the suffix is among them: where a file was meant, that is an error when it is read. Raises SourceError
     for a folder that cannot be read and for one with too much in it.
@@ -139,5 +139,5 @@ _KINDS = (
 
 
 def _kind(mode: int) -> str | None:
-    """What is at a place, if it is no regular file."""
+    """The kind of the thing at a path that is no regular file."""
     return next((name for test, name in _KINDS if test(mode)), None)

@@ -130,7 +130,7 @@ def is_loading() -> bool:
 
 
 def noticed(file: str) -> str | None:
-    """What a user's file was seen to depend on besides its text: ``m.py:3 reads the environment``."""
+    """The observed dependences of a user's file besides its text: ``m.py:3 reads the environment``."""
     return _noticed.get(file)
 
 

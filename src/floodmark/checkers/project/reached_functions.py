@@ -16,7 +16,7 @@ _SUPER, _MEMBER, _GLOBAL = "super", "member", "global"
 
 
 Called = dict[Callable[..., Any], list[Callable[..., Any]]]
-"""What each function calls, for one class, as long as neither the functions nor their modules change."""
+"""The calls of each function, for one class, as long as neither the functions nor their modules change."""
 
 
 def reached_functions(
@@ -59,7 +59,7 @@ def _called(cls: type[Model], function: Callable[..., Any]) -> Iterator[Callable
 
 @functools.cache
 def _mentioned(tree: ast.FunctionDef) -> list[tuple[str, str]]:
-    """What a function mentions: names, attributes, and attributes of ``super()``."""
+    """The names that a function mentions: names, attributes, and attributes of ``super()``."""
     found = []
     for node in ast.walk(tree):
         match node:

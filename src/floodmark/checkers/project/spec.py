@@ -93,7 +93,7 @@ class Spec:
 
     @property
     def address(self) -> Path:
-        """What names the spec on the command line: its file, or ``lease.toml@small`` for a row."""
+        """The spec's address on the command line: its file, or ``lease.toml@small`` for a row."""
         return spec_address.joined(self.path, self.row)
 
     @property

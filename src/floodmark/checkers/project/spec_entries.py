@@ -40,8 +40,8 @@ class Flawed:
 
 ProofMethod = Literal["induction", "bmc", "k-induction", "infer", "ranking"]
 ProofExpectation = Literal["holds", "bounded"]
-"""What is expected of a proof. A bounded search proves less than the others: no violation within its depth. A spec that
-expects no more says "bounded"; the verdict "undetermined" is then the expected one."""
+"""The expected result of a proof. A bounded search proves less than the others: no violation within its depth. A spec
+that expects no more says "bounded"; the verdict "undetermined" is then the expected one."""
 PROOF_METHODS: tuple[ProofMethod, ...] = get_args(ProofMethod)
 
 
@@ -66,7 +66,7 @@ class Proving:
 
     @property
     def name(self) -> str:
-        """What distinguishes the proof from others of its spec: ``induction unbounded brokers=4``."""
+        """The name of the proof among those of its spec: ``induction unbounded brokers=4``."""
         words: list[str] = [self.method]
         words += ["unbounded"] if self.unbounded else []
         words += ["any size"] if self.any_size else []

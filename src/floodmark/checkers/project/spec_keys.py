@@ -198,16 +198,16 @@ COMMON: Sequence[Key] = (
     Key("fairness", fairness(FAIRNESS), "Fairness assumptions about actions, by name, as in `drain = \"weak\"`. They "
         "are added to those of the model's `@fair`; `\"none\"` removes one."),
 )
-"""What a spec says of its model, in the form that each key has by itself."""
+"""The statements of a spec about its model, one key at a time."""
 BELONGING: Sequence[Key] = (
     Key("flawed", ValueKind("tables", _flawed, FLAWED, many=True),
         "Known-bad designs. Each is checked only for what its entry names."),
     Key("prove", ValueKind("tables", _prove, PROVE, many=True), "Proofs that `floodmark gate` and `pytest` make."),
     Key("mutation", table(MUTATION, Mutation), "How `floodmark mutate` tests the spec."),
 )
-"""What belongs to one row, where a spec has rows."""
+"""The keys that belong to one row, where a spec has rows."""
 _WHOLE = ("model", "invariant_files")
-"""What all rows have in common."""
+"""The keys that all rows share."""
 ROW: Sequence[Key] = (
     Key("name", TEXT, "What distinguishes the row: `lease@small` is the row `small` of `lease.toml`.",
         needed='a row needs name = "..."'),

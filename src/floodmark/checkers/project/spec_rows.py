@@ -52,7 +52,7 @@ def without_rows(reader: SpecReader, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merged(common: Mapping[str, Any], row: SpecRow, lines: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, int]]:
-    """What a row says put over what the file says, and the line of each key: that in the row if the row has it."""
+    """A row's keys merged over the file's, and the line of each key: that in the row if the row has it."""
     values, at = dict(common), {**lines, "row": row.line}
     for name, value in row.given.items():
         place = f"{row.place}.{name}"
@@ -105,7 +105,7 @@ def _require_free_name(reader: SpecReader, row: SpecRow) -> None:
 
 
 _SEARCHED = ("constants", "invariants", "symmetry", "deadlock", "fairness")
-"""What tells two searches of a model apart."""
+"""The differences of two searches of a model."""
 
 
 def _require_differences(reader: SpecReader, rows: Sequence[SpecRow], specs: Sequence[Mapping[str, Any]]) -> None:

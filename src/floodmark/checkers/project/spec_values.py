@@ -62,8 +62,8 @@ def line_of(key: str, lines: Mapping[str, int]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ValueKind:
-    """What a key's value is: ``words`` say it, ``read`` makes it from what TOML has. ``keys`` are those of a table, or
-    of each table in a list (``many``)."""
+    """The kind of a key's value: ``words`` name it, ``read`` converts it from TOML's value. ``keys`` are those of a
+    table, or of each table in a list (``many``)."""
 
     words: str
     read: Callable[[SpecReader, Any, str], Any]
@@ -217,7 +217,7 @@ CONSTANTS = ValueKind("a table: a whole number, `true` or `false` for each const
 
 
 def fairness(keys: Sequence[Key]) -> ValueKind:
-    """What is assumed of actions: ``name = "weak"``, ``"strong"`` or ``"none"``, or a table with these keys."""
+    """The fairness of actions: ``name = "weak"``, ``"strong"`` or ``"none"``, or a table with these keys."""
     word = one_of(("weak", "strong", "none"))
 
     def fair(reader: SpecReader, how: Any, key: str) -> Fairness | None:

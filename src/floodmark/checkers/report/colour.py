@@ -15,7 +15,8 @@ _FALSE = re.compile(r"^( +)(false)(: .*)$")
 
 
 def wanted(environment: Mapping[str, str]) -> bool | None:
-    """What the environment says about colour: NO_COLOR forbids it, FORCE_COLOR asks for it, without a terminal, too.
+    """Whether the environment decides about colour: NO_COLOR forbids it, FORCE_COLOR requires it even without a
+    terminal.
 
     None leaves it to whether the output is a terminal. An empty variable has no effect, and FORCE_COLOR=0 forbids
     colour.

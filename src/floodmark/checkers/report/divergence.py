@@ -29,7 +29,7 @@ def mark(found: Divergence | None, step: int) -> str:
 
 
 def headline(found: Divergence) -> str:
-    """What ``where`` is the answer to."""
+    """The headline above ``where``."""
     return f"where {found.good} decides otherwise"
 
 
@@ -45,7 +45,7 @@ def where(found: Divergence, violation: Violation) -> str:
 
 
 def sentence(found: Divergence, locate: Locate) -> str:
-    """What the good design does instead, with the place of the guard or the action that decides."""
+    """The good design's reaction, with the place of the guard or the action that decides."""
     return found.text if found.file is None else f"{found.text} ({locate(found.file, found.line)})"
 
 
@@ -59,7 +59,7 @@ def lines(found: Divergence, violation: Violation, locate: Locate) -> list[str]:
 
 
 def versions(found: Divergence) -> tuple[Said, ...]:
-    """What both designs' versions of the rule say, the good one's first."""
+    """The results of both designs' versions of the rule, the good one's first."""
     return () if found.ruling is None else (found.ruling.good, found.ruling.bad)
 
 

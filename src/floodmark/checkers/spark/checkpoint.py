@@ -225,7 +225,7 @@ class Checkpoints:
         return self._begun(*found)
 
     def damage(self) -> str:
-        """What is damaged."""
+        """The error for a damaged checkpoint."""
         return f"damaged: {', '.join(sorted(self.damaged))}" if self.damaged else ""
 
     def _restored(self, cluster: Cluster, chain: list[Manifest], tell: Callable[[str], None]) -> int:

@@ -166,7 +166,7 @@ class Cluster(Store):
         raise too_often(why)
 
     def _of_all(self, task: Callable[[Accepted], Callable[[int], Iterator[Any]]]) -> list[Any]:
-        """What a task on accepted levels returns for each partition, when none was lost."""
+        """The results of a task on accepted levels for each partition, when none was lost."""
         why = ""
         for attempt in range(RETRIES):
             found = self._collect(self._everywhere(task(self.ledger.upto(patience=2**attempt))))

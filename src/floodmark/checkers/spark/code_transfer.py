@@ -23,7 +23,7 @@ from floodmark.language.model import Model
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
-    """What a worker needs to expand, check and store packed states of one model."""
+    """The code with which a worker expands, checks and stores packed states of one model."""
 
     words: int
     most_successors: int

@@ -60,7 +60,7 @@ class FairRunQuery:
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """What the tasks of an elimination know: its code and its name, and what the driver accepted.
+    """The input of an elimination's tasks: its code, its name, and the seals that the driver accepted.
 
     Of each partition ``orders`` identifies the order of the states, ``facts`` and ``marks`` are the seals of the files,
     of which that of the marks has a ``number``.
@@ -78,7 +78,7 @@ class Sieve:
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What a task did to a partition. ``lost`` says why it could not."""
+    """The result of a task on a partition. ``lost`` says why there is none."""
 
     partition: int
     lost: str = ""
@@ -216,7 +216,7 @@ def _opened(sieve: Sieve, partition: int) -> Iterator[Opened]:
 
 
 def _reported(sieve: Sieve, partition: int, do: Callable[[Opened], TaskReport]) -> Iterator[TaskReport]:
-    """What a task that sends nothing reports."""
+    """The report of a task that sends nothing."""
     try:
         with _opened(sieve, partition) as files:
             report = do(files)

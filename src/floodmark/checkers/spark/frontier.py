@@ -28,7 +28,7 @@ class Frontier:
         self.reader = reader
 
     def sent(self, run: SearchContext, level: LevelInput) -> tuple[dict[int, list[bytes | End]], ExpandedPart] | None:
-        """What each merge gets, and the report of the expansion; None if it is too much to go with a task."""
+        """The input of each merge, and the report of the expansion; None if it is too large for a task."""
         report = ExpandedPart(run.partitions)
         sums = [Sum() for _ in range(run.partitions)]
         payloads: dict[int, list[bytes | End]] = {p: [] for p in range(run.partitions)}

@@ -119,7 +119,7 @@ class Watch:
                     self.spark.cancelJobGroup(self.group)
 
     def meaning(self, error: Exception) -> Exception:
-        """What an error of a job means."""
+        """The meaning of a job's error."""
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
@@ -174,7 +174,7 @@ def told_of_java(hint: str) -> Iterator[None]:
 
 
 def reason(error: Any) -> str:
-    """What a worker said last, taken from Spark's long report."""
+    """The last message of a worker, extracted from Spark's long report."""
     text = str(getattr(error, "java_exception", None) or error)
     lines = [line.strip() for line in text.splitlines()]
     own = [line for line in lines if line and not line.startswith(("at ", "File ", "Driver stacktrace", "^"))]

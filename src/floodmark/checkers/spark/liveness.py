@@ -123,7 +123,7 @@ class LivenessCheck:
         return tuple(str(assumption) for assumption in chosen)
 
     def _asked(self, words: tuple[int, ...]) -> frozenset[Need]:
-        """What a run that stays in a state with these labels enabled is unfair to."""
+        """The assumptions to which a run that stays in a state with these labels enabled is unfair."""
         enabled = sum(word << WORD * place for place, word in enumerate(words))
         return frozenset(
             need for it in self.assumptions if any(enabled >> label & 1 for label in it.labels) for need in provided(it)

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DRIVER_BYTES = 220 << 20
-"""What this process uses besides its own states: compiled code, and data that it sends to Java."""
+"""The memory of this process besides its own states: compiled code, and data that it sends to Java."""
 BESIDE_HEAP_BYTES = 300 << 20
-"""What the Java process uses besides its heap: classes, compiled code, buffers, stacks."""
+"""The memory of the Java process besides its heap: classes, compiled code, buffers, stacks."""
 MIN_HEAP_BYTES = 512 << 20
 """The least heap with which Spark starts."""
 MAX_HEAP_BYTES = 1 << 30
 """The heap that Spark takes by default."""
 WORKER_BYTES = 120 << 20
-"""What a Python worker uses besides its outboxes, and its share of the process that it is forked from."""
+"""The memory of a Python worker besides its outboxes, and its share of the process that it is forked from."""
 MIN_BUFFERS, MAX_BUFFERS = 16 << 20, 128 << 20
 """Bytes for the outboxes and the filter of a task."""
 

@@ -36,7 +36,7 @@ class Outboxes:
         return int(self._route.ctypes.data)
 
     def drained(self, least: int) -> Iterator[tuple[int, bytes]]:
-        """What is in the outboxes that hold so many rows, which are then empty."""
+        """The content of the outboxes that hold so many rows, which are emptied."""
         for owner in np.nonzero(self._counts >= max(least, 1))[0]:
             piece: Array = self._boxes[owner, : int(self._counts[owner]) * self.words]
             self.sent[owner].add(piece)
@@ -57,7 +57,7 @@ def lost_ends(run: SearchContext, partition: int) -> Iterator[Record]:
 
 
 class Arrivals:
-    """What arrives at a task: rows, until all of it is there."""
+    """The rows that arrive at a task, until all are there."""
 
     def __init__(self, run: SearchContext) -> None:
         self.senders = run.partitions

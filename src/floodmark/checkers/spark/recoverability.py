@@ -35,7 +35,7 @@ def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
 
 
 def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[TaskReport]:
-    """What partitions report after the states of some levels asked."""
+    """The reports of partitions after the states of some levels sent their requests."""
     return rounds.exchange(
         lambda sieve: partial(tasks.ask, sieve, levels),
         lambda sieve: partial(tasks.answer, sieve),

@@ -56,7 +56,7 @@ class Rounds:
         self._patience = 0.0
 
     def answered(self, ask: Callable[[], T]) -> T:
-        """What is found by asking, from the beginning whenever a partition was lost meanwhile. Raises JobFailed."""
+        """The result of the rounds, which begin anew whenever a partition was lost meanwhile. Raises JobFailed."""
         why = ""
         for attempt in range(RETRIES):
             self._patience = 2.0**attempt
@@ -89,11 +89,11 @@ class Rounds:
         return self._sieve
 
     def report(self, task: Callable[[Sieve], Alone]) -> list[TaskReport]:
-        """What each partition reports, changing nothing. Raises Vanished."""
+        """The report of each partition, without any change. Raises Vanished."""
         return self._reports(self._everywhere(task(self.sieve)))
 
     def change(self, task: Callable[[Sieve], Alone]) -> list[TaskReport]:
-        """What each partition reports of its new marks, made without the others. Raises Vanished."""
+        """The report of each partition on its new marks, computed without the others. Raises Vanished."""
         return self._accepted(self._everywhere(task(self.sieve)))
 
     def exchange(self, tell: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[TaskReport]:

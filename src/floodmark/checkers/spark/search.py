@@ -278,7 +278,7 @@ class IntoCluster(IntoFiles):
             self.checkpoints.save(cluster, self._manifest(search, cluster))
 
     def _manifest(self, search: Search, cluster: Cluster | None) -> Manifest:
-        """What a checkpoint records of the search so far."""
+        """The record of the search so far, for a checkpoint."""
         return Manifest(
             FORMAT,
             type(search.model).__name__,

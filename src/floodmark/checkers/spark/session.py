@@ -218,7 +218,7 @@ def _given() -> dict[str, str]:
 
 
 def _prepare_launch() -> None:
-    """What Spark's launcher and the Python workers read from the environment."""
+    """The environment of Spark's launcher and of the Python workers."""
     home = java_home(find_java())
     atexit.register(shutil.rmtree, home, True)
     os.environ["JAVA_HOME"] = str(home)

@@ -71,7 +71,7 @@ def this_boot() -> str:
 
 @dataclass(slots=True)
 class Header:
-    """What files should hold: a row for each complete level, and which file on which machine it describes.
+    """The expected content of files: a row for each complete level, and which file on which machine it describes.
 
     ``bits`` is the size of the table of these states, 0 if there is none. ``order`` identifies the order in which the
     newest level was written: another attempt at it may find the same states in another order.

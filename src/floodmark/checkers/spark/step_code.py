@@ -25,7 +25,8 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class StepCode:
-    """What a worker needs to make the steps of packed states again, with their labels and what is true of a state."""
+    """The code with which a worker recomputes the steps of packed states, their labels, and the conditions of a
+    state."""
 
     words: int
     label_words: int

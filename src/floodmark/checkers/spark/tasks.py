@@ -78,7 +78,7 @@ class SearchContext:
 
 @dataclass(frozen=True, slots=True)
 class LevelInput:
-    """What a level's tasks need to know. ``accepted`` are the levels before it; ``only`` are the partitions to compute,
+    """The input of a level's tasks. ``accepted`` are the levels before it; ``only`` are the partitions to compute,
     None for all. ``senders`` says how many send what the partitions get, and no reports: the driver, which has expanded
     the level before for all of them, or the partitions of another cluster; None means the expansions."""
 
@@ -159,7 +159,7 @@ class End:
 
 @dataclass(slots=True)
 class Merged:
-    """What a partition has after a level, with the states if they are few. ``lost`` says why it does not have it."""
+    """The content of a partition after a level, with the states if they are few. ``lost`` says why there is none."""
 
     partition: int
     lost: str = ""
@@ -194,7 +194,7 @@ class Absent:
 
 
 class _Process:
-    """What one search keeps in this Python worker for its next task."""
+    """The state of one search in this Python worker, kept for its next task."""
 
     def __init__(self, run: SearchContext) -> None:
         self.code: Loaded = run.code.value.load()
@@ -589,7 +589,7 @@ def clean(run: SearchContext, partition: int) -> Iterator[int]:
 # What killed searches left.
 
 OLD_SECONDS = 7 * 24 * 3600
-"""What was not changed for so long belongs to no search that still runs. A level takes less."""
+"""Files unchanged for so long belong to no running search. A level takes less."""
 
 
 def others(run: SearchContext, partition: int) -> Iterator[tuple[str, float]]:

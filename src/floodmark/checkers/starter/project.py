@@ -59,7 +59,7 @@ def _written(folder: Path, name: str, text: str) -> str:
 
 
 def next_steps(folder: Path) -> Iterator[str]:
-    """What to do after the files are written."""
+    """The next steps for the user, after the files are written."""
     yield ""
     yield "next:"
     if folder.resolve() != Path.cwd():

@@ -83,7 +83,7 @@ current obligation.
 
 
 def subject_of(name: str, task: ProofTask, variant: str | None = None) -> str:
-    """What a proof is called where its obligations are written."""
+    """The name of a proof in the files of its obligations."""
     words = [name, *filter(None, [variant]), task.method, *(["unbounded"] if task.unbounded else [])]
     words += ["any size"] if task.any_size else []
     words += [f"{name}={value}" for name, value in task.constants.items()]
@@ -125,7 +125,7 @@ def prove_listed(
 
 
 def claim_subject(claim: Claim) -> str:
-    """What a claim is called where its questions are written."""
+    """The name of a claim in the files of its queries."""
     return f"claim {Path(claim.file).stem}.{claim.name}"
 
 

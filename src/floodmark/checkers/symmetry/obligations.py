@@ -234,7 +234,7 @@ class SymmetryProver:
         return answer, solver.model() if answer == z3.sat else None
 
     def _doubt(self, swap: Swap, place: int, found: z3.ModelRef) -> Doubt:
-        """What a z3 model shows, if CPython confirms it."""
+        """The asymmetry in a z3 model, if CPython confirms it."""
         system = self.system
         state = system.decode(system.now.state, found)
         if place < len(system.fired):

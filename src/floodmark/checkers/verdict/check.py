@@ -28,7 +28,7 @@ MIN_STATES_FOR_CLUSTER = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """What the command line adds to the specs; None leaves the choice to the spec.
+    """The command line's settings on top of the specs; None leaves the choice to the spec.
 
     ``properties`` are the only ones to check; empty for all that the spec names. ``compare`` is whether a known-bad
     design that fails as expected is compared with its good one, which only reports tell; where a result is not as
@@ -54,7 +54,7 @@ class CheckSettings:
     keep_results: str | None = None
 
     def engine_words(self) -> list[str]:
-        """What asks for the engine on a command line, without where its results and checkpoints are kept."""
+        """The options that select the engine, without the places of its results and checkpoints."""
         given = {"master": self.master, "partitions": self.partitions}
         if self.distribute != "auto":
             given["distribute"] = self.distribute
@@ -196,7 +196,7 @@ class Check:
                 raise self.spec.error(f"{message}{did_you_mean(name, names)}", "symmetry")
 
     def properties(self) -> list[Property]:
-        """What the search checks; for a known-bad design, only what its entry names, unless others are requested."""
+        """The properties to check; for a known-bad design, only those of its entry, unless others are requested."""
         found = self.spec.properties(self.cls(), self.settings.invariant_files)
         if self.settings.properties:
             return [found[name] for name in self.settings.properties if name in found]

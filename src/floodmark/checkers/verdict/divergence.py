@@ -18,7 +18,7 @@ out a step to which it is fair. ``alike``: it does everything in the same way.""
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one design's version of a rule says; ``file`` and ``line`` are those of the method."""
+    """The result of one design's version of a rule; ``file`` and ``line`` are those of the method."""
 
     design: str
     text: str

@@ -1,4 +1,4 @@
-"""What the findings of a check say together."""
+"""Combines the findings of a check."""
 
 from __future__ import annotations
 

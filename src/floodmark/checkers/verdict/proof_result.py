@@ -66,7 +66,7 @@ class Proved:
 
     @classmethod
     def of_json(cls, entry: Mapping[str, Any]) -> Proved:
-        """What ``as_json`` was made of. Raises KeyError, TypeError or ValueError for anything else."""
+        """The inverse of ``as_json``. Raises KeyError, TypeError or ValueError for anything else."""
         named = {name: entry[name] for name in _FIELDS}
         facts = {name: value for name, value in entry.items() if name not in (*_FIELDS, *_OTHERS)}
         return cls(**named, exit_code=ExitCode(entry["exit_code"]), broken=entry["property"], facts=facts)
@@ -77,4 +77,4 @@ _FIELDS = (
     "reproduce",
 )  # fmt: skip
 _OTHERS = ("engine", "expected", "exit_code", "property")
-"""What stands in the JSON of a proof besides the facts."""
+"""The keys in the JSON of a proof besides the facts."""

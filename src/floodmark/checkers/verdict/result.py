@@ -99,7 +99,7 @@ class CheckResult:
     invariant_files: Sequence[str] = ()
 
     def address(self) -> str:
-        """What names the spec on the command line."""
+        """The address of the spec on the command line."""
         return spec_address.with_row(self.spec, self.row)
 
     def design(self) -> str:
@@ -107,7 +107,7 @@ class CheckResult:
         return self.variant or spec_address.class_name(self.model) or "spec"
 
     def case_title(self) -> str:
-        """What reports call the result: its spec, and the class that it is about."""
+        """The name of the result in reports: its spec, and the class that it is about."""
         return f"{self.name} {self.design()}"
 
     def idle_actions(self) -> list[str]:
@@ -123,7 +123,7 @@ class CheckResult:
         return [] if found is None else [it for it in found.vacuous if it.property not in self.vacuous]
 
     def unexercised(self) -> list[str]:
-        """What a model's search did not exercise, and the spec does not say that it will not: in words.
+        """The parts of a model that the search did not exercise although the spec does not announce it, in words.
 
         There are none for a known-bad design, nor for a search that ended at an expected violation.
         """

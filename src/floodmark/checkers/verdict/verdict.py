@@ -107,7 +107,7 @@ def _main_violation(check: Check, found: SearchResult) -> Violation | None:
 
 
 def _differences(check: Check, result: CheckResult, found: SearchResult) -> list[str]:
-    """What differs from the spec's expectations; empty when nothing does."""
+    """The differences from the spec's expectations; empty when there are none."""
     wanted = "holds" if check.wanted_property is None else "violated"
     if result.verdict != wanted:
         return [f"expected {check.wanted_property} to be violated" if wanted == "violated" else "expected to hold"]
@@ -137,7 +137,7 @@ def counts_are_expected(check: Check) -> bool:
 
 
 def _not_silent(spec: Spec, found: SearchResult, checked: Set[str]) -> list[str]:
-    """What the spec lists as idle or, of what was checked, as vacuous but is not."""
+    """The actions listed as idle, and the checked properties listed as vacuous, that are not."""
     said = [f"{name} fires, although the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
     if not found.complete or found.engine == "reference":  # the reference engine does not evaluate premises
         return said

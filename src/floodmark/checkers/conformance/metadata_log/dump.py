@@ -85,7 +85,7 @@ class Section:
 
 @dataclass
 class Tally:
-    """What was read. What all shards read is counted by the first."""
+    """Counts of the records read. The first shard counts the records that all shards read."""
 
     lines: int = 0
     headers: int = 0

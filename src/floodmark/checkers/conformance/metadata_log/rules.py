@@ -21,7 +21,7 @@ replica_sets = Project.shipped().required("model.replica_sets")
 
 
 class ReplicaChange(Enum):
-    """What a record does to a partition's replicas."""
+    """How a record changes a partition's replicas."""
 
     OTHER = "an election takes place, or the ISR or the order of replicas changes"
     REQUEST = "a reassignment begins or is replaced by another"
@@ -45,7 +45,7 @@ def _sets(*groups: Iterable[int]) -> Any:
 
 
 def kind_of(old: Registration, new: Registration) -> ReplicaChange:
-    """What a change is. A request for replicas that are all in sync completes at once, whatever was in progress."""
+    """The kind of a change. A request for replicas that are all in sync completes at once, whatever was in progress."""
     if old.replicas == new.replicas and old.adding == new.adding and old.removing == new.removing:
         return ReplicaChange.OTHER
     if new.is_reassigning:

@@ -47,7 +47,7 @@ def counterexample(result: CheckResult, anchor: str) -> list[Element]:
 
 
 def _legend(sequence: MessageSequence) -> Element | None:
-    """What the arrows mean, for the kinds that occur."""
+    """The legend of the arrows, for the kinds that occur."""
     messages = sequence.messages
     said = [
         "a solid arrow is a message" if any(it.receiver is not None for it in messages) else "",

@@ -182,7 +182,7 @@ def _drift(case: Case) -> Element | None:
 
 
 def _more(case: Case) -> Element | None:
-    """What there is to show besides the text and the command."""
+    """The parts to show besides the text and the command."""
     told = f"reproduce: {case.reproduce}"
     lines = [line for line in case.detail.splitlines() if line not in case.text and line != told]
     if not lines or case.word == "drift":

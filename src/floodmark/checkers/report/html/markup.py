@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element, tostring
 
 Part = Element | str | None | Iterable["Part"]
-"""What an element may hold; None adds nothing."""
+"""The possible content of an element; None adds nothing."""
 
 
 def tag(name: str, /, *parts: Part, **attributes: str | float | bool) -> Element:

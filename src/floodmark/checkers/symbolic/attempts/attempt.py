@@ -119,7 +119,7 @@ class Attempt:
             self.result.headline += f", but the spec expects {wanted} to be violated"
 
     def enumerated(self, judged: Sequence[Property]) -> Enumeration:
-        """What compiled code says about the reachable states."""
+        """The result of compiled code on the reachable states."""
         started = time.perf_counter()
         found = enumerate_states(self.model, judged, self.left)
         self.result.seconds += time.perf_counter() - started

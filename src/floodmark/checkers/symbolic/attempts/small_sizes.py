@@ -61,7 +61,7 @@ INITIAL_STATE_EFFORT = 300_000
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """What was found with some numbers of identifiers, which are ``said``; None without an initial state."""
+    """The search with some numbers of identifiers, whose text is ``said``; None without an initial state."""
 
     said: str
     constants: dict[str, int]

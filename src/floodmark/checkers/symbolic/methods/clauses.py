@@ -140,7 +140,7 @@ class ClauseWriter:
             yield from self.components(inner, f"{text}.{name}", (*conditions, has))
 
     def counted(self, counts: Iterable[CountAtom]) -> Iterator[Component]:
-        """What actions count, as components."""
+        """The cardinality atoms of actions, as components."""
         for count in counts:
             self.names |= count.names
             yield Component((), count.text, BoolType())

@@ -171,7 +171,7 @@ class Questions:
             self._open.append((obligation.action, obligation.property))
 
     def solver(self) -> Any:
-        """What holds the assertions of a question. That for finite domains does not tell them as they were."""
+        """The solver with the assertions of a query; the one for finite domains does not return them unchanged."""
         return z3.Solver() if self.system.values.unbounded or self._is_apart else z3.SolverFor("QF_FD")
 
     def ask(

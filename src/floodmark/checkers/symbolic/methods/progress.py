@@ -222,7 +222,7 @@ class Ranked:
         return _Seen(pending, begun, goal.truth, disj(failed), broken, ranks, chosen, enabled)
 
     def _choice(self, effects: StatementEvaluator, it: Help, chosen: dict[str, Inline]) -> _Choice:
-        """What functions choose for a helper; a None among it says that it does not help."""
+        """The choices of a helper's functions; a None among them means that it does not help."""
         helps: list[Truth] = []
         arguments: dict[str, Value] = {}
         for name, function in chosen.items():

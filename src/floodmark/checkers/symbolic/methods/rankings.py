@@ -34,7 +34,7 @@ from floodmark.language.rankings import Ranks, ranks_of
 from floodmark.language.reference import computing, parameter_types, successors, within_boundary
 
 PROVABLE = ("leads_to", "always_eventually", "eventually")
-"""What a ranking can prove; of an ``eventually``, that its goal is reached from every reachable state."""
+"""The kinds that a ranking can prove; for an ``eventually``, that its goal is reached from every reachable state."""
 
 
 @dataclass(frozen=True, slots=True)

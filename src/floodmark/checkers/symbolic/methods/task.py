@@ -49,7 +49,7 @@ def task_of(proving: Proving) -> ProofTask:
 
 
 def subjects(check: Check, task: ProofTask, line: int | None = None) -> list[Property]:
-    """What is to be proved: invariants and transition properties. An unknown name is an error.
+    """The properties to prove: invariants and transition properties. An unknown name is an error.
 
     For a known-bad design, a bounded search checks what its entry names; a proof may need every property.
     """

@@ -26,7 +26,7 @@ class Unrolling:
         self.parameters: list[list[list[Any]]] = []
         self.relation = Transition(system)
         self.meaning: list[Any] = []
-        """What defines a run, without what was added to speed up answers."""
+        """The definition of a run, without the assertions that only speed up answers."""
 
     def say(self, term: Any) -> None:
         """Adds a part of the definition of a run."""

@@ -22,7 +22,7 @@ MAX_CANDIDATES = 400
 REMEMBERED = 80
 """A clause is worth more if it excludes more of so many countermodels that were met before."""
 COMPLEXITY = 0.12
-"""What a literal or a variable costs: as much as it is worth to exclude this part of the countermodels."""
+"""The cost of a literal or a variable, as the part of the countermodels that it has to exclude."""
 
 
 class Grammar:
@@ -41,7 +41,7 @@ class Grammar:
         self._met: deque[list[TruthColumn]] = deque(maxlen=REMEMBERED)
 
     def answers(self, model: Model, state: State) -> list[TruthColumn]:
-        """What a state answers in each scope."""
+        """The truth values of a state in each scope."""
         batch, known = batch_of(model, [state]), dict[AtomTable, AtomValues]()
         return [different(scope.answers(batch, known), len(scope.atoms)) for scope in self.scopes]
 

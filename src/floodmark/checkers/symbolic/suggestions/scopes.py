@@ -41,7 +41,7 @@ class AtomTable:
     names: Mapping[str, Any] = field(repr=False, compare=False)
 
     def answers(self, batch: Batch) -> AtomValues:
-        """What CPython answers, asked once for each combination of what is read."""
+        """CPython's values, computed once for each combination of the variables read."""
         first, which = batch.combinations(self.reads)
         found, sizes = [], []
         with running(batch.model):
@@ -83,7 +83,7 @@ class AtomScope:
         return len({it.container for it in self.variables} - {None}) > 1
 
     def answers(self, batch: Batch, known: dict[AtomTable, AtomValues]) -> Iterator[TruthColumn]:
-        """What a batch answers, in parts. ``known`` remembers the answers of tables."""
+        """The truth values of a batch, in parts. ``known`` caches the values of tables."""
         for table in self.tables:
             if table not in known:
                 known[table] = table.answers(batch)

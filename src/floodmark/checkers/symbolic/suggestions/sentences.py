@@ -19,7 +19,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
 TruthColumn = NDArray[np.bool_]
-"""What atoms are answered: a row for each choice of variables, a column for each atom."""
+"""Truth values of atoms: a row for each choice of variables, a column for each atom."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Support:
         self._forget(names)
 
     def _next(self) -> Duty | None:
-        """What has to be shown next, if anything has to be."""
+        """The next obligation, if one remains."""
         return next((duty for name in self._needed() for duty in self._duties(name) if duty not in self._shown), None)
 
     def _duties(self, name: str) -> Iterator[Duty]:

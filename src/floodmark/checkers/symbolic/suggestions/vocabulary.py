@@ -103,7 +103,7 @@ class Vocabulary:
 
 
 def vocabulary_of(model: Model, open_constants: Sequence[str]) -> Vocabulary:
-    """What clauses about a model may mention; types are distinguished by the constants that bound them."""
+    """The vocabulary of clauses about a model; types are distinguished by the constants that bound them."""
     read = opened(model, open_constants, any_size=True)
     kinds = read.variable_types
     known = {part for kind in kinds.values() for part in parts_of(kind)}
@@ -181,7 +181,7 @@ def _entry(table: Term, key: Term) -> Iterator[Term]:
 
 
 def _alone(term: Term) -> Iterator[Atom]:
-    """What can be asked about one term."""
+    """The atoms about one term."""
     match term.type:
         case BoolType():
             yield Atom(term.text, f"not {term.text}", term.variables)
@@ -225,7 +225,7 @@ def _told_apart(kind: Type) -> Type | None:
 
 
 def _required(guard: Guard, variables: Sequence[ClauseVariable]) -> Iterator[Atom]:
-    """What an action requires of its parameters, asked of the variables that they may be."""
+    """The guards of an action on its parameters, as atoms about the variables that they may be."""
     choices = [
         [it for it in variables if it.domain == _domain(name, kind, guard)] for name, kind in guard.parameters.items()
     ]
@@ -237,7 +237,7 @@ def _required(guard: Guard, variables: Sequence[ClauseVariable]) -> Iterator[Ato
 
 
 def _domain(name: str, kind: Type, guard: Guard) -> str | None:
-    """What a parameter ranges over."""
+    """The range of a parameter."""
     if name in guard.drawn:
         return f"model.{guard.drawn[name]}"
     return kind.cls.__name__ if isinstance(kind, IdentifierType) else None

@@ -121,7 +121,7 @@ class _Law:
         return [it.sort() for it in chosen] == sorts
 
     def of(self, chosen: Sequence[Any]) -> Any:
-        """What the law says of some sets."""
+        """The law's instance for some sets."""
         return z3.substitute_vars(self.said.body(), *reversed(chosen))
 
     def is_contradicted(self, model: Any, sizes: Sequence[int]) -> bool:
@@ -206,7 +206,7 @@ class _Counted:
             yield smaller, 0
 
     def contradicted(self, model: Any) -> list[Any]:
-        """What laws say of some sets whose sizes in a model contradict them.
+        """Instances of laws that the sizes of some sets in a model contradict.
 
         Of a size, first only the result of comparisons counts: that it is more than half, or nothing.
         """

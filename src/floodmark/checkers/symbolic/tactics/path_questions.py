@@ -24,7 +24,7 @@ AxiomsOf = Callable[[Sequence[Any]], Sequence[Axiom]]
 
 
 class Premises:
-    """What is assumed: first everything, then parts of it; with the axioms about them, which ``known`` tells.
+    """The premises: first all, then parts of them; with the axioms about them, from ``known``.
 
     ``sets`` are the sorts of the sets that are counted.
     """
@@ -61,7 +61,7 @@ class PathQuestions:
 
     @cached_property
     def _close(self) -> list[Any]:
-        """What is assumed, as far as it is about sets of what the case mentions."""
+        """The premises about sets of the terms that the case mentions."""
         it = self._premises
         return [z3.simplify(instantiated(term, self.whole.stated, it.sets)) for term in it.assumed]
 

@@ -31,7 +31,7 @@ Look = Literal["at a glance", "quickly", "thoroughly"]
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What is true on a path: the conditions that it chose, and what a case says on it. ``axioms`` may all be asked."""
+    """The conditions that a path fixes, and the case under them. ``axioms`` are all that a query about it may need."""
 
     stated: Terms
     axioms: tuple[Axiom, ...]

@@ -54,7 +54,7 @@ _ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a round adds to a set: ``added``, if all ``conditions`` are as they should be."""
+    """The addition of a round to a set: ``added``, if all ``conditions`` have their required values."""
 
     target: Local
     added: Expr
@@ -70,7 +70,7 @@ class Addition:
 
 
 def additions(loop: For) -> list[Addition]:
-    """What each round of a loop adds. Raises UnsupportedError if a round does anything else.
+    """The additions of each round of a loop. Raises UnsupportedError if a round does anything else.
 
     Whether something is added may depend on what was added before (``optional``): then it is some of what is listed,
     and if the addition is ``alone``, at least what the first round adds.
@@ -139,7 +139,7 @@ class BestElementLoop:
 
 
 def selection(loop: For) -> BestElementLoop | None:
-    """What a loop keeps, if it keeps the best element."""
+    """The kept element, if the loop keeps the best one."""
     if not loop.body:
         return None
     *first, last = loop.body

@@ -34,7 +34,7 @@ def variables_of(predicate: Predicate) -> set[str]:
 
 
 def subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, Property | None]]:
-    """What has to be proved about an action, or about an initial method: types, boundary, properties."""
+    """The goals of an action's, or an initial method's, obligations: types, boundary, properties."""
     boundary: list[tuple[str, Property | None]] = [(BOUNDARY, None)] if system.program.boundaries else []
     return [(TYPES, None), *boundary, *((prop.name, prop) for prop in properties)]
 

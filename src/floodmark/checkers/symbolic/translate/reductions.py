@@ -37,10 +37,10 @@ MAX_ITERATIONS = 4096
 
 
 class Reductions(Evaluation):
-    """What runs over a domain."""
+    """An expression that iterates over a domain."""
 
     def visited(self, domain: Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
-        """What a loop runs over: a list as from ``iteration``, or a set where there may be any number of elements."""
+        """The domain of a loop: a list as from ``iteration``, or a set where there may be any number of elements."""
         match domain:
             case Universe(kind) if self.values.any_size and self.values.is_unbounded(kind):
                 return Relation(lambda item: self.values.well_formed(kind, item), None)

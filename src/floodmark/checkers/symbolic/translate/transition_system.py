@@ -77,7 +77,7 @@ class System:
 
     @property
     def domain(self) -> list[Linear]:
-        """What must not be negative for no type to be empty, and for every identifier that is mentioned to exist."""
+        """The numbers that must not be negative, so that no type is empty and every mentioned identifier exists."""
         parameters = (it.type for action in self.program.actions for it in action.parameters)
         parts = itertools.chain.from_iterable(map(parts_of, [*self.variables.values(), *parameters]))
         return _domain(parts, lambda kind: self.values.individuals(kind).least)
@@ -250,7 +250,7 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
 
 
 def _domain(parts: Iterable[Type], mentioned: Callable[[OpenIdentifierType], int]) -> list[Linear]:
-    """What must not be negative for the types to have as many values as are ``mentioned``, if it ever is."""
+    """The numbers that must not be negative for the types to have as many values as are ``mentioned``."""
     found: dict[Linear, None] = {}
     for part in parts:
         match part:
