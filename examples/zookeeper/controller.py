@@ -139,7 +139,7 @@ class Controller:
         return json.loads(data), stat.version
 
     def condition(self) -> Callable[[Any], Any]:
-        """That nobody else has become the controller."""
+        """The condition that nobody else has become the controller."""
         return lambda transaction: transaction.check(self.root + EPOCH, self.epoch_version)
 
     def commit(self, writes: Writes) -> None:

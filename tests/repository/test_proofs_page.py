@@ -73,7 +73,7 @@ def test_a_proof_is_as_the_page_says(place: int, spec: Spec, proving: Proving) -
 
 
 def _holds_the_record(digests: dict[str, str], path: str) -> None:
-    """That docs/second_opinions.json is about these questions, where it has an opinion."""
+    """Checks that docs/second_opinions.json is about these questions, where it has an opinion."""
     opinions = recorded_opinions()
     stale = [name for name, digest in digests.items() if name in opinions and opinions[name]["questions"] != digest]
     command = f"python -m tools.second_solver --record {path} && python -m docs.tools.proofs"

@@ -223,7 +223,8 @@ def test_an_invariant_is_violated_after_the_fewest_steps() -> None:
 def test_what_compiled_code_tells_of_actions_changes_no_trace(
     spec: str, told: Collection[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That code is only asked where to look first: CPython finds the same steps without it, and if it is wrong."""
+    """Compiled code only says where to look first: CPython finds the same steps without it, and if it is
+    wrong."""
     every = checks(read(Path(__file__).parents[2] / "specs/examples" / f"{spec}.toml"), CheckSettings(workers=1))
     designs = [check for check in every if check.flawed is not None]
     wanted = [run_check(check).violation for check in designs]

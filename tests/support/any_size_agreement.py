@@ -66,7 +66,7 @@ class Pinned:
             self.sizes.append(z3.ForAll([one], z3.Or([one == known for known in everyone])))
 
     def is_state(self, components: Components, state: State) -> Truth:
-        """That components are those of a state of CPython's."""
+        """Checks that components are those of a state of CPython's."""
         pairs = zip(self.system.variables.items(), state, strict=True)
         return conj(self.is_value(kind, components[name], value) for (name, kind), value in pairs)
 
@@ -174,7 +174,7 @@ def _fired(pinned: Pinned, step: Step) -> Fired:
 
 
 def _asked_for(pinned: Pinned, step: Step) -> Truth:
-    """That an action has the arguments of a step."""
+    """The condition that an action has the arguments of a step."""
     fired = _fired(pinned, step)
     return conj(
         pinned.is_value(parameter.type, value, step.arguments[parameter.name])

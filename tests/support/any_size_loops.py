@@ -189,7 +189,8 @@ class LoopDrawing:
                          "self.t - self.a", "Set(x for x in Node if self.level[x] > 1)").replace("& b", "& self.b")
 
     def something(self) -> str:
-        """That something is added where there is something to add: what only the first rounds of a loop tell."""
+        """Checks that something is added where there is something to add: what only the first rounds of a loop
+        tell."""
         given, result = self.pick("self.a", "self.b", "self.few", "Node"), self.pick("self.t", "self.u", "self.v")
         some = self.pick(f"len({result}) > 0", f"any(x in {given} for x in {result})")
         return f"len({given}) == 0 or {f'len({result}) > 0' if result == 'self.v' else some}"

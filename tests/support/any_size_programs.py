@@ -135,7 +135,7 @@ def _states_of(model: Model) -> list[State]:
 def _question(
     pinned: Pinned, enabled: Truth, failed: Truth, after: Components | None, real: Answer
 ) -> Truth:
-    """That the terms say what CPython says."""
+    """Checks that the terms say what CPython says."""
     fine = negation(failed)
     match real:
         case Failed():

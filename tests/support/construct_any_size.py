@@ -101,7 +101,7 @@ class _Asking:
         return None
 
     def _said(self, part: Part, real: Sequence[Answer]) -> Iterator[Truth]:
-        """That the terms say what CPython says, in each state."""
+        """Checks that the terms say what CPython says, in each state."""
         system, values, now = self.system, self.system.values, self.system.now.state
         after, result = None, None
         match part:
@@ -125,7 +125,7 @@ class _Asking:
 def _agreed(
     pinned: Pinned, enabled: Truth, failed: Truth, after: Components | None, result: Any, real: Answer
 ) -> Truth:
-    """That the terms say what CPython says, in one state."""
+    """Checks that the terms say what CPython says, in one state."""
     fine = negation(failed)
     if real == FAILS:
         return failed

@@ -42,8 +42,8 @@ from tests.support.small_programs import Grammar, Lines, Template
 
 
 class Failed:
-    """That a body leaves the declared types, or that an assertion fails. CPython alone says where and why: every engine
-    has it replay what fails."""
+    """A body leaves the declared types, or an assertion fails. CPython alone says where and
+    why: every engine has it replay what fails."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Failed)

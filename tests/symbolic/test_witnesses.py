@@ -65,7 +65,7 @@ def test_variables_are_about_witnesses_of_their_name() -> None:
 
 
 def test_a_model_of_what_witnesses_leave_is_no_answer() -> None:
-    """That z3 finds a model where less is said does not mean that there is one."""
+    """A model that z3 finds under fewer assumptions need not exist."""
     x = z3.Const("x", PERSON)
     asking = Asking([z3.ForAll([x], KNOWS(x, x))], lambda _: [], uncounted=[PERSON])
     goal = z3.Not(KNOWS(z3.Const("one", PERSON), z3.Const("another", PERSON)))

@@ -463,7 +463,8 @@ IN_THE_MIDDLE = {
 
 
 def interrupted() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """That run until a controller fails: between any two steps, or in the middle of one, or without knowing it."""
+    """Controllers that run until they fail: between any two steps, or in the middle of one, or without
+    knowing it."""
     for count in range(2, len(CANCELLED) + 1):
         name = CANCELLED[count - 1]["action"]
         yield f"kill -9 after {name}", [*CANCELLED[:count], does("controller_fails_over")]

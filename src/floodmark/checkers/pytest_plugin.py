@@ -96,7 +96,7 @@ class SpecRow(pytest.Collector):
 
 
 def _items(parent: pytest.Collector, spec: Spec) -> Iterator[pytest.Item]:
-    """Of a spec's model, its known-bad designs, and the proofs that it lists, those of the tier."""
+    """The items of the tier among a spec's model, its known-bad designs, and its listed proofs."""
     from floodmark.checkers.verdict.check import CheckSettings, checks, variant_name
 
     tier = parent.config.getoption(_OPTION) or parent.config.getini(_OPTION)

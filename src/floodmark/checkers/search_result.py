@@ -156,7 +156,7 @@ class Violation:
     def of_error(
         cls, error: SourceError, property: str, trace: tuple[TraceState, ...], failed_step: Step | None = None
     ) -> Violation:
-        """That the model leaves its declared types after ``trace``, as an error says that CPython raised."""
+        """A violation: the model leaves its declared types after ``trace``, as CPython's error says."""
         overfull = isinstance(error, CapacityExceeded)
         return cls("error", property, trace, error.message, error.file, error.line, failed_step, overfull=overfull)
 

@@ -102,7 +102,7 @@ def expressions_of(action: Action) -> list[Expr]:
 
 
 _READINGS = Readings()
-"""Of actions and predicates, which are immutable once they are made."""
+"""The graphs of actions and predicates, which are immutable once made."""
 
 
 def read_action(model: Model, name: str, method: Callable[..., Any]) -> Action:

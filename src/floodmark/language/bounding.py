@@ -73,7 +73,7 @@ def _require(guard: ast.expr) -> ast.stmt:
 
 
 def _none_of(guards: list[ast.expr]) -> ast.expr:
-    """That not all of some guards are true."""
+    """The condition that not all of some guards are true."""
     whole = guards[0] if len(guards) == 1 else ast.BoolOp(ast.And(), guards)
     place = guards[0]
     return ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(whole, place)), place)

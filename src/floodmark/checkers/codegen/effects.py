@@ -41,7 +41,7 @@ class Effects(Emitter):
         self.abandoned: ir.Block | None = None
         self.symbol = function.name
         self.functions: dict[int, ir.Function] = {}
-        """Those that are in the module by now, by the identities of what is called."""
+        """The functions in the module so far, by the identities of the called functions."""
         self._returns: list[ir.Block] = []
         self._loops: list[tuple[ir.Block, ir.Block]] = []
 

@@ -20,7 +20,7 @@ from floodmark.checkers.codegen.llvm_ir import Module
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard LLVM optimises: the level of its passes (0 for none) and that of its code generator."""
+    """LLVM's optimisation: the level of its passes (0 for none) and that of its code generator."""
 
     passes: int
     code: int

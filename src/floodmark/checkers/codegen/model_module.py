@@ -47,7 +47,7 @@ EXPORTED = {"expand", "check", "canonical", "rename", "proved_by_z3"}
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """How the engine calls the machine code of a model."""
+    """The calling interface of a model's machine code."""
 
     layout: Layout
     actions: tuple[str, ...]
@@ -91,7 +91,7 @@ def parts(program: Program, symmetry_proof: SymmetryProof | None) -> tuple[list[
 
 
 def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
-    """How the code of a program is called, whose actions are enumerated as planned."""
+    """The calling interface of a program's code, whose actions are enumerated as planned."""
     layout = lay_out(program.variables)
     states, transitions = _of_states(program), _of_transitions(program)
     if len(states) > MAX_PREDICATES or len(transitions) > MAX_PREDICATES:

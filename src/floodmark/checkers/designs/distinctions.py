@@ -130,7 +130,7 @@ def _offers(model: Model, state: State, assumption: Assumption) -> dict[int, lis
 
 
 def _judged(beside: DesignPair, violation: Violation, prop: Property | None) -> Divergence | None:
-    """That the property is true in the good design, which gives another answer to what it asks."""
+    """The divergence that the property is true in the good design, whose rule returns something else."""
     entries = violation.trace[-2:] if violation.kind == "transition" else violation.trace[-1:]
     if prop is None:
         return None

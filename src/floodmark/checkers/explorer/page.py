@@ -22,7 +22,7 @@ from floodmark.language.model import State
 from floodmark.language.plurals import counted, plural
 
 _MAX_STEPS = 12
-"""So many choices that one guard stops are listed."""
+"""The greatest number of choices that are listed below a guard that disables them."""
 
 
 def parts(shown: Shown) -> dict[str, Any]:

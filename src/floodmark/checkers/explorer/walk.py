@@ -16,7 +16,7 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 MAX_KEPT = 4096
-"""So many states are remembered with what is enabled in them."""
+"""The greatest number of states whose enabled steps are cached."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from floodmark.language.types import Type
 from floodmark.language.universe import universe
 
 MAX_LABELS = 4096
-"""So many constraints a model may have in all: each costs a bit of every component."""
+"""The greatest number of fairness constraints of a model: each costs a bit of every component."""
 
 
 @dataclass(frozen=True)

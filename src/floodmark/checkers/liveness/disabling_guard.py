@@ -50,7 +50,7 @@ def _steps(model: Model, action: str) -> list[Step]:
 
 
 def _stopped(model: Model, state: State, step: Step) -> tuple[int, str]:
-    """How far a step comes, and what ends it: one of the guards in order, a require behind them, then its effect."""
+    """The progress of a step until it is disabled: by one of the guards in order, a later require, or its effect."""
     method = type(model).methods("action")[step.action]
     source = source_of(method)
     guards, _ = leading_guards(source)

@@ -53,7 +53,7 @@ def shortest_way(graph: Graph, region: Region, wanted: Flags) -> list[int]:
 
 
 def no_levels(graph: Graph) -> _Levels:
-    """Of each state at which level a breadth-first search met it: none yet."""
+    """The level of each state in a breadth-first search: none yet."""
     return np.full(graph.states, -1, dtype=np.int32)
 
 

@@ -81,7 +81,7 @@ def provided(assumption: Assumption) -> list[Need]:
 
 
 def unfairness(graph: Graph, assumptions: Sequence[Assumption], fair: Numbers) -> list[frozenset[Need]]:
-    """Of some components, what the run that visits all of one is unfair for."""
+    """For some components, the assumptions to which a run through a whole component is unfair."""
     sizes = np.bincount(fair)
     numbers = np.flatnonzero(sizes)
     numbers = numbers[numbers > 0]

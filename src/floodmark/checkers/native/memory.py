@@ -20,9 +20,9 @@ T = TypeVar("T")
 FULL = 0.7
 """A table fuller than this is replaced by a larger one."""
 CROWDED = 0.9
-"""How full the last table that memory has room for may get; look-ups then pass more cells."""
+"""The load factor of the last table that memory has room for; look-ups then pass more cells."""
 GROWTH, GROWTH_OF_LARGE = 2.0, 1.5
-"""How much larger the next table is. A large one grows in smaller steps, so that fewer cells are empty."""
+"""The growth factor of a table. A large one grows in smaller steps, so that fewer cells are empty."""
 LARGE_CELLS = 1 << 22
 FIRST_CELLS = 1 << 16
 MAX_BITS = 32
@@ -88,7 +88,7 @@ class MemoryStore(LocalStore):
         self._each(Worker.rehash)
 
     def _next_table(self) -> tuple[int, int]:
-        """How many cells the table should have, and how many states then still fit. Raises OutOfRoom."""
+        """The number of cells that the table should have, and of states that then fit. Raises OutOfRoom."""
         needed = self.needed
         room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
         cells = _next_size(self.cells)

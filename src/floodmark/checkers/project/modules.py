@@ -288,7 +288,7 @@ class _ProjectFinder(MetaPathFinder):
         return first in _PACKAGES or _is_own(first, self.project.root, self.folder, tuple(sys.path))
 
     def gives(self, names: Iterable[str]) -> list[str]:
-        """Those of the names that mean a file here; they do so only while a file of the project is loaded."""
+        """The names that refer to a file here; they do so only while a file of the project is loaded."""
         by_first: dict[str, list[str]] = {}
         for name in names:
             by_first.setdefault(name.partition(".")[0], []).append(name)

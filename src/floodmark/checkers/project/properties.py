@@ -158,7 +158,7 @@ MAX_NAMES = 20
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """How a message about an unknown name ends: the nearest known name, or all of them where these are not many."""
+    """The end of a message about an unknown name: the nearest known name, or all of them if these are few."""
     names = list(names)
     near = difflib.get_close_matches(name, names, n=1)
     if near:

@@ -46,7 +46,7 @@ COMPARED, COMPARED_PART = 256, 64
 """With symmetry so many states, or one in so many, are compared with a copy under other names; in a search in which all
 copies are no more than ``COMPARED``, with each."""
 RENAMINGS = 24
-"""So many renamings take turns."""
+"""The greatest number of renamings that take turns."""
 
 
 def search_states(

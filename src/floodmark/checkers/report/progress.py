@@ -75,7 +75,7 @@ class SearchProgress:
 
 
 def describe(check: Check, at: Progress, total: int | None = None) -> str:
-    """How far a search is, the most important first, as a terminal cuts what does not fit.
+    """The progress of a search, the most important first, as a terminal cuts what does not fit.
 
     ``alter_isr/core AlterIsr: 42 %, 3 min left, 1,204,332 states, 3.1 M/s, level 17 of 92,105, 212 MB, ...``
     """

@@ -140,7 +140,7 @@ class _Function:
         yield "assert model.snapshot() == before"
 
     def _missed(self, prop: Property) -> Iterator[str]:
-        """That the goal is false here; of a property that comes and goes it is false in one state of the loop only."""
+        """Asserts that the goal is false here; if its truth changes on the loop, in one state of the loop only."""
         if prop.kind == "eventually_always":
             return
         finding = finding_of(self.result.search_result, self.violation)

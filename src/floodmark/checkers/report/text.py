@@ -140,7 +140,7 @@ def notice_lines(result: CheckResult) -> list[str]:
 
 
 def notes(result: CheckResult) -> list[str]:
-    """How a search was done, as far as a reader should know it."""
+    """Notes on how the search was done."""
     return [] if result.search_result is None else [f"note: {note}" for note in result.search_result.notes]
 
 
@@ -238,7 +238,7 @@ def _place(result: CheckResult) -> str:
 
 
 def hint(results: Sequence[CheckResult]) -> list[str]:
-    """How to see the counterexample of a known-bad design, when there is one."""
+    """The command that shows the counterexample of a known-bad design, if there is one."""
     for result in results:
         if result.expected and result.violation is not None:
             return [f"to see a counterexample: {result.reproduce}"]

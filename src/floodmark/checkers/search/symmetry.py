@@ -78,7 +78,7 @@ class _Comparison:
         self.layout = interface.layout
         self.renamings = list(_renamings(kernel))
         self.every = self.turns = 1
-        """Of how many states one is compared, and in how many ways it is renamed."""
+        """The stride of the compared states, and the number of renamings of each."""
         words = self.layout.words
         ways = [[packed(tuple(number - 1 for number in images)) for images in it.values()] for it in self.renamings]
         self._ways = np.array(ways, dtype=np.uint64)

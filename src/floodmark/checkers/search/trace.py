@@ -23,7 +23,8 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, choices, fire, holds, successors, within_boundary
 
 MAX_SUCCESSORS = 1 << 16
-"""With as many successors of a state, CPython may as well look for a step itself."""
+"""The greatest number of successors of a state among which compiled code finds a step; beyond, CPython searches
+itself."""
 
 
 class Tracer:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FORMAT = 3
 ATTEMPTS = 2
-"""How often a search is given the states of its checkpoints, if partitions are lost meanwhile."""
+"""The number of attempts to load the states of checkpoints, if partitions are lost meanwhile."""
 _CLAIM = "claim.json"
 _ANEW = "anew-"
 """Begins the name of the folder of a later attempt, which ends with its number."""

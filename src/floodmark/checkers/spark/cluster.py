@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
 
 COMPARED, READ = 1 << 14, 1 << 20
-"""So many states are compared with copies under other names, and about so many are read for that."""
+"""The number of states that are compared with copies under other names; about as many are read for that."""
 RETRIES = 8
 READINGS = 2
-"""How often what a checkpoint has is read before it counts as damaged: a partition may be lost the first time."""
+"""The number of attempts to read a checkpoint before it counts as damaged: a partition may be lost the first time."""
 _LOST = "floodmark.checkers.spark.shard.Lost"
 """This text in Spark's report of a job says that a partition was lost."""
 SEED_BYTES = 256 << 20

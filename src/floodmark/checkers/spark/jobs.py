@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.5
 SAY_SECONDS = 5.0
 """Seconds without a worker before that is reported."""
 WAIT_SECONDS = 600.0
-"""For how long there is no worker before a job is given up."""
+"""Seconds without a worker before a job is given up."""
 T = TypeVar("T")
 
 
@@ -44,7 +44,7 @@ class NoWorker(JobFailed):
 
 
 class Wait:
-    """How long a cluster has had no worker. ``tell`` says once what is waited for."""
+    """The time for which a cluster has had no worker. ``tell`` reports once that the job waits for one."""
 
     def __init__(self, context: SparkContext, tell: Callable[[str], None] | None) -> None:
         self.spark = context

@@ -47,7 +47,7 @@ MIN_LIMIT = DRIVER_BYTES + BESIDE_HEAP_BYTES + MIN_HEAP_BYTES + WORKER_BYTES + M
 
 
 def share(limit: int | None, cores: int) -> Share:
-    """How a limit is divided. The limit is at least ``MIN_LIMIT``; without one, Spark uses its defaults."""
+    """The division of a memory limit. The limit is at least ``MIN_LIMIT``; without one, Spark uses its defaults."""
     if limit is None:
         return Share()
     rest = limit - DRIVER_BYTES - BESIDE_HEAP_BYTES - MIN_HEAP_BYTES

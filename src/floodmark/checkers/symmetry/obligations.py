@@ -91,7 +91,8 @@ class Swap:
         return bool(self.deadline.check(solver, most=MAX_EFFORT) == z3.unsat)
 
     def same_step(self, one: Fired) -> Truth:
-        """That an action behaves the same after renaming, in every state and with every choice of its parameters."""
+        """The condition that an action behaves the same after renaming, in every state and with every choice of its
+        parameters."""
         system, values = self.system, self.system.values
         pairs = [(it.type, value) for it, value in zip(one.action.parameters, one.parameters, strict=True)]
         arguments = [swapped(values, kind, value, self.swap) for kind, value in pairs]
@@ -102,7 +103,8 @@ class Swap:
         return implied(conj((system.well_formed(system.now.state), chosen)), conj(same))
 
     def same_judgement(self, predicate: Predicate, old: Components) -> Truth:
-        """That a predicate has the same value after renaming, in every state or for every step from a state ``old``.
+        """The condition that a predicate has the same value after renaming, in every state or for every step from a
+        state ``old``.
 
         A predicate that must be true everywhere counts as violated both where it is false and where it fails.
         """

@@ -89,7 +89,7 @@ def attempt_ranked(attempt: Attempt) -> None:
 def _inductive(
     attempt: Attempt, system: System, states: list[Property], needed: Collection[str]
 ) -> tuple[list[Property], InductionProof]:
-    """Those properties of states that are proved together, and the proof, with every one that is ``needed``.
+    """The properties of states that are proved together, and the proof, with every one that is ``needed``.
 
     A property of the model that the spec does not check need not be true: it is dropped where it cannot be proved.
     Queries with it are not recorded, because nothing depends on them.

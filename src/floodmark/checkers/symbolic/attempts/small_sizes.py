@@ -48,11 +48,11 @@ SEARCH_LIMITS = Limits(states=200_000, generated=2_000_000)
 UNEQUAL = Limits(states=20_000, generated=200_000)
 """How far each choice of unequal numbers is searched."""
 PAIRS = 6
-"""So many choices of unequal numbers, from 1 to 3, are searched."""
+"""The greatest number of choices of unequal numbers, from 1 to 3, that are searched."""
 LARGER = (6, 7, 8, 10, 30, 100)
 """The numbers of identifiers for which an initial state is looked for, besides those that are searched."""
 MAX_INITIAL_CHOICES = 4096
-"""So many choices of an initial state's parameters CPython tries."""
+"""The greatest number of choices of an initial state's parameters that CPython tries."""
 LARGE_SIZE = 1000
 """Representative of large numbers of identifiers."""
 INITIAL_STATE_EFFORT = 300_000

@@ -23,7 +23,7 @@ from floodmark.language.plurals import counted
 SUGGESTION_EFFORT = 1_000_000_000
 """z3's resource limit for finding clauses."""
 SUGGESTION_ROUNDS = 6
-"""How often clauses are looked for again without those that are not inductive at any size."""
+"""The number of searches for clauses, each without those that proved not inductive for any size."""
 
 
 def attempt_suggested(attempt: Attempt, names: Sequence[str], counting: list[str]) -> None:

@@ -105,7 +105,7 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Obligatio
 
 
 def _false(values: Values, model: Model, claim: Claim, kinds: dict[str, Type]) -> Truth:
-    """That the arguments are a case, and the claim is false, or fails, in it."""
+    """The condition that the arguments are a case, and the claim is false, or fails, in it."""
     parameters, body, result = _lower(model, claim, kinds)
     effects = StatementEvaluator(values, {}, {})
     for local in parameters:

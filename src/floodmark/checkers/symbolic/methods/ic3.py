@@ -519,7 +519,7 @@ def _opposite(path: str) -> str:
 
 
 def _said(system: System, question: Property) -> Truth:
-    """That an atom can be evaluated in the current state, and is true."""
+    """The condition that an atom can be evaluated in the current state, and is true."""
     judged = system.judge(system.predicates[question.name], system.now.state)
     return conj((judged.truth, negation(judged.failed)))
 

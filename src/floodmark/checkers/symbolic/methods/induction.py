@@ -488,7 +488,7 @@ def _preserved(
 
 
 def _taken(system: System, fired: Fired) -> Truth:
-    """That an action is taken, while it is not known whether it can fail.
+    """The condition that an action is taken, while it is not known whether it can fail.
 
     With any number of identifiers a step may count as failing although it does not: whether a set has room may be
     provable only with the very property of the obligation. So it is not assumed there.

@@ -163,7 +163,7 @@ class Ranked:
         return disj(ways)
 
     def _stays(self, index: int, level: BoundRanking, fired: Fired, after: _Seen) -> Truth:
-        """That a step leaves a level as it is."""
+        """The condition that a step leaves a level as it is."""
         values = self.system.values
         parts = [values.numbers.equal(self._before.ranks[index], after.ranks[index])]
         for place, it in enumerate(level.helpers):
@@ -176,7 +176,7 @@ class Ranked:
         return conj(parts)
 
     def _taken(self, it: Help, chosen: _Choice, fired: Fired) -> Truth:
-        """That a step may be one of a helper, with those arguments for which it is fair, and some others.
+        """The condition that a step may be one of a helper, with those arguments for which it is fair, and some others.
 
         Sets that may have any size are not compared: too many steps count as taking it, which only makes a proof fail.
         """
@@ -238,7 +238,7 @@ class Ranked:
         return _Choice(conj(helps), arguments)
 
     def _enabled(self, it: Help, chosen: _Choice, state: Components) -> Truth:
-        """That a helper helps, and changes the state with arguments that are tried."""
+        """The condition that a helper helps, and changes the state with arguments that are tried."""
         tried = self._tried(it, chosen.arguments, state)
         return conj((chosen.helps, disj(self._changes(it, arguments, state) for arguments in tried)))
 

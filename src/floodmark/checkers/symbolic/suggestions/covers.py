@@ -30,7 +30,7 @@ def covers(true: NDArray[np.bool_], most: int, limit: int) -> list[tuple[int, ..
 
 
 def _covers(true: NDArray[np.bool_], size: int) -> Iterator[tuple[int, ...]]:
-    """Those of up to ``size`` columns, found from a row that has few."""
+    """The covers of up to ``size`` columns, found from a row that has few."""
     if not len(true):
         yield ()
     elif size == 1:

@@ -18,7 +18,7 @@ from floodmark.language.model import Model, State
 SHAPES = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (2, 2), (3, 1), (3, 2))
 """The numbers of literals and of variables that a clause may have, the simplest first."""
 MAX_CANDIDATES = 400
-"""Of so many clauses that exclude a state, one is chosen."""
+"""The greatest number of clauses that exclude a state among which one is chosen."""
 REMEMBERED = 80
 """A clause is worth more if it excludes more of so many countermodels that were met before."""
 COMPLEXITY = 0.12

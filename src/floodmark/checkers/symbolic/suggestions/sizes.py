@@ -16,7 +16,7 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import initial_states, successors
 
 SMALL_SIZE = 2
-"""So many identifiers of each kind are few."""
+"""The number of identifiers of each kind at the smallest size."""
 SAMPLED = 40_000
 """The greatest number of reachable states of one size that serve as examples."""
 RUNS, STEPS = 100, 60

@@ -52,7 +52,7 @@ class Support:
 
     @property
     def refuted(self) -> int:
-        """How many clauses were at hand until a countermodel refuted them."""
+        """The number of candidate clauses that countermodels refuted."""
         return len(self._refuted)
 
     def clauses(self) -> dict[str, Clause]:

@@ -65,7 +65,7 @@ class Deadline:
 
 
 def gave_up(solver: Any) -> Stop:
-    """That z3 does not know, for a reason of its own."""
+    """A stop because z3 gave up for a reason of its own."""
     return Stop(Limit.SOLVER, detail=f"z3's answer {solver.reason_unknown()!r}")
 
 

@@ -80,7 +80,7 @@ class _Instantiated(Rewritten):
         return _joined(found, affirmed)
 
     def _naming(self, body: Any, own: Sequence[Any]) -> set[int]:
-        """Those of some variables on which a set within a statement depends."""
+        """The variables, among some, on which a set within a statement depends."""
         dependent = [it.term for it in nodes_within([body]) if it.kind >= 0 and it.parts and self._is_set(it.term)]
         within = {it.key for it in nodes_within(dependent)}
         return within & {it.get_id() for it in own}

@@ -225,7 +225,8 @@ class _Counted:
         return []
 
     def _distance(self, chosen: SetNumbers) -> int:
-        """How far some sets are from the question: it compares some of them, and some belong to the same identifier."""
+        """The distance of some sets from the query: it compares some of them, and some belong to the same
+        identifier."""
         asked = len(self._asked.intersection(chosen))
         alike = any(self._of[one] & self._of[other] for one, other in itertools.combinations(chosen, 2))
         return -2 * asked - alike

@@ -21,7 +21,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
 Names = tuple[str, ...]
-"""Of properties and lemmas."""
+"""The terms of properties and lemmas."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ BOUNDARY = "the boundary"
 
 
 def assumption(system: System, state: Components, properties: Sequence[Property]) -> Truth:
-    """That a state is of the declared types, within the boundary, and satisfies the properties."""
+    """The condition that a state is of the declared types, within the boundary, and satisfies the properties."""
     return conj([system.well_formed(state), system.within(state), *(said(system, state, prop) for prop in properties)])
 
 
 def said(system: System, state: Components, prop: Property) -> Truth:
-    """That a property is true of a state, and can be evaluated there."""
+    """The condition that a property is true of a state, and can be evaluated there."""
     judged = system.judge(system.predicates[prop.name], state)
     return conj((judged.truth, negation(judged.failed)))
 
@@ -40,7 +40,8 @@ def subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, 
 
 
 def broken(system: System, prop: Property | None, state: Components, old: Components | None = None) -> Truth:
-    """That a property is false or cannot be evaluated; without a property, that the boundary cannot be evaluated."""
+    """The condition that a property is false or cannot be evaluated; without a property, that the boundary cannot be
+    evaluated."""
     if prop is None:
         return system.boundary_failed(state)
     judged = system.judge(system.predicates[prop.name], state, old)

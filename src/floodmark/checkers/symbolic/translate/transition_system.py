@@ -125,7 +125,7 @@ class System:
         return conj([*parts, self.constants_allowed()])
 
     def constants_allowed(self) -> Truth:
-        """That constants left open are natural numbers for which no type is empty."""
+        """The condition that constants left open are natural numbers for which no type is empty."""
         values = self.values
         return conj([values.natural(), *(values.numbers.at_most(0, values.bound(form)) for form in self.domain)])
 

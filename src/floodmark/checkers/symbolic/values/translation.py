@@ -139,7 +139,7 @@ class Translation(Comparison):
         return True
 
     def _of_its_class(self, kind: UnionType, value: Value) -> Iterator[Truth]:
-        """That a record of a union has the fields of its class, and no others."""
+        """The condition that a record of a union has the fields of its class, and no others."""
         for (name, _), part in zip(kind.fields[1:], value[1:], strict=True):
             if kind.is_common(name):
                 continue

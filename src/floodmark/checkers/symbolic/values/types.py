@@ -107,7 +107,7 @@ class Types:
         return kind.low, kind.high
 
     def natural(self) -> Truth:
-        """That the constants left open are natural numbers."""
+        """The condition that the constants left open are natural numbers."""
         return conj(self.numbers.at_most(0, constant) for constant in self.constants.values())
 
     def members(self, kind: Type) -> list[Any]:

@@ -146,7 +146,7 @@ class Values(ContainerTerms):
         return self.has_room(kind, value), Relation(value.holds, self.bound(kind.limit))
 
     def has_room(self, kind: OpenSetType, value: Relation) -> Truth:
-        """That a set has no more elements than its capacity; also false where that cannot be shown.
+        """The condition that a set has no more elements than its capacity; also false where that cannot be shown.
 
         It is shown when the set is known to be small enough, or when some number in its elements differs from element
         to element and lies in a range of as many numbers as the capacity allows, a range that begins or ends where the
