@@ -22,6 +22,7 @@ class Limit(Enum):
 
     STATES = "state"
     STEPS = "step"
+    WALKS = "walk"
     SECONDS = "seconds"
     MEMORY = "memory"
     STORE = "store"
@@ -46,7 +47,7 @@ class Stop:
 
     def __str__(self) -> str:
         match self.limit:
-            case Limit.STATES | Limit.STEPS:
+            case Limit.STATES | Limit.STEPS | Limit.WALKS:
                 return f"the limit of {counted(int(self.amount), self.limit.value)}"
             case Limit.SECONDS:
                 return f"the limit of {counted_seconds(self.amount)}"
@@ -199,6 +200,25 @@ class Premise:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """How random walks covered a model: ``walks`` of up to ``steps`` steps each, drawn from ``seed``.
+
+    ``exact`` is whether the number of distinct states was counted and not estimated, ``once`` how many of them were
+    visited exactly once. ``dead_ends`` are the walks that ended where no action is enabled, ``cut_short`` those that
+    ended where every step leaves the boundary.
+    """
+
+    walks: int
+    steps: int
+    seed: int
+    strategy: str
+    exact: bool
+    once: int
+    dead_ends: int
+    cut_short: int
+
+
 @dataclass(slots=True)
 class SearchResult:
     """What a search found. ``complete`` is true when it saw the whole reachable set; ``stopped`` is the limit that
@@ -211,7 +231,8 @@ class SearchResult:
     containers without a capacity, as far as they are larger than the first one.
     ``memory`` is the largest number of bytes that the command was seen to use; ``notes`` say what the user should know
     about how the search was done.
-    ``assumed`` is the fairness that ``liveness`` rests on.
+    ``assumed`` is the fairness that ``liveness`` rests on. ``walked`` is there for random walks alone: their
+    ``generated`` counts visited states, ``depth`` the states of the longest walk.
     """
 
     engine: str
@@ -238,6 +259,7 @@ class SearchResult:
     workers: int = 1
     state_bits: int = 0
     notes: list[str] = field(default_factory=list)
+    walked: Walked | None = None
 
 
 Watcher = Callable[[Progress], None]

@@ -43,6 +43,8 @@ COUNTERS = 8
 """The place of the first counter: one for each action, then one for each premise."""
 MAX_PREDICATES = 60
 EXPORTED = {"expand", "check", "canonical", "rename", "proved_by_z3"}
+ACTION = "action."
+"""How the names of the parts begin that are actions, one part each, in the order of the interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +118,13 @@ def _of_transitions(program: Program) -> list[Predicate]:
     return [p for p in program.predicates if p.kind == "transition"]
 
 
-def whole(parts: Sequence[CodePart], name: str) -> ir.Module:
-    """All parts in one module, where they can be inlined into one another."""
+def whole(parts: Sequence[CodePart], name: str, exported: Sequence[str] = ()) -> ir.Module:
+    """All parts in one module, where they can be inlined into one another; ``exported`` ones can be called as well."""
     module = ir.Module(name)
     for part in parts:
         part.emit(module)
     for function in module.functions:
-        if function.blocks and function.name not in EXPORTED:
+        if function.blocks and function.name not in EXPORTED and function.name not in exported:
             function.linkage = "internal"
     return module
 
@@ -168,7 +170,7 @@ class _ProgramParts:
         self.of_states = [self.symbols.new(predicate.kind, predicate.name) for predicate in states]
         self.of_transitions = [self.symbols.new(predicate.kind, predicate.name) for predicate in transitions]
         self.of_boundaries = [self.symbols.new(predicate.kind, predicate.name) for predicate in program.boundaries]
-        self.of_actions = [self.symbols.new("action", action.name) for action in program.actions]
+        self.of_actions = [self.symbols.new(ACTION.rstrip("."), action.name) for action in program.actions]
 
     def all(self, plans: Sequence[GuardOrder], symmetry_proof: SymmetryProof | None) -> list[CodePart]:
         found = []

@@ -23,6 +23,7 @@ from floodmark.checkers.command_line.mutate import mutate
 from floodmark.checkers.command_line.plan import plan
 from floodmark.checkers.command_line.prove import prove
 from floodmark.checkers.command_line.report import report
+from floodmark.checkers.command_line.simulate import simulate
 from floodmark.checkers.report import colour
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
@@ -105,5 +106,5 @@ def command() -> None:
     """Checks replication protocols written as plain Python classes."""
 
 
-for each in (init, check, explore, report, gate, mutate, export, list_, show, plan, prove, conform):
+for each in (init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform):
     command.add_command(each)

@@ -65,7 +65,11 @@ def check(
         symmetry=symmetry if isinstance(symmetry, bool) else _names(symmetry),
     )
     limits = Limits(states, seconds, None if memory is None else amount(str(memory)))
-    asked = Check(spec, None, CheckSettings(engine=engine, limits=limits, workers=workers))
+    return result_of(Check(spec, None, CheckSettings(engine=engine, limits=limits, workers=workers)), names, good)
+
+
+def result_of(asked: Check, names: Sequence[str] | None, good: type[Model] | None) -> Result:
+    """Runs a check for a program; ``names`` are the properties that it names, None for all."""
     found = _run(asked)
     if found.exit_code == ExitCode.INTERNAL_ERROR:
         raise RuntimeError("\n".join(filter(None, [f"internal error: {found.message}", found.traceback])))

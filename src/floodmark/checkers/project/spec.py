@@ -32,6 +32,7 @@ from floodmark.checkers.project.spec_entries import (
     ProofExpectation,
     ProofMethod,
     Proving,
+    Simulate,
     SurvivalReason,
     Tier,
 )
@@ -71,6 +72,7 @@ class Spec:
     idle: tuple[str, ...] = ()
     vacuous: tuple[str, ...] = ()
     limits: Limits = Limits()
+    simulate: Simulate | None = None
     fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
     flawed: tuple[Flawed, ...] = ()
     prove: tuple[Proving, ...] = ()
@@ -238,6 +240,7 @@ def read_all(address: Path) -> list[Spec]:
     specs = [Spec(path=path, **each) for each in values]
     for spec in specs:
         _require_distinct(spec)
+        _require_violation(spec)
     if row is None:
         return specs
     names = [spec.row for spec in specs if spec.row is not None]
@@ -282,6 +285,13 @@ def _require_distinct(spec: Spec) -> None:
     for index, proving in enumerate(spec.prove):
         if proving.name in [other.name for other in spec.prove[:index]]:
             raise SourceError("the spec already asks for this proof", str(spec.path), proving.line)
+
+
+def _require_violation(spec: Spec) -> None:
+    """Refuses random walks for a model that is expected to hold, which they never show."""
+    if spec.simulate is not None and spec.expect.verdict != "violated":
+        message = "random walks never show that a property holds: expect a violation, or leave [simulate] out and use"
+        raise spec.error(f"{message} floodmark simulate", "simulate")
 
 
 def tool_settings(root: Path) -> dict[str, Any]:

@@ -38,6 +38,21 @@ class Flawed:
     line: int | None = None
 
 
+StrategyName = Literal["actions", "instances", "priorities", "swarm", "novel"]
+STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulate:
+    """Random walks instead of a search: how many, of how many steps at most, drawn from which seed, and how each draws
+    its next step (``checkers/simulation/walker.py`` says what each strategy is)."""
+
+    walks: int = 100_000
+    steps: int = 100
+    seed: int = 0
+    strategy: StrategyName = "actions"
+
+
 ProofMethod = Literal["induction", "bmc", "k-induction", "infer", "ranking"]
 ProofExpectation = Literal["holds", "bounded"]
 """The expected result of a proof. A bounded search proves less than the others: no violation within its depth. A spec

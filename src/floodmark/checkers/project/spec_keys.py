@@ -16,11 +16,13 @@ from floodmark.checkers.project.input_limits import brief
 from floodmark.checkers.project.spec_address import class_name
 from floodmark.checkers.project.spec_entries import (
     PROOF_METHODS,
+    STRATEGIES,
     TIERS,
     Expect,
     Flawed,
     Mutation,
     Proving,
+    Simulate,
     SpecRow,
     SurvivalReason,
 )
@@ -132,6 +134,12 @@ LIMITS: Sequence[Key] = (
     Key("seconds", SECONDS, "The most time."),
     Key("memory", MEMORY, "The most memory for all processes; a search that needs more continues in files on disk."),
 )
+SIMULATE: Sequence[Key] = (
+    Key("walks", POSITIVE, "The number of walks.", "100,000"),
+    Key("steps", POSITIVE, "The most steps of a walk.", "100"),
+    Key("seed", COUNT, "What the random numbers are drawn from: the same seed is the same walks.", "0"),
+    Key("strategy", one_of(STRATEGIES), "As `floodmark simulate --strategy`.", '`"actions"`'),
+)
 FAIRNESS: Sequence[Key] = (
     Key("strong", FLAG, "Strong fairness instead of weak.", "`false`"),
     Key("each", NAME_OR_NAMES, "Parameters of the action: each choice of them is fair separately."),
@@ -195,6 +203,9 @@ COMMON: Sequence[Key] = (
     Key("expect", table(EXPECT, dict), "The expected result of a check of the model."),
     Key("limits", table(LIMITS, Limits), "Where a search, also that of a known-bad design, gives up and "
         "is undetermined (exit code 3). `--max-states`, `--max-seconds` and `--max-memory` take precedence."),
+    Key("simulate", table(SIMULATE, Simulate), "Random walks instead of a search, for a violation that no search "
+        "reaches. They never show that a property holds, so the spec has to expect `verdict = \"violated\"`; known-bad "
+        "designs are walked in the same way."),
     Key("fairness", fairness(FAIRNESS), "Fairness assumptions about actions, by name, as in `drain = \"weak\"`. They "
         "are added to those of the model's `@fair`; `\"none\"` removes one."),
 )

@@ -100,6 +100,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "compile_seconds": round(found.compile_seconds, 6),
         "memory": found.memory,
         "notes": found.notes,
+        "walked": None if found.walked is None else asdict(found.walked),
         "workers": found.workers,
         "state_bits": found.state_bits,
         "reproduce": result.reproduce,

@@ -22,7 +22,7 @@ from floodmark.checkers.report.liveness import (
     superfluous_lines,
 )
 from floodmark.checkers.report.trace import marked, trace_lines
-from floodmark.checkers.search_result import SearchResult, Violation
+from floodmark.checkers.search_result import SearchResult, Violation, Walked
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.liveness_findings import undetermined
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
@@ -118,8 +118,19 @@ def _word(result: CheckResult) -> tuple[str, str]:
 def figures(result: CheckResult) -> str:
     """The size of a search: ``9,716 states, 41,202 generated, depth 19, 0.1 s``."""
     found = result.search_result or SearchResult(engine="")
+    if found.walked is not None:
+        return walked(found, found.walked, seconds(result))
     size = counted(found.distinct, "orbit" if result.symmetry else "state")
     return f"{size}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
+
+
+def walked(found: SearchResult, walks: Walked, taken: str) -> str:
+    """How far random walks came: ``2,000 walks (actions, seed 0), 201,354 states, 9,247 of them distinct, ...``."""
+    about = "" if walks.exact else "about "
+    return (
+        f"{counted(walks.walks, 'walk')} ({walks.strategy}, seed {walks.seed}), {counted(found.generated, 'state')}, "
+        f"{about}{found.distinct:,} of them distinct, at most {counted(found.depth - 1, 'step')}, {taken}"
+    )
 
 
 def seconds(result: CheckResult) -> str:
@@ -153,6 +164,10 @@ def warnings(result: CheckResult) -> list[str]:
     for name in result.unreached:
         prop = result.find_property(name)
         said.append(f"never reached: {name}" + (f" ({shown_line(prop.file, prop.line)})" if prop else ""))
+    if found.walked is not None:
+        goals = [prop.name for prop in result.properties if prop.kind == "reachable"]
+        missed = [name for name in goals if name not in found.reached]
+        said += [f"not reached by these walks: {', '.join(missed)}"] if missed else []
     said += superfluous_lines(found)
     if found.cut:
         said.append(f"the search was cut at the boundary {counted(found.cut, 'time')}")

@@ -15,7 +15,16 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.used_files import current
 from floodmark.checkers.report.json import SCHEMA
 from floodmark.checkers.saved.retrace import WrittenEntry, require_shown, retraced, step_of
-from floodmark.checkers.search_result import FairReason, Finding, Limit, Premise, SearchResult, Stop, Violation
+from floodmark.checkers.search_result import (
+    FairReason,
+    Finding,
+    Limit,
+    Premise,
+    SearchResult,
+    Stop,
+    Violation,
+    Walked,
+)
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.checkers.verdict.divergence import Divergence, Ruling, Said
 from floodmark.checkers.verdict.gate_outcome import Drift
@@ -151,6 +160,7 @@ def _search_result(model: Model, properties: Sequence[Property], entry: WrittenE
         vacuous=[Premise(**premise) for premise in entry["vacuous"]],
         liveness=_findings(model, properties, entry["liveness"]),
         assumed=tuple(entry["fairness"]),
+        walked=None if entry["walked"] is None else Walked(**entry["walked"]),
     )
 
 

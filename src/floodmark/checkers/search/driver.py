@@ -18,6 +18,7 @@ from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search.store import OutOfRoom, Packed, Store
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import (
@@ -32,9 +33,8 @@ from floodmark.checkers.search_result import (
     Watcher,
 )
 from floodmark.compiler.layout import digest_text
-from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
 from floodmark.language.model import Model
-from floodmark.language.reference import holds, initial_states, within_boundary
+from floodmark.language.reference import holds
 from floodmark.language.widths import FIRST_WIDTHS, Widths
 
 PROGRESS_SECONDS = 0.2
@@ -194,20 +194,12 @@ class Search:
 
     def _start(self) -> None:
         layout = self.interface.layout
-        packed: list[Packed] = []
-        try:
-            for step, state in initial_states(self.model):
-                self.initial += 1
-                self.tracer.initial.append((step, state))
-                if self._starts_within(TraceState(step, state)):
-                    packed.append(layout.pack(state))
-        except ValueOutOfRange as error:
-            self.found.violations.append(Violation.of_error(error, "", ()))
-        if not self.initial and not self.found.violations:
-            raise ModelError(
-                "the model has no initial state: every @initial method's require is false",
-                *type(self.model).source_position(),
-            )
+        beginning = beginnings(self.model, list(self.by_name.values()))
+        self.initial = len(beginning.states)
+        self.tracer.initial = beginning.states
+        self.found.cut += beginning.cut
+        self.found.violations += beginning.violations
+        packed: list[Packed] = [layout.pack(state) for state in beginning.within]
         for start in range(0, len(packed), loops.BATCH):
             batch = [self.tracer.canonical(words) for words in packed[start : start + loops.BATCH]]
             try:
@@ -216,24 +208,6 @@ class Search:
                 self.moves.outgrown(self, full.stop)
         self._check()
         self.moves.begin(self)
-
-    def _starts_within(self, first: TraceState) -> bool:
-        """Whether an initial state lies within the boundary; one outside is only checked."""
-        name = ""
-        try:
-            if within_boundary(self.model, first.state):
-                return True
-            self.found.cut += 1
-            for prop in self.by_name.values():
-                name = prop.name
-                if prop.kind == "transition":
-                    continue
-                is_true = holds(self.model, prop.function, first.state)
-                if prop.kind == "invariant" and not is_true:
-                    self.found.violations.append(Violation("invariant", name, (first,)))
-        except ValueOutOfRange as error:
-            self.found.violations.append(Violation.of_error(error, name, (first,)))
-        return False
 
     def _flood(self) -> None:
         while not self.found.violations and not self.stop:
@@ -406,13 +380,8 @@ class Search:
         return self.tracer.failing_step(trace, transitions, of_states)
 
     def _failed_check(self, state: Packed) -> Violation:
-        trace = self.tracer.to_state(state, self.level)
-        for name in self.interface.state_predicates:
-            try:
-                holds(self.model, self.by_name[name].function, trace[-1].state)
-            except SourceError as error:
-                return Violation.of_error(error, name, trace)
-        raise self.tracer.unexplained(f"a property fails where CPython evaluates it, in {trace[-1].state}")
+        of_states = [self.by_name[name] for name in self.interface.state_predicates]
+        return self.tracer.failing_check(self.tracer.to_state(state, self.level), of_states)
 
     def _count(self) -> None:
         found = self.found

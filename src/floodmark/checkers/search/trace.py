@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
+from typing import Protocol
 
 import numpy as np
 
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.search.store import Packed, Store
+from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
@@ -27,10 +28,17 @@ MAX_SUCCESSORS = 1 << 16
 itself."""
 
 
-class Tracer:
-    """Rebuilds shortest paths from the levels of a store."""
+class Parents(Protocol):
+    """Where the way back from a state is found: a store, or a walk."""
 
-    def __init__(self, model: Model, kernel: Kernel, store: Store) -> None:
+    def parent_in(self, level: int, target: Packed) -> Packed | None:
+        """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
+
+
+class Tracer:
+    """Rebuilds paths from the levels of a store, where they are shortest, or from a walk."""
+
+    def __init__(self, model: Model, kernel: Kernel, store: Parents) -> None:
         self.model = model
         self.kernel = kernel
         self.layout = kernel.interface.layout
@@ -118,6 +126,16 @@ class Tracer:
         raise RuntimeError(
             "compiled code says that a state outside the boundary breaks a property, but CPython finds none that does"
         )
+
+    def failing_check(self, trace: tuple[TraceState, ...], of_states: Sequence[Property]) -> Violation:
+        """How a property of states fails in the last state of a trace."""
+        state = trace[-1].state
+        for prop in of_states:
+            try:
+                holds(self.model, prop.function, state)
+            except SourceError as error:
+                return Violation.of_error(error, prop.name, trace)
+        raise self.unexplained(f"a property fails where CPython evaluates it, in {state}")
 
     def failing_step(
         self, trace: tuple[TraceState, ...], transitions: Sequence[Property], of_states: Sequence[Property]

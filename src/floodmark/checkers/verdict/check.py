@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,7 @@ from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, about, did_you_mean
 from floodmark.checkers.project.spec import DEADLOCK, Flawed, Spec, Tier, only, read_all
 from floodmark.checkers.project.spec_address import class_name
+from floodmark.checkers.project.spec_entries import Simulate
 from floodmark.checkers.search_result import Limits, Options, Symmetry
 from floodmark.compiler.renaming import identifiers_in
 from floodmark.language.errors import SourceError
@@ -44,6 +45,7 @@ class CheckSettings:
     deadlock: bool = False
     properties: tuple[str, ...] = ()
     only_variant: str | None = None
+    walks: Simulate | None = None
     compare: bool = True
     master: str | None = None
     distribute: Literal["auto", "always"] = "auto"
@@ -96,6 +98,11 @@ class Check:
         return Options(workers, self.symmetry, self._deadlock, limits, self._likely, self.spec.fairness)
 
     @property
+    def walks(self) -> Simulate | None:
+        """The random walks to take instead of a search."""
+        return self.spec.simulate if self.settings.walks is None else self.settings.walks
+
+    @property
     def tier(self) -> Tier:
         """The tier of the gate that makes the check."""
         return self.spec.tier_of(self.flawed)
@@ -133,7 +140,7 @@ class Check:
     @property
     def large(self) -> bool:
         """Whether the search should have the machine to itself; that of a known-bad design ends early."""
-        if self.tier == "deep":
+        if self.tier == "deep" or (self.walks is not None and self.flawed is None):
             return True
         return self.flawed is None and (self.spec.expect.distinct or 0) >= MIN_STATES_FOR_ALL_CORES
 
@@ -219,11 +226,16 @@ class Check:
     def reproduce(self) -> str:
         """The command that runs this check alone."""
         settings = self.settings
-        words = ["floodmark", "check", shown(self.spec.address)]
+        command = "check" if settings.walks is None else "simulate"
+        words = ["floodmark", command, shown(self.spec.address)]
         if self.flawed is not None:
             words += ["--only-variant", self.flawed.name]
         elif self.spec.flawed:
             words += ["--only-variant", class_name(self.spec.model)]
+        if settings.walks is not None:
+            usual = asdict(Simulate())
+            changed = {name: value for name, value in asdict(settings.walks).items() if value != usual[name]}
+            words += [word for name, value in changed.items() for word in (f"--{name}", str(value))]
         for name, value in settings.constants.items():
             words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         for file in settings.invariant_files:

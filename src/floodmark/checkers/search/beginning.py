@@ -1,0 +1,58 @@
+"""The initial states of a model, as CPython makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import TraceState, Violation
+from floodmark.language.errors import ModelError, ValueOutOfRange
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, holds, initial_states, within_boundary
+
+
+@dataclass(slots=True)
+class Beginning:
+    """All initial states, and those ``within`` the boundary, from which a search goes on. The others, ``cut`` of them,
+    are only checked; ``violations`` are what was found wrong about them."""
+
+    states: list[tuple[Step, State]] = field(default_factory=list)
+    within: list[State] = field(default_factory=list)
+    cut: int = 0
+    violations: list[Violation] = field(default_factory=list)
+
+
+def beginnings(model: Model, properties: Sequence[Property]) -> Beginning:
+    """The initial states of a model. Raises ModelError where it has none."""
+    found = Beginning()
+    try:
+        for step, state in initial_states(model):
+            found.states.append((step, state))
+            if _is_within(model, properties, TraceState(step, state), found):
+                found.within.append(state)
+    except ValueOutOfRange as error:
+        found.violations.append(Violation.of_error(error, "", ()))
+    if not found.states and not found.violations:
+        raise ModelError(
+            "the model has no initial state: every @initial method's require is false", *type(model).source_position()
+        )
+    return found
+
+
+def _is_within(model: Model, properties: Sequence[Property], first: TraceState, found: Beginning) -> bool:
+    name = ""
+    try:
+        if within_boundary(model, first.state):
+            return True
+        found.cut += 1
+        for prop in properties:
+            name = prop.name
+            if prop.kind == "transition":
+                continue
+            is_true = holds(model, prop.function, first.state)
+            if prop.kind == "invariant" and not is_true:
+                found.violations.append(Violation("invariant", name, (first,)))
+    except ValueOutOfRange as error:
+        found.violations.append(Violation.of_error(error, name, (first,)))
+    return False

@@ -1,0 +1,45 @@
+"""The machine code for walks: each action of a model as a function of its own, its properties, and the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, object_image
+from floodmark.checkers.codegen.loop_compiler import compile_loops
+from floodmark.checkers.codegen.model_module import ACTION, Interface, parts, whole
+from floodmark.checkers.kernel.compiled_model import code_hash
+from floodmark.checkers.simulation.walk_loops import WALK_LOOPS
+from floodmark.compiler.program import read_program
+from floodmark.language.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class WalkCode:
+    """What a walker calls. ``actions`` are the addresses of the actions' functions, in the interface's order."""
+
+    interface: Interface
+    model: MachineCode
+    actions: tuple[int, ...]
+    loop: MachineCode
+
+
+def build_walk_code(model: Model, properties: Mapping[str, Callable[..., bool]], good: bool) -> WalkCode:
+    """Compiles a model with its constants and properties, or takes the code from the cache. ``good`` code takes a
+    second or more to compile; plain code consists of the parts that a search begins with."""
+    program = read_program(model, properties)
+    made_of, interface = parts(program, None)
+    made_of = [part for part in made_of if part.name != "expand"]
+    symbols = [part.name for part in made_of if part.name.startswith(ACTION)]
+    hashed = code_hash("checkers/simulation")
+    if good:
+        key = {"walks": " ".join(part.key for part in made_of), "compiler": hashed}
+        images = [object_image(key, lambda: whole(made_of, program.name, symbols), GOOD)]
+    else:
+        images = [object_image({"part": part.key, "compiler": code_hash()}, part.module, PLAIN) for part in made_of]
+    words = interface.layout.words
+    loop = object_image(
+        {"loop": hashed, "words": str(words)}, lambda: compile_loops(WALK_LOOPS, {"NW": words}), GOOD
+    )
+    code = MachineCode(images)
+    return WalkCode(interface, code, tuple(code.address(symbol) for symbol in symbols), MachineCode([loop]))

@@ -1,0 +1,32 @@
+"""Random walks, as a run sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from floodmark.checkers.engine import Engine
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import SearchResult, Watcher
+from floodmark.checkers.verdict.check import Check
+from floodmark.language.model import Model
+
+
+class Walks(Engine):
+    """Takes random walks, where a spec or the command asks for them."""
+
+    def asked_for(self, check: Check) -> bool:
+        return check.walks is not None
+
+    def load(self) -> None:
+        from floodmark.checkers.simulation import simulate  # noqa: F401 - with LLVM, which takes a while
+
+    def search(
+        self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
+    ) -> SearchResult:
+        from floodmark.checkers.simulation.simulate import simulate
+        from floodmark.checkers.simulation.walker import Strategy, Walking
+
+        asked = check.walks
+        assert asked is not None
+        walking = Walking(asked.walks, asked.steps, asked.seed, Strategy[asked.strategy.upper()])
+        return simulate(model, properties, check.options, walking, watch)

@@ -1,0 +1,247 @@
+"""Random walks over a model: all safety properties on every state and step, on all cores, and never a green verdict.
+
+Walks come in groups. Threads take one group after the other, in the order of their numbers; the first problem of the
+lowest group that has one is the result. So the same seed finds the same counterexample with any number of workers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from floodmark.checkers.adaptive_capacity import Run, search_growing
+from floodmark.checkers.kernel.compiled_model import build_kernel
+from floodmark.checkers.kernel.stepper import Stepper
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.resources import cores
+from floodmark.checkers.search.beginning import beginnings
+from floodmark.checkers.search.driver import PROGRESS_SECONDS
+from floodmark.checkers.search.store import Packed
+from floodmark.checkers.search.trace import Tracer
+from floodmark.checkers.search_result import (
+    Limit,
+    Options,
+    Progress,
+    SearchResult,
+    Stop,
+    TraceState,
+    Violation,
+    Walked,
+    Watcher,
+)
+from floodmark.checkers.simulation.compiled_walks import build_walk_code
+from floodmark.checkers.simulation.sample import Sample
+from floodmark.checkers.simulation.shrinking import shrunk
+from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking
+from floodmark.language.model import Model
+from floodmark.language.plurals import counted
+from floodmark.language.reference import holds
+from floodmark.language.widths import Widths
+
+MANY_STEPS = 1_000_000
+"""With so many steps, good code is worth the time that it takes to compile."""
+
+
+def simulate(
+    model: Model, properties: Sequence[Property], options: Options, walking: Walking, watch: Watcher | None = None
+) -> SearchResult:
+    """What random walks meet. Liveness is about infinite runs and is not looked at, which a note says.
+
+    Raises SourceError when the model or a property cannot be read, or fails in an initial state.
+    """
+    of_states = [prop for prop in properties if not prop.is_liveness]
+
+    def prepare(model: Model, options: Options, _: Widths) -> Run:
+        return _Simulation(model, of_states, options, walking, watch).run
+
+    found = search_growing(model, options, watch, prepare)
+    found.engine = "walks"
+    if len(of_states) < len(properties):
+        count = counted(len(properties) - len(of_states), "liveness property")
+        found.notes.append(f"walks are finite and do not look at {count}")
+    return found
+
+
+@dataclass(slots=True)
+class _Groups:
+    """Which group is next, and the lowest one that met a problem."""
+
+    last: int
+    next: int = 0
+    hit: Hit | None = None
+
+    def take(self) -> int | None:
+        """The number of a group that nobody has taken; None when there is none, or a problem is known before it."""
+        if self.next >= self.last or (self.hit is not None and self.next * GROUP > self.hit.walk):
+            return None
+        self.next += 1
+        return self.next - 1
+
+
+class _Simulation:
+    """The walks of one model whose containers have certain widths."""
+
+    def __init__(
+        self, model: Model, properties: Sequence[Property], options: Options, walking: Walking, watch: Watcher | None
+    ) -> None:
+        self.model = model
+        self.properties = properties
+        self.options = options
+        self.walking = walking
+        self.watch = watch
+        self.by_name = {prop.name: prop for prop in properties}
+        self.functions = {prop.name: prop.function for prop in properties}
+        started = time.perf_counter()
+        self.code = build_walk_code(model, self.functions, walking.walks * walking.steps >= MANY_STEPS)
+        self.found = SearchResult("walks", compile_seconds=time.perf_counter() - started)
+        self.found.state_bits = self.code.interface.layout.bits
+        self.lock = threading.Lock()
+        self.groups = _Groups(-(-walking.walks // GROUP))
+        self.late = False
+
+    def run(self) -> SearchResult:
+        self.started = self.shown = time.perf_counter()
+        beginning = beginnings(self.model, self.properties)
+        found = self.found
+        found.violations += beginning.violations
+        found.cut = beginning.cut
+        if beginning.within and not found.violations:
+            layout = self.code.interface.layout
+            initial = [layout.pack(state) for state in beginning.within]
+            found.workers = min(self.options.workers or cores(), self.groups.last) or 1
+            self.walkers = [self._walker(initial) for _ in range(found.workers)]
+            with ThreadPoolExecutor(found.workers) as threads:
+                list(threads.map(self._walk, self.walkers))
+            self._count()
+            if self.groups.hit is not None:
+                self._explain(self.groups.hit, initial)
+        limit, walks = self.options.limits.seconds, Stop(Limit.WALKS, self.walking.walks)
+        found.stopped = Stop(Limit.SECONDS, limit) if self.late and limit is not None else walks
+        found.seconds = time.perf_counter() - self.started
+        return found
+
+    def _walker(self, initial: Sequence[Packed]) -> Walker:
+        return Walker(self.code, initial, self.walking, self._invariants(), self.options.deadlock)
+
+    def _invariants(self) -> int:
+        """The mask of the state properties that have to hold."""
+        names = self.code.interface.state_predicates
+        return sum(1 << place for place, name in enumerate(names) if self.by_name[name].kind == "invariant")
+
+    def _walk(self, walker: Walker) -> None:
+        """One thread's work."""
+        while True:
+            with self.lock:
+                group = self.groups.take()
+            if group is None or self._paused(group * GROUP):
+                return
+            first = group * GROUP
+            hit = walker.take(first, min(first + GROUP, self.walking.walks), partial(self._paused, first))
+            if hit is not None:
+                with self.lock:
+                    self.groups.hit = min(filter(None, (self.groups.hit, hit)))
+
+    def _paused(self, first: int) -> bool:
+        """Whether the walks from ``first`` on need not go on; shows progress."""
+        now = time.perf_counter()
+        seconds = self.options.limits.seconds
+        if seconds is not None and now - self.started > seconds:
+            self.late = True
+        if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
+            self.shown = now
+            visits = sum(walker.visits for walker in self.walkers)
+            done, all_of_them = self.groups.next * GROUP, counted(self.walking.walks, "walk")
+            note = f"{done:,} of {all_of_them}, {visits / (now - self.started) / 1e6:.1f} M steps/s"
+            self.watch(Progress(0, 0, 0, visits, now - self.started, 0, note=note))
+        return self.late or (self.groups.hit is not None and first > self.groups.hit.walk)
+
+    def _count(self) -> None:
+        found, walkers = self.found, self.walkers
+        sample = Sample.union(walker.sample() for walker in walkers)
+        found.distinct = sample.distinct
+        found.generated = sum(walker.visits for walker in walkers)
+        found.depth = max(walker.deepest for walker in walkers) + 1
+        taken = np.sum([walker.taken for walker in walkers], axis=0)
+        names = self.code.interface.actions
+        found.actions = dict(zip(names, taken[: len(names)].tolist(), strict=True))
+        reached = int(np.bitwise_or.reduce([walker.reached for walker in walkers]))
+        for place, name in enumerate(self.code.interface.state_predicates):
+            if self.by_name[name].kind == "reachable" and reached >> place & 1:
+                found.reached[name] = ()
+        found.walked = Walked(
+            walks=min(self.groups.next * GROUP, self.walking.walks),
+            steps=self.walking.steps,
+            seed=self.walking.seed,
+            strategy=self.walking.strategy.name.lower(),
+            exact=sample.is_exact,
+            once=sample.once,
+            dead_ends=sum(walker.dead_ends for walker in walkers),
+            cut_short=sum(walker.cut_short for walker in walkers),
+        )
+
+    def _explain(self, hit: Hit, initial: Sequence[Packed]) -> None:
+        """Takes the walk of a problem again, in CPython; makes it shorter where that can be done."""
+        path = self._walker(initial).path(hit)
+        kernel = build_kernel(self.model, self.functions, False)
+        tracer = Tracer(self.model, kernel, _Path(path))
+        tracer.initial = beginnings(self.model, self.properties).states
+        trace = tracer.to_state(path[-1], len(path) - 1)
+        for violation in self._violations(hit, tracer, trace, Stepper(kernel.model, kernel.interface)):
+            self.found.violations.append(shrunk(self.model, violation, self.by_name.get(violation.property), kernel))
+        self.found.notes.append(f"found by walk {hit.walk}, after {counted(hit.step, 'step')}")
+
+    def _violations(
+        self, hit: Hit, tracer: Tracer, trace: tuple[TraceState, ...], stepper: Stepper
+    ) -> Iterable[Violation]:
+        interface = self.code.interface
+        of_states = [self.by_name[name] for name in interface.state_predicates]
+        if hit.problem is Problem.DEAD_END:
+            yield Violation("deadlock", "deadlock", trace)
+        elif hit.problem is Problem.FAILED_CHECK:
+            yield tracer.failing_check(trace, of_states)
+        elif hit.problem is Problem.FALSE_STATE:
+            for place, prop in enumerate(of_states):
+                if hit.mask >> place & 1:
+                    if holds(self.model, prop.function, trace[-1].state):
+                        raise RuntimeError(f"{prop.name}: compiled code says false where CPython says true")
+                    yield Violation("invariant", prop.name, trace)
+        else:
+            yield from self._wrong_steps(tracer, trace, stepper)
+
+    def _wrong_steps(
+        self, tracer: Tracer, trace: tuple[TraceState, ...], stepper: Stepper
+    ) -> Iterable[Violation]:
+        """What is wrong about the steps from the last state of a walk."""
+        interface = self.code.interface
+        last = interface.layout.pack(trace[-1].state)
+        level = len(trace) - 1
+        made = stepper.expand(last)
+        for place, name in enumerate(interface.transition_predicates):
+            if made.broken >> place & 1:
+                yield Violation("transition", name, tracer.broken_step(last, level, self.functions[name]))
+        outside = ~made.inside & self._invariants()
+        for place, name in enumerate(interface.state_predicates):
+            if outside >> place & 1:
+                yield Violation("invariant", name, tracer.step_outside(last, level, self.functions[name]))
+        if made.failed:
+            transitions = [self.by_name[name] for name in interface.transition_predicates]
+            of_states = [self.by_name[name] for name in interface.state_predicates]
+            yield tracer.failing_step(trace, transitions, of_states)
+
+
+class _Path:
+    """A walk, as the way back from each of its states."""
+
+    def __init__(self, states: Sequence[Packed]) -> None:
+        self.states = states
+
+    def parent_in(self, level: int, target: Packed) -> Packed | None:
+        """The state of the walk at a level."""
+        assert target == self.states[level + 1]
+        return self.states[level]

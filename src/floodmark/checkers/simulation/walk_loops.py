@@ -1,0 +1,316 @@
+"""The inner loop of random walks, written for ``codegen/loop_compiler.py`` as those of the search are.
+
+A walk begins in an initial state and takes one step after the other. It ends after ``STEPS`` steps, where no action is
+enabled, or where every enabled step leaves the boundary. Its random numbers come from a generator that is seeded with
+the number of the walk alone, so a walk is the same whichever thread takes it, and in whatever order.
+
+The visited states are counted in a sample, not one by one: those whose fingerprint has ``LEVEL`` certain bits all zero.
+When the table is full, ``LEVEL`` grows by one and about half of the sample leaves it (P. Flajolet, "On adaptive
+sampling", Computing 43, 1990). So the sample is exact as long as it is small; later its size times two to the power of
+``LEVEL`` estimates the number of distinct states without bias. Bit 0 of a cell says that the state was seen again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from floodmark.checkers.codegen.loop_compiler import Word, Words, call_model, exported, offset, words_at
+from floodmark.checkers.kernel.loops import (
+    BROKEN,
+    CUT,
+    EVERYTHING,
+    FAILED,
+    OUTSIDE,
+    SEED_1,
+    copy,
+    fingerprint,
+)
+
+NW = 1
+
+# Fields of a walker, an array of words.
+CURRENT, OUT, CONTEXT, CHECK, ACTIONS, ACTION_COUNT, INITIAL, INITIAL_COUNT = range(8)
+ORDER, KEPT, RANDOM, SEED, WALK, LAST_WALK, STEP, STEPS = range(8, 16)
+STRATEGY, TAKEN, FALSE_WANTED, TRUE_WANTED, REACHED, DEADLOCK, FOUND, MASK = range(16, 24)
+PATH, SAMPLE, SAMPLE_SIZE, SAMPLE_COUNT, LEVEL, SPARE, VISITS, SEEN = range(24, 32)
+SEEN_SIZE, DEAD_ENDS, CUT_SHORT, ENDS, CHOSEN, DEEPEST, NOTED = range(32, 39)
+WALKER_FIELDS = 40
+"""``TAKEN`` counts the steps of each action, ``ENDS`` has room for the number of an instance after each action's, and
+``PATH``, unless it is zero, takes the states of a walk, one after the other, up to the one after ``NOTED`` steps."""
+
+BY_ACTION, BY_INSTANCE, BY_PRIORITY, SWARM, NOVEL = range(5)
+"""Strategies: how the next step is drawn."""
+
+PAUSED, DONE, FOUND_SOMETHING = range(3)
+"""What ``walk`` returns."""
+FALSE_STATE, FAILED_CHECK, WRONG_STEP, DEAD_END = range(1, 5)
+"""What ``FOUND`` may hold: properties are false in the current state, or fail there; a step from it is wrong; it has no
+successor."""
+
+PAUSE = 1 << 16
+"""Steps after which ``walk`` lets Python look at the limits."""
+NOVEL_TRIES = 4
+"""Steps that ``NOVEL`` draws before it takes one to a state that was seen before."""
+CHANGES = 3
+"""How often, on average, a walk by priorities gives the action that it has just taken the lowest priority."""
+GOLDEN = 0x9E3779B97F4A7C15
+MIX_1 = 0xBF58476D1CE4E5B9
+MIX_2 = 0x94D049BB133111EB
+
+
+def mixed(number: Word) -> Word:
+    """The finaliser of splitmix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+    OOPSLA 2014)."""
+    z = (number ^ (number >> 30)) * MIX_1
+    z = (z ^ (z >> 27)) * MIX_2
+    return z ^ (z >> 31)
+
+
+def drawn(w: Words, bound: Word) -> Word:
+    """A random number below ``bound``, which is below 2**32."""
+    random = w[RANDOM] + GOLDEN
+    w[RANDOM] = random
+    return ((mixed(random) >> 32) * bound) >> 32
+
+
+def place_in(table: Words, size: Word, key: Word) -> Word:
+    """The cell of a table that holds a key, or the empty one where it belongs."""
+    place = ((key >> 32) * size) >> 32
+    while table[place] != 0 and (table[place] | 1) != (key | 1):
+        place = place + 1
+        if place == size:
+            place = 0
+    return place
+
+
+def thin_out(w: Words) -> None:
+    """Makes room in the sample: about half of the fingerprints leave it."""
+    full = w[SAMPLE]
+    empty = w[SPARE]
+    table = words_at(full)
+    spare = words_at(empty)
+    size = w[SAMPLE_SIZE]
+    w[LEVEL] = w[LEVEL] + 1
+    mask = ((1 << w[LEVEL]) - 1) << 1
+    kept = 0
+    for i in range(size):
+        spare[i] = 0
+    for j in range(size):
+        cell = table[j]
+        if cell != 0 and cell & mask == 0:
+            spare[place_in(spare, size, cell)] = cell
+            kept = kept + 1
+    w[SAMPLE] = empty
+    w[SPARE] = full
+    w[SAMPLE_COUNT] = kept
+
+
+def visit(w: Words, current: Words) -> None:
+    """Counts a visit of the current state, and notes it where the path is wanted."""
+    w[VISITS] = w[VISITS] + 1
+    if w[STEP] > w[DEEPEST]:
+        w[DEEPEST] = w[STEP]
+    if w[PATH] != 0:
+        copy(offset(words_at(w[PATH]), w[STEP] * NW), current)
+        w[NOTED] = w[STEP]
+    key = fingerprint(current, SEED_1) & ~1
+    if key == 0:
+        key = 2
+    if key & (((1 << w[LEVEL]) - 1) << 1) == 0:
+        table = words_at(w[SAMPLE])
+        place = place_in(table, w[SAMPLE_SIZE], key)
+        if table[place] == 0:
+            table[place] = key
+            w[SAMPLE_COUNT] = w[SAMPLE_COUNT] + 1
+            if w[SAMPLE_COUNT] * 2 > w[SAMPLE_SIZE]:
+                thin_out(w)
+        else:
+            table[place] = table[place] | 1
+
+
+def look(w: Words, current: Words, context: Words) -> None:
+    """Evaluates the state predicates in the current state."""
+    mask = call_model(w[CHECK], current, context)
+    w[REACHED] = w[REACHED] | mask
+    wrong = ~mask & w[FALSE_WANTED]
+    if context[FAILED] != 0:
+        context[FAILED] = 0
+        w[FOUND] = FAILED_CHECK
+        wrong = 0
+    if wrong != 0:
+        w[FOUND] = FALSE_STATE
+        w[MASK] = wrong
+
+
+def begin(w: Words, current: Words) -> None:
+    """Begins the walk of the number in ``WALK``."""
+    w[RANDOM] = mixed(w[SEED] ^ mixed(w[WALK] + 1))
+    copy(current, offset(words_at(w[INITIAL]), drawn(w, w[INITIAL_COUNT]) * NW))
+    order = words_at(w[ORDER])
+    count = w[ACTION_COUNT]
+    for i in range(count):
+        order[i] = i
+    w[KEPT] = count
+    if w[STRATEGY] == BY_PRIORITY:
+        for j in range(count):
+            other = j + drawn(w, count - j)
+            action = order[other]
+            order[other] = order[j]
+            order[j] = action
+    if w[STRATEGY] == SWARM:
+        kept = 0
+        for k in range(count):
+            if drawn(w, 2) == 1:
+                order[k] = order[kept]
+                order[kept] = k
+                kept = kept + 1
+        if kept > 0:
+            w[KEPT] = kept
+
+
+def steps_of_an_action(w: Words, current: Words, context: Words) -> Word:
+    """Takes all steps of one enabled action, which is left in ``CHOSEN``; returns how many there are. Without
+    priorities, each enabled action is as likely as another: it is the first enabled one in a random order."""
+    order = words_at(w[ORDER])
+    actions = words_at(w[ACTIONS])
+    out = words_at(w[OUT])
+    kept = w[KEPT]
+    made = 0
+    i = 0
+    while i < kept:
+        place = i
+        if w[STRATEGY] != BY_PRIORITY:
+            place = i + drawn(w, kept - i)
+        action = order[place]
+        order[place] = order[i]
+        order[i] = action
+        made = call_model(actions[action], current, out, context)
+        if made != 0:
+            w[CHOSEN] = action
+            break
+        i = i + 1
+    if made != 0 and w[STRATEGY] == BY_PRIORITY and drawn(w, w[STEPS]) < CHANGES:
+        while i + 1 < kept:
+            order[i] = order[i + 1]
+            i = i + 1
+        order[kept - 1] = w[CHOSEN]
+    return made
+
+
+def steps_of_all_actions(w: Words, current: Words, context: Words) -> Word:
+    """Takes all steps; returns how many there are."""
+    actions = words_at(w[ACTIONS])
+    ends = words_at(w[ENDS])
+    made = 0
+    for action in range(w[ACTION_COUNT]):
+        made = made + call_model(actions[action], current, offset(words_at(w[OUT]), made * NW), context)
+        ends[action] = made
+    return made
+
+
+def was_seen(w: Words, state: Words) -> Word:
+    """Whether a state was probably seen before; from now on it was."""
+    seen = words_at(w[SEEN])
+    bit = fingerprint(state, SEED_1) & (w[SEEN_SIZE] * 64 - 1)
+    before = (seen[bit >> 6] >> (bit & 63)) & 1
+    seen[bit >> 6] = seen[bit >> 6] | (1 << (bit & 63))
+    return before
+
+
+def advance(w: Words, current: Words, context: Words) -> Word:
+    """Takes one step; 0 where there is none. What is wrong about a step is left in ``FOUND``."""
+    cut = context[CUT]
+    out = words_at(w[OUT])
+    tries = 1
+    if w[STRATEGY] == NOVEL:
+        tries = NOVEL_TRIES
+    made = 0
+    number = 0
+    while tries != 0:
+        if w[STRATEGY] == BY_INSTANCE:
+            made = steps_of_all_actions(w, current, context)
+        else:
+            made = steps_of_an_action(w, current, context)
+        if context[FAILED] != 0 or context[BROKEN] != 0 or ~context[OUTSIDE] & w[FALSE_WANTED] != 0:
+            w[FOUND] = WRONG_STEP
+            return 0
+        context[OUTSIDE] = EVERYTHING
+        tries = tries - 1
+        if made == 0:
+            tries = 0
+        else:
+            number = drawn(w, made)
+            if tries != 0 and was_seen(w, offset(out, number * NW)) == 0:
+                tries = 0
+    if made == 0:
+        if cut != context[CUT]:
+            w[CUT_SHORT] = w[CUT_SHORT] + 1
+            return 0
+        w[DEAD_ENDS] = w[DEAD_ENDS] + 1
+        if w[DEADLOCK] != 0 and w[KEPT] == w[ACTION_COUNT]:
+            w[FOUND] = DEAD_END
+        return 0
+    if w[STRATEGY] == BY_INSTANCE:
+        ends = words_at(w[ENDS])
+        action = 0
+        while ends[action] <= number:
+            action = action + 1
+        w[CHOSEN] = action
+    copy(current, offset(out, number * NW))
+    taken = words_at(w[TAKEN])
+    taken[w[CHOSEN]] = taken[w[CHOSEN]] + 1
+    return 1
+
+
+@exported
+def walk(w: Words) -> Word:
+    """Takes walks up to ``LAST_WALK``, until all are done, something is found, or Python should look at the limits.
+
+    ``STEP`` is how many steps the current walk has taken; it is EVERYTHING before its first state.
+    """
+    budget = PAUSE
+    current = words_at(w[CURRENT])
+    context = words_at(w[CONTEXT])
+    while w[WALK] < w[LAST_WALK]:
+        if w[STEP] == EVERYTHING:
+            begin(w, current)
+            w[STEP] = 0
+            visit(w, current)
+            look(w, current, context)
+            if w[FOUND] != 0:
+                return FOUND_SOMETHING
+        while w[STEP] < w[STEPS]:
+            if budget == 0:
+                return PAUSED
+            budget = budget - 1
+            if advance(w, current, context) == 0:
+                if w[FOUND] != 0:
+                    return FOUND_SOMETHING
+                break
+            w[STEP] = w[STEP] + 1
+            visit(w, current)
+            look(w, current, context)
+            if w[FOUND] != 0:
+                return FOUND_SOMETHING
+        w[WALK] = w[WALK] + 1
+        w[STEP] = EVERYTHING
+    return DONE
+
+
+WALK_LOOPS: list[Callable[..., Any]] = [
+    fingerprint,
+    copy,
+    mixed,
+    drawn,
+    place_in,
+    thin_out,
+    visit,
+    look,
+    begin,
+    steps_of_an_action,
+    steps_of_all_actions,
+    was_seen,
+    advance,
+    walk,
+]

@@ -1,0 +1,191 @@
+"""Walks by one thread: its memory, the calls of the compiled loop, and what it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from floodmark.checkers.kernel.loops import EVERYTHING, OUTSIDE
+from floodmark.checkers.kernel.memory import reserve
+from floodmark.checkers.search.store import Array, Packed
+from floodmark.checkers.simulation import walk_loops as loops
+from floodmark.checkers.simulation.compiled_walks import WalkCode
+from floodmark.checkers.simulation.sample import SAMPLE_CELLS, Sample
+
+GROUP = 64
+"""Walks that one thread takes in a row."""
+SEEN_WORDS = 1 << 14
+"""Words of the bits by which walks for novel states know what was seen: of a million states, one in two is mistaken."""
+
+
+class Strategy(IntEnum):
+    """How a walk draws its next step; the names are those of the command line."""
+
+    ACTIONS = loops.BY_ACTION
+    """One of the enabled actions, each as likely as another, then one of its instances."""
+    INSTANCES = loops.BY_INSTANCE
+    """One of all steps, each as likely as another."""
+    PRIORITIES = loops.BY_PRIORITY
+    """The enabled action of the highest priority. Each walk draws the priorities, and a few times the action that has
+    just been taken becomes the last (S. Burckhardt et al., "A randomized scheduler with probabilistic guarantees of
+    finding bugs", ASPLOS 2010, for actions instead of threads)."""
+    SWARM = loops.SWARM
+    """As by actions, but each walk leaves some actions out (G. Holzmann et al., "Swarm verification techniques", IEEE
+    TSE 37, 2011)."""
+    NOVEL = loops.NOVEL
+    """As by actions, but of a few steps the first to a state that this group of walks has not visited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walking:
+    """Which walks to take: those of the numbers from 0 up to ``walks``, of up to ``steps`` steps each."""
+
+    walks: int
+    steps: int
+    seed: int
+    strategy: Strategy
+
+
+class Problem(IntEnum):
+    """What a walk may meet."""
+
+    FALSE_STATE = loops.FALSE_STATE
+    FAILED_CHECK = loops.FAILED_CHECK
+    WRONG_STEP = loops.WRONG_STEP
+    DEAD_END = loops.DEAD_END
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hit:
+    """A problem in a walk: at the state after ``step`` steps, or at a step from it. ``mask`` are the state properties
+    that are false there."""
+
+    walk: int
+    step: int
+    problem: Problem
+    mask: int
+
+
+class Walker:
+    """Takes walks, one group after the other. ``invariants`` is the mask of the state properties that must hold."""
+
+    def __init__(
+        self, code: WalkCode, initial: Sequence[Packed], walking: Walking, invariants: int, deadlock: bool
+    ) -> None:
+        interface = code.interface
+        self.code = code
+        self.words = interface.layout.words
+        self._walk = code.loop.function("walk", 1)
+        self._fields = reserve(loops.WALKER_FIELDS)
+        count = len(code.actions)
+        self._current = reserve(self.words)
+        self._context = reserve(interface.context_words + 1)
+        self.taken = reserve(count)
+        self._seen = reserve(SEEN_WORDS)
+        self._tables = [reserve(SAMPLE_CELLS), reserve(SAMPLE_CELLS)]
+        self._kept = {
+            loops.CURRENT: self._current,
+            loops.CONTEXT: self._context,
+            loops.OUT: reserve((interface.most_successors + 1) * self.words),
+            loops.ACTIONS: np.array(code.actions, dtype=np.uint64),
+            loops.INITIAL: np.array(initial, dtype=np.uint64).reshape(-1),
+            loops.ORDER: reserve(count),
+            loops.ENDS: reserve(count),
+            loops.TAKEN: self.taken,
+            loops.SEEN: self._seen,
+            loops.SAMPLE: self._tables[0],
+            loops.SPARE: self._tables[1],
+        }
+        for field, array in self._kept.items():
+            self._fields[field] = array.ctypes.data
+        given = {
+            loops.CHECK: code.model.address("check"),
+            loops.ACTION_COUNT: count,
+            loops.INITIAL_COUNT: len(initial),
+            loops.SEED: walking.seed,
+            loops.STEPS: walking.steps,
+            loops.STRATEGY: walking.strategy,
+            loops.FALSE_WANTED: invariants,
+            loops.DEADLOCK: int(deadlock),
+            loops.SAMPLE_SIZE: SAMPLE_CELLS,
+            loops.SEEN_SIZE: SEEN_WORDS,
+        }
+        for field, value in given.items():
+            self._fields[field] = value
+        self._context[OUTSIDE] = EVERYTHING
+
+    def take(self, first: int, last: int, paused: Callable[[], bool]) -> Hit | None:
+        """Takes the walks of a group from ``first`` up to ``last``, exclusive, until there is a problem, which it
+        returns. ``paused`` may end it early."""
+        self._seen[:] = 0
+        self._fields[loops.WALK] = first
+        self._fields[loops.LAST_WALK] = last
+        self._fields[loops.STEP] = EVERYTHING
+        self._fields[loops.FOUND] = 0
+        while True:
+            match self._walk(self._fields.ctypes.data):
+                case loops.DONE:
+                    return None
+                case loops.FOUND_SOMETHING:
+                    at = (int(self._fields[field]) for field in (loops.WALK, loops.STEP, loops.FOUND, loops.MASK))
+                    walk, step, problem, mask = at
+                    self._context[: OUTSIDE + 1] = [0] * OUTSIDE + [EVERYTHING]
+                    return Hit(walk, step, Problem(problem), mask)
+            if paused():
+                return None
+
+    def path(self, hit: Hit) -> list[Packed]:
+        """The states of the walk that a hit is in, up to the hit."""
+        rows, again = self._again(hit.walk)
+        if again != hit:
+            raise RuntimeError(f"a walk that was taken again is another one: {again}, not {hit}")
+        return rows[: hit.step + 1]
+
+    def states(self, walk: int) -> list[Packed]:
+        """The states of a walk; of one that meets a problem, up to there."""
+        return self._again(walk)[0]
+
+    def _again(self, walk: int) -> tuple[list[Packed], Hit | None]:
+        """Takes a walk, with its states. Its whole group is taken, because a walk for novel states depends on those
+        before it in the group."""
+        rows: Array = np.zeros((int(self._fields[loops.STEPS]) + 1, self.words), dtype=np.uint64)
+        self._fields[loops.PATH] = rows.ctypes.data
+        hit = self.take(walk - walk % GROUP, walk + 1, lambda: False)
+        self._fields[loops.PATH] = 0
+        noted = rows[: int(self._fields[loops.NOTED]) + 1]
+        return [tuple(int(word) for word in row) for row in noted], hit
+
+    # What was counted.
+
+    @property
+    def visits(self) -> int:
+        """States of all walks, each as often as it was visited."""
+        return int(self._fields[loops.VISITS])
+
+    @property
+    def reached(self) -> int:
+        """The mask of the state properties that were true somewhere."""
+        return int(self._fields[loops.REACHED])
+
+    @property
+    def dead_ends(self) -> int:
+        """Walks that ended where no action is enabled."""
+        return int(self._fields[loops.DEAD_ENDS])
+
+    @property
+    def cut_short(self) -> int:
+        """Walks that ended where every step leaves the boundary."""
+        return int(self._fields[loops.CUT_SHORT])
+
+    @property
+    def deepest(self) -> int:
+        """The most steps of a walk."""
+        return int(self._fields[loops.DEEPEST])
+
+    def sample(self) -> Sample:
+        """The sample of the distinct states."""
+        table = next(it for it in self._tables if it.ctypes.data == int(self._fields[loops.SAMPLE]))
+        return Sample.of_table(table, int(self._fields[loops.LEVEL]))

@@ -1,0 +1,317 @@
+"""Random walks: each is a run of the model, the same seed is the same walks, and none is ever a proof."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Seq,
+    action,
+    always_eventually,
+    boundary,
+    initial,
+    invariant,
+    reachable,
+    require,
+    transition,
+)
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read_all
+from floodmark.checkers.search_result import Limit, Limits, Options, SearchResult
+from floodmark.checkers.simulation import shrinking, walker
+from floodmark.checkers.simulation.compiled_walks import build_walk_code
+from floodmark.checkers.simulation.simulate import simulate
+from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Strategy, Walker, Walking
+from floodmark.checkers.verdict.check import CheckSettings, checks
+from floodmark.language.model import State
+from floodmark.language.reference import holds, initial_states, successors
+
+Digit = Annotated[int, Between(0, 9)]
+ALONE = Options(workers=1)
+EVERY_STRATEGY = pytest.mark.parametrize("strategy", Strategy, ids=lambda it: it.name.lower())
+SPECS = ("alter_isr/core", "kraft/quorum", "reassignment/kip236", "zk_controller/core")
+
+
+class Node(Identifier, count="nodes", prefix="n"):
+    pass
+
+
+class Race(Model):
+    """From the only initial state one step of one action, or one of three of another."""
+
+    taken: Digit = 0
+
+    @action
+    def left(self) -> None:
+        require(self.taken == 0)
+        self.taken = 1
+
+    @action
+    def right(self, number: Annotated[int, Between(2, 4)]) -> None:
+        require(self.taken == 0)
+        self.taken = number
+
+
+class Ring(Model):
+    """Nodes count up, and one of them starts anew."""
+
+    nodes = Constant(3)
+    marks: Map[Node, Digit]
+
+    @initial
+    def start(self) -> None:
+        self.marks = Map({node: 0 for node in Node})
+
+    @action
+    def count_up(self, node: Node) -> None:
+        require(self.marks[node] < 9)
+        self.marks[node] = self.marks[node] + 1
+
+    @action
+    def begin_anew(self, node: Node) -> None:
+        require(self.marks[node] > 2)
+        self.marks[node] = 0
+
+    @reachable
+    def somebody_is_at_nine(self) -> bool:
+        return any(self.marks[node] == 9 for node in Node)
+
+
+class OrderedRing(Ring):
+    @invariant
+    def nobody_is_at_eight_after_all_were_at_one(self) -> bool:
+        return not (all(self.marks[node] >= 1 for node in Node) and any(self.marks[node] == 8 for node in Node))
+
+
+class LeapingRing(Ring):
+    @transition
+    def nobody_begins_anew_from_seven(old: Ring, new: Ring) -> bool:  # noqa: N805
+        return not any(old.marks[node] == 7 and new.marks[node] == 0 for node in Node)
+
+
+class OverflowingRing(Ring):
+    @action
+    def double(self, node: Node) -> None:
+        require(self.marks[node] > 3)
+        self.marks[node] = self.marks[node] * 2
+
+
+class FailingRing(Ring):
+    history: Annotated[Seq[Digit], Capacity(3)] = Seq()
+
+    @invariant
+    def the_ninth_is_known(self) -> bool:
+        return not any(self.marks[node] == 9 for node in Node) or self.history[0] == 9
+
+
+class StuckRing(Ring):
+    @action
+    def begin_anew(self, node: Node) -> None:
+        require(self.marks[node] > 20)
+
+
+class BoundedRing(Ring):
+    @boundary
+    def few(self) -> bool:
+        return all(self.marks[node] < 6 for node in Node)
+
+    @invariant
+    def nobody_is_at_six(self) -> bool:
+        return all(self.marks[node] != 6 for node in Node)
+
+
+class LivelyRing(Ring):
+    @always_eventually
+    def the_first_is_at_zero(self) -> bool:
+        return all(self.marks[node] == 0 for node in Node)
+
+
+def walked(
+    model: Model, strategy: Strategy = Strategy.ACTIONS, walks: int = 1000, steps: int = 60, seed: int = 1,
+    options: Options = ALONE,
+) -> SearchResult:
+    return simulate(model, list(collect(type(model), []).values()), options, Walking(walks, steps, seed, strategy))
+
+
+def paths(model: Model, strategy: Strategy, walks: int, steps: int) -> list[list[State]]:
+    """The states of each walk, from a walker whose walks end at the last step."""
+    code = build_walk_code(model, {}, good=False)
+    layout = code.interface.layout
+    begin = [layout.pack(state) for _, state in initial_states(model)]
+    taken = Walker(code, begin, Walking(walks, steps, 5, strategy), 0, False)
+    return [[layout.unpack(row) for row in taken.states(walk)] for walk in range(walks)]
+
+
+@EVERY_STRATEGY
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_walk_is_a_run_of_the_model(spec: str, strategy: Strategy) -> None:
+    model = checks(read_all(Path(f"specs/{spec}.toml"))[0], CheckSettings())[0].model()
+    begin = [state for _, state in initial_states(model)]
+    for path in paths(model, strategy, 2, 12):
+        assert path[0] in begin
+        for before, after in itertools.pairwise(path):
+            assert after in [state for _, state in successors(model, before)]
+
+
+@EVERY_STRATEGY
+def test_the_same_seed_is_the_same_walks_with_any_number_of_workers(strategy: Strategy) -> None:
+    model = Ring(nodes=3)
+    one, two, three = (walked(model, strategy, options=Options(workers=count)) for count in (1, 2, 3))
+    for other in (two, three):
+        assert (other.actions, other.generated, other.distinct) == (one.actions, one.generated, one.distinct)
+        assert other.walked == one.walked
+    assert walked(model, strategy, seed=2).actions != one.actions
+
+
+@EVERY_STRATEGY
+def test_the_same_seed_finds_the_same_counterexample_with_any_number_of_workers(strategy: Strategy) -> None:
+    found = [walked(OrderedRing(), strategy, options=Options(workers=count)) for count in (1, 2, 3)]
+    assert found[0].violations
+    assert [it.violations for it in found] == [found[0].violations] * 3
+    assert [it.notes for it in found] == [found[0].notes] * 3
+
+
+@pytest.mark.parametrize(
+    ("strategy", "share"), [(Strategy.ACTIONS, 1 / 2), (Strategy.INSTANCES, 1 / 4), (Strategy.PRIORITIES, 1 / 2)]
+)
+def test_a_strategy_draws_actions_or_instances_alike(strategy: Strategy, share: float) -> None:
+    found = walked(Race(), strategy, walks=8000, steps=1)
+    assert abs(found.actions["left"] / 8000 - share) < 0.02
+    assert found.actions["left"] + found.actions["right"] == 8000
+
+
+def test_each_instance_of_an_action_is_as_likely_as_another() -> None:
+    ends = Counter(path[-1] for path in paths(Race(), Strategy.ACTIONS, 1200, 1))
+    shares = sorted(count / 1200 for count in ends.values())
+    assert len(shares) == 4
+    assert max(abs(share - 1 / 6) for share in shares[:3]) < 0.04
+
+
+def test_walks_of_a_swarm_leave_actions_out() -> None:
+    anew = [
+        any(sum(after[0].values()) < sum(before[0].values()) for before, after in itertools.pairwise(path))
+        for path in paths(Ring(), Strategy.SWARM, 40, 27)
+    ]
+    assert {True, False} == set(anew)
+
+
+def test_long_walks_visit_all_states_that_a_search_finds() -> None:
+    model = Ring(nodes=2)
+    found = walked(model, walks=4000, steps=100)
+    exact = search_states(model, [], Options(workers=1))
+    assert found.walked is not None
+    assert found.walked.exact
+    assert found.distinct == exact.distinct
+    assert "somebody_is_at_nine" in found.reached
+
+
+def test_walks_without_a_violation_do_not_complete_a_search() -> None:
+    found = walked(Ring())
+    assert not found.complete
+    assert not found.violations
+    assert found.stopped is not None
+    assert found.stopped.limit is Limit.WALKS
+
+
+def test_a_time_limit_ends_walks() -> None:
+    found = walked(Ring(), walks=10_000_000, options=Options(workers=2, limits=Limits(seconds=0.05)))
+    assert found.stopped is not None
+    assert found.stopped.limit is Limit.SECONDS
+    assert found.generated < 10_000_000 * 61
+
+
+def test_walks_end_where_no_action_is_enabled() -> None:
+    found = walked(StuckRing(), walks=50, steps=100)
+    assert found.walked is not None
+    assert found.walked.dead_ends == 50
+    assert found.depth == 28
+    assert not found.violations
+
+
+def test_walks_say_that_liveness_is_not_looked_at() -> None:
+    assert "walks are finite and do not look at 1 liveness property" in walked(LivelyRing()).notes
+
+
+def test_a_false_invariant_is_found() -> None:
+    (violation,) = walked(OrderedRing()).violations
+    assert violation.kind == "invariant"
+    assert_is_run(OrderedRing(), [at.state for at in violation.trace])
+    assert not holds(OrderedRing(), OrderedRing.nobody_is_at_eight_after_all_were_at_one, violation.trace[-1].state)
+    assert len(violation.trace) == 11  # a shortest one
+
+
+def test_a_broken_transition_is_found() -> None:
+    (violation,) = walked(LeapingRing()).violations
+    assert violation.kind == "transition"
+    assert len(violation.trace) == 9
+
+
+def test_a_model_error_is_found() -> None:
+    violation = walked(OverflowingRing()).violations[0]
+    assert violation.kind == "error"
+    assert violation.failed_step is not None
+    assert violation.failed_step.action == "double"
+    assert len(violation.trace) == 6
+
+
+def test_a_property_that_fails_is_found() -> None:
+    violation = walked(FailingRing()).violations[0]
+    assert violation.kind == "error"
+    assert violation.property == "the_ninth_is_known"
+
+
+def test_a_deadlock_is_found_where_it_is_a_violation() -> None:
+    (violation,) = walked(StuckRing(), options=Options(workers=1, deadlock=True)).violations
+    assert violation.kind == "deadlock"
+    assert len(violation.trace) == 28
+
+
+def test_a_swarm_without_some_actions_has_no_deadlock() -> None:
+    assert not walked(Ring(), Strategy.SWARM, options=Options(workers=1, deadlock=True)).violations
+
+
+def test_a_violation_outside_of_the_boundary_is_found() -> None:
+    (violation,) = walked(BoundedRing()).violations
+    assert violation.kind == "invariant"
+    assert len(violation.trace) == 7
+
+
+@pytest.mark.parametrize("model", [OrderedRing, LeapingRing, OverflowingRing, StuckRing, BoundedRing, FailingRing])
+def test_a_counterexample_shrinks_where_no_search_reaches_it(
+    model: type[Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = Options(workers=1, deadlock=model is StuckRing)
+    shortest = walked(model(), options=options).violations[0]
+    monkeypatch.setattr(shrinking, "SEARCHED", 3)
+    found = walked(model(), options=options).violations[0]
+    assert (found.kind, found.property, found.message) == (shortest.kind, shortest.property, shortest.message)
+    assert_is_run(model(), [at.state for at in found.trace])
+    assert len(found.trace) == len(shortest.trace)
+
+
+def assert_is_run(model: Model, states: list[State]) -> None:
+    assert states[0] in [state for _, state in initial_states(model)]
+    for before, after in itertools.pairwise(states):
+        assert after in [state for _, state in shrinking.completed(model, before)]
+
+
+def test_a_walk_that_is_taken_again_must_be_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Walker, "take", lambda *_: Hit(3, 3, Problem.WRONG_STEP, 0))
+    code = build_walk_code(Ring(), {}, good=False)
+    begin = [code.interface.layout.pack(state) for _, state in initial_states(Ring())]
+    taken = Walker(code, begin, Walking(64, 10, 0, Strategy.ACTIONS), 0, False)
+    with pytest.raises(RuntimeError, match="another one"):
+        taken.path(Hit(2, 2, Problem.FALSE_STATE, 1))
+    assert GROUP == walker.GROUP
