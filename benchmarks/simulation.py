@@ -1,0 +1,178 @@
+"""What random walks are worth, beside the exhaustive search: ``python -m benchmarks.simulation [--write]``.
+
+Two tables for each strategy. On specs whose reachable set is known: the share of the states that walks reach, and two
+estimates beside the truth. On known-bad designs: the steps until a walk meets the violation, over several seeds, beside
+the states that a search visits. Everything but the seconds is the same in every run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.results import section
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.simulation.simulate import simulate
+from floodmark.checkers.simulation.walker import Strategy, Walking
+from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.language.errors import SourceError
+
+REPOSITORY = Path(__file__).parents[1]
+STEPS = 100
+SMALLEST, LARGEST = 2_000, 1_500_000
+"""The number of states of the specs that are compared: fewer are reached at once, more take long."""
+TOTALS = (100_000, 1_000_000, 10_000_000)
+"""Steps of all walks together, at most."""
+LIMIT = 2_000_000
+"""Steps after which a violation is not found."""
+CONFIDENCE = 1.96
+"""Standard deviations on both sides of an estimate: 95 of 100 intervals contain the truth where its errors are normal
+and its observations are independent."""
+
+
+def quick_checks(one_in: int) -> Iterator[Check]:
+    """Checks of the quick tier, models and designs, one in so many."""
+    every = [
+        check
+        for address in find([REPOSITORY / "specs"], "quick")
+        for check in checks(read(address), Settings(workers=1))
+        if check.tier == "quick" and not any(prop.is_liveness for prop in check.properties())
+    ]
+    yield from every[::one_in]
+
+
+def walked(check: Check, walks: int, seed: int, strategy: Strategy) -> Exploration:
+    """Walks through a check's model, by one worker."""
+    return simulate(check.model(), check.properties(), Options(workers=1), Walking(walks, STEPS, seed, strategy))
+
+
+def shares(every: Sequence[Check], totals: Sequence[int]) -> list[str]:
+    """The table of what walks reach of known sets of states."""
+    known = []
+    for check in every:
+        if check.flawed is None and SMALLEST <= (check.spec.expect.distinct or 0) <= LARGEST and not check.symmetry:
+            known.append((check, check.spec.expect.distinct or 0))
+    lines = [
+        f"{len(known)} specs with {SMALLEST:,} to {LARGEST:,} states. The chance that the next state is new is the "
+        "share of the visits whose state was visited once (Good and Turing), with an interval of 95 %; it is beside "
+        "the truth where that many further steps were taken.",
+        "",
+        "| strategy | steps | median share of the states | least | most | interval contained the truth |",
+        "|---|---|---|---|---|---|",
+    ]
+    for strategy in Strategy:
+        for total in totals:
+            reached, right, asked = [], 0, 0
+            for check, states in known:
+                found = walked(check, total // STEPS, 1, strategy)
+                assert found.walked is not None
+                reached.append(found.distinct / states)
+                chance = found.walked.once / found.generated
+                more = walked(check, 2 * total // STEPS, 1, strategy)
+                truth = max(more.distinct - found.distinct, 0) / max(more.generated - found.generated, 1)
+                error = CONFIDENCE * math.sqrt(max(chance, 1 / found.generated) / found.generated)
+                asked += 1
+                right += abs(chance - truth) <= error
+            lines.append(
+                f"| {strategy.name.lower()} | {total:,} | {statistics.median(reached):.1%} | {min(reached):.2%} | "
+                f"{max(reached):.1%} | {right} of {asked} |"
+            )
+    return lines
+
+
+def designs(every: Sequence[Check], seeds: int) -> list[str]:
+    """The table of how soon walks meet the violation of known-bad designs."""
+    flawed = [check for check in every if check.flawed is not None]
+    search = {}
+    for check in flawed:
+        found = search_states(check.model(), check.properties(), Options(workers=1, deadlock=check.options.deadlock))
+        search[check] = found.generated
+    lines = [
+        f"{len(flawed)} known-bad designs of the quick tier, {seeds} seeds each, at most {LIMIT:,} steps. A search "
+        f"generates {statistics.median(search.values()):,.0f} states until it meets the violation (the median of the "
+        f"designs), {max(search.values()):,} at most.",
+        "",
+        "| strategy | found by every seed | by some | by none | median steps | nine in ten | fewer than a search |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for strategy in Strategy:
+        steps: list[float] = []
+        every_seed = some = none = fewer = 0
+        for check in flawed:
+            taken = [_until(check, seed, strategy) for seed in range(seeds)]
+            met = [it for it in taken if it is not None]
+            every_seed += len(met) == seeds
+            some += 0 < len(met) < seeds
+            none += not met
+            median = statistics.median(math.inf if it is None else it for it in taken)
+            steps.append(median)
+            fewer += median < search[check]
+        ordered = sorted(steps)
+        lines.append(
+            f"| {strategy.name.lower()} | {every_seed} | {some} | {none} | {_shown(ordered[len(ordered) // 2])} | "
+            f"{_shown(ordered[len(ordered) * 9 // 10])} | {fewer} |"
+        )
+    return lines
+
+
+def _until(check: Check, seed: int, strategy: Strategy) -> int | None:
+    """The steps of all walks until one meets a violation; None if none does."""
+    found = walked(check, LIMIT // STEPS, seed, strategy)
+    return found.generated if found.violations else None
+
+
+def _shown(steps: float) -> str:
+    return "never" if math.isinf(steps) else f"{steps:,.0f}"
+
+
+def speed(names: Sequence[str]) -> list[str]:
+    """The table of steps a second."""
+    lines = ["| spec | steps a second of one core | with two workers |", "|---|---|---|"]
+    for name in names:
+        check = checks(read(REPOSITORY / "specs" / f"{name}.toml"), Settings())[0]
+        rates = []
+        for workers in (1, 2):
+            options, walking = Options(workers=workers), Walking(50_000, STEPS, 1, Strategy.ACTIONS)
+            best = max(_rate(check, options, walking) for _ in range(3))
+            rates.append(f"{best / 1e6:.1f} million")
+        lines.append(f"| {name} | {' | '.join(rates)} |")
+    return lines
+
+
+def _rate(check: Check, options: Options, walking: Walking) -> float:
+    model, properties = check.model(), check.properties()
+    before = time.process_time() if options.workers == 1 else time.perf_counter()
+    found = simulate(model, properties, options, walking)
+    after = time.process_time() if options.workers == 1 else time.perf_counter()
+    return found.generated / (after - before)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__))
+    parser.add_argument("--one-in", type=int, default=1, help="of the quick checks, one in so many")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--totals", type=int, nargs="*", default=TOTALS, help="steps of all walks together")
+    parser.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
+    asked = parser.parse_args()
+    every = list(quick_checks(asked.one_in))
+    lines = [*speed(("alter_isr/core", "kraft/quorum")), "", *designs(every, asked.seeds)]
+    lines += ["", *shares(every, asked.totals)]
+    print("\n".join(lines))
+    if asked.write:
+        more = "" if asked.one_in == 1 else f" --one-in {asked.one_in}"
+        given = " ".join(map(str, asked.totals))
+        command = f"python -m benchmarks.simulation --seeds {asked.seeds}{more} --totals {given} --write"
+        section("simulation", command, lines)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SourceError as error:
+        raise SystemExit(str(error)) from None
