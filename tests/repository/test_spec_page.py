@@ -12,8 +12,19 @@ import pytest
 
 from docs.tools.spec import PAGE, ROWS, page
 from floodmark.checkers.project.spec import Spec, read, read_all
-from floodmark.checkers.project.spec_entries import Expect, Flawed, Mutation, Proving, SpecRow, SurvivalReason
-from floodmark.checkers.project.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, ROW, SPEC, SURVIVORS
+from floodmark.checkers.project.spec_entries import Expect, Flawed, Mutation, Proving, Simulate, SpecRow, SurvivalReason
+from floodmark.checkers.project.spec_keys import (
+    EXPECT,
+    FAIRNESS,
+    FLAWED,
+    LIMITS,
+    MUTATION,
+    PROVE,
+    ROW,
+    SIMULATE,
+    SPEC,
+    SURVIVORS,
+)
 from floodmark.checkers.project.spec_values import Key
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import Limits
@@ -27,6 +38,7 @@ TABLES: dict[str, tuple[Sequence[Key], type[Any], str]] = {
     "": (SPEC, Spec, ""),
     "expect": (EXPECT, Expect, "[expect]\n"),
     "limits": (LIMITS, Limits, "[limits]\n"),
+    "simulate": (SIMULATE, Simulate, "[simulate]\n"),
     "fairness": (FAIRNESS, Fairness, "[fairness.act]\n"),
     "row": (ROW, SpecRow, "[[row]]\n"),
     "flawed": (FLAWED, Flawed, "[[flawed]]\n"),
@@ -109,6 +121,8 @@ def test_the_default_is_the_one_that_is_read(table: str, key: Key) -> None:
         assert (default, key.default) == (None, "that of its spec")
     elif isinstance(default, bool):
         assert key.default == f"`{str(default).lower()}`"
+    elif table == "simulate" and isinstance(default, int):
+        assert key.default == f"{default:,}"
     elif isinstance(default, str) and default:
         assert key.default == f'`"{default}"`'
     else:
