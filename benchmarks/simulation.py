@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.results import section
-from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import Strategy, Walking
-from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.language.errors import SourceError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -41,13 +41,13 @@ def quick_checks(one_in: int) -> Iterator[Check]:
     every = [
         check
         for address in find([REPOSITORY / "specs"], "quick")
-        for check in checks(read(address), Settings(workers=1))
+        for check in checks(read(address), CheckSettings(workers=1))
         if check.tier == "quick" and not any(prop.is_liveness for prop in check.properties())
     ]
     yield from every[::one_in]
 
 
-def walked(check: Check, walks: int, seed: int, strategy: Strategy) -> Exploration:
+def walked(check: Check, walks: int, seed: int, strategy: Strategy) -> SearchResult:
     """Walks through a check's model, by one worker."""
     return simulate(check.model(), check.properties(), Options(workers=1), Walking(walks, STEPS, seed, strategy))
 
@@ -135,7 +135,7 @@ def speed(names: Sequence[str]) -> list[str]:
     """The table of steps a second."""
     lines = ["| spec | steps a second of one core | with two workers |", "|---|---|---|"]
     for name in names:
-        check = checks(read(REPOSITORY / "specs" / f"{name}.toml"), Settings())[0]
+        check = checks(read(REPOSITORY / "specs" / f"{name}.toml"), CheckSettings())[0]
         rates = []
         for workers in (1, 2):
             options, walking = Options(workers=workers), Walking(50_000, STEPS, 1, Strategy.ACTIONS)

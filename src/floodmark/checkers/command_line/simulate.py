@@ -43,7 +43,7 @@ def simulate(specs: tuple[str, ...], **given: Any) -> int:
     violation is made as short as it can be and reported as that of a search. Without one the verdict is undetermined
     (exit code 3): walks show nothing about the runs that they did not take.
     """
-    from floodmark.checkers.commands.check import Asked, check
+    from floodmark.checkers.commands.check import CheckRequest, check
     from floodmark.checkers.search_result import Limits
     from floodmark.checkers.verdict.check import CheckSettings
 
@@ -55,4 +55,4 @@ def simulate(specs: tuple[str, ...], **given: Any) -> int:
         only_variant=given["only_variant"],
         walks=Simulate(given["walks"], given["steps"], given["seed"], given["strategy"]),
     )
-    return int(check(Asked(spec_paths(specs), None, settings, given["only_variant"] is not None), reports))
+    return int(check(CheckRequest(spec_paths(specs), None, settings, given["only_variant"] is not None), reports))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, object_image
+from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import ACTION, Interface, parts, whole
 from floodmark.checkers.kernel.compiled_model import code_hash
@@ -36,7 +36,8 @@ def build_walk_code(model: Model, properties: Mapping[str, Callable[..., bool]],
         key = {"walks": " ".join(part.key for part in made_of), "compiler": hashed}
         images = [object_image(key, lambda: whole(made_of, program.name, symbols), GOOD)]
     else:
-        images = [object_image({"part": part.key, "compiler": code_hash()}, part.module, PLAIN) for part in made_of]
+        keys = [{"part": part.key, "compiler": code_hash()} for part in made_of]
+        images = [object_image(key, part.module, UNOPTIMISED) for key, part in zip(keys, made_of, strict=True)]
     words = interface.layout.words
     loop = object_image(
         {"loop": hashed, "words": str(words)}, lambda: compile_loops(WALK_LOOPS, {"NW": words}), GOOD

@@ -17,9 +17,9 @@ from typing import Any
 
 from floodmark.checkers.codegen.loop_compiler import Word, Words, call_model, exported, offset, words_at
 from floodmark.checkers.kernel.loops import (
+    ALL_ONES,
     BROKEN,
     CUT,
-    EVERYTHING,
     FAILED,
     OUTSIDE,
     SEED_1,
@@ -235,7 +235,7 @@ def advance(w: Words, current: Words, context: Words) -> Word:
         if context[FAILED] != 0 or context[BROKEN] != 0 or ~context[OUTSIDE] & w[FALSE_WANTED] != 0:
             w[FOUND] = WRONG_STEP
             return 0
-        context[OUTSIDE] = EVERYTHING
+        context[OUTSIDE] = ALL_ONES
         tries = tries - 1
         if made == 0:
             tries = 0
@@ -267,13 +267,13 @@ def advance(w: Words, current: Words, context: Words) -> Word:
 def walk(w: Words) -> Word:
     """Takes walks up to ``LAST_WALK``, until all are done, something is found, or Python should look at the limits.
 
-    ``STEP`` is how many steps the current walk has taken; it is EVERYTHING before its first state.
+    ``STEP`` is how many steps the current walk has taken; it is ALL_ONES before its first state.
     """
     budget = PAUSE
     current = words_at(w[CURRENT])
     context = words_at(w[CONTEXT])
     while w[WALK] < w[LAST_WALK]:
-        if w[STEP] == EVERYTHING:
+        if w[STEP] == ALL_ONES:
             begin(w, current)
             w[STEP] = 0
             visit(w, current)
@@ -294,7 +294,7 @@ def walk(w: Words) -> Word:
             if w[FOUND] != 0:
                 return FOUND_SOMETHING
         w[WALK] = w[WALK] + 1
-        w[STEP] = EVERYTHING
+        w[STEP] = ALL_ONES
     return DONE
 
 

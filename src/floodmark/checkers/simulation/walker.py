@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from floodmark.checkers.kernel.loops import EVERYTHING, OUTSIDE
+from floodmark.checkers.kernel.loops import ALL_ONES, OUTSIDE
 from floodmark.checkers.kernel.memory import reserve
 from floodmark.checkers.search.store import Array, Packed
 from floodmark.checkers.simulation import walk_loops as loops
@@ -115,7 +115,7 @@ class Walker:
         }
         for field, value in given.items():
             self._fields[field] = value
-        self._context[OUTSIDE] = EVERYTHING
+        self._context[OUTSIDE] = ALL_ONES
 
     def take(self, first: int, last: int, paused: Callable[[], bool]) -> Hit | None:
         """Takes the walks of a group from ``first`` up to ``last``, exclusive, until there is a problem, which it
@@ -123,7 +123,7 @@ class Walker:
         self._seen[:] = 0
         self._fields[loops.WALK] = first
         self._fields[loops.LAST_WALK] = last
-        self._fields[loops.STEP] = EVERYTHING
+        self._fields[loops.STEP] = ALL_ONES
         self._fields[loops.FOUND] = 0
         while True:
             match self._walk(self._fields.ctypes.data):
@@ -132,7 +132,7 @@ class Walker:
                 case loops.FOUND_SOMETHING:
                     at = (int(self._fields[field]) for field in (loops.WALK, loops.STEP, loops.FOUND, loops.MASK))
                     walk, step, problem, mask = at
-                    self._context[: OUTSIDE + 1] = [0] * OUTSIDE + [EVERYTHING]
+                    self._context[: OUTSIDE + 1] = [0] * OUTSIDE + [ALL_ONES]
                     return Hit(walk, step, Problem(problem), mask)
             if paused():
                 return None
