@@ -196,10 +196,22 @@ _OWN_SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.La
 def names_assigned(nodes: Iterable[ast.AST]) -> Iterator[ast.Name]:
     """The names that code assigns, loops among it; those of a comprehension are its own."""
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node
-        if not isinstance(node, _OWN_SCOPES):
-            yield from names_assigned(ast.iter_child_nodes(node))
+        yield from _names_assigned(node)
+
+
+@functools.lru_cache(maxsize=16384)
+def _names_assigned(node: ast.AST) -> tuple[ast.Name, ...]:
+    """The same of one syntax tree, which is known by its identity and never changed: the compiler reads a function
+    again for each call of it."""
+    found: list[ast.Name] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            found.append(part)
+        if not isinstance(part, _OWN_SCOPES):
+            waiting += reversed(list(ast.iter_child_nodes(part)))
+    return tuple(found)
 
 
 def conjuncts(condition: ast.expr) -> list[ast.expr]:

@@ -59,7 +59,7 @@ def _called(cls: type[Model], function: Callable[..., Any]) -> Iterator[Callable
 
 @functools.cache
 def _mentioned(tree: ast.FunctionDef) -> list[tuple[str, str]]:
-    """The names that a function mentions: names, attributes, and attributes of ``super()``."""
+    """The names that a function mentions, each once: names, attributes, and attributes of ``super()``."""
     found = []
     for node in ast.walk(tree):
         match node:
@@ -69,4 +69,4 @@ def _mentioned(tree: ast.FunctionDef) -> list[tuple[str, str]]:
                 found.append((_MEMBER, name))
             case ast.Name(id=name):
                 found.append((_GLOBAL, name))
-    return found
+    return list(dict.fromkeys(found))
