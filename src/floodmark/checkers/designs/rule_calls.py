@@ -81,10 +81,9 @@ def recorded(methods: Sequence[Callable[..., Any]]) -> Iterator[list[Call]]:
     before = sys.getprofile()
 
     def listen(frame: FrameType, event: str, answer: Any) -> None:
-        if frame.f_code not in codes:
-            return
         if event == "call":
-            under_way[frame] = _call(codes[frame.f_code], frame)
+            if frame.f_code in codes:
+                under_way[frame] = _call(codes[frame.f_code], frame)
         elif event == "return" and frame in under_way:
             call = under_way.pop(frame)
             call.after = dict(_subject(frame)._values)
