@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import (
     Count,
     MemorySize,
@@ -18,7 +17,6 @@ from floodmark.checkers.command_line.parameters import (
     spec_paths,
     workers_option,
 )
-from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.project import input_file
 from floodmark.checkers.report.outputs import Reports, json_option
 
@@ -27,12 +25,12 @@ if TYPE_CHECKING:
 
 SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", "keep_states", "keep_results")
 
-@click.command(cls=Command, epilog=EPILOG)
+@click.command()
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
 @click.option("--tier", type=click.Choice(["quick", "deep", "all"]),
               help="By default quick of a folder, all of a file.")
 @click.option("--property", "properties", multiple=True, metavar="NAME",
-              help="Only this property, and the designs that must violate it.")
+              help="Only this one, and the designs that violate it.")
 @click.option("--only-variant", metavar="NAME", help="Only the model or design of this class name.")
 @click.option("--traces", is_flag=True, help="Prints counterexamples of known-bad designs.")
 @json_option
@@ -40,8 +38,8 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
 @invariants_option
 @click.option("--deadlock", is_flag=True, help="A state without successors is a violation.")
 @click.option("--symmetry/--no-symmetry", default=None,
-              help="Whether states that differ only in the names of identifiers are one.")
-@click.option("--max-states", type=Count, metavar="N", help="Stops, undetermined, after this many states.")
+              help="Counts states up to renaming of identifiers.")
+@click.option("--max-states", type=Count, help="Stops, undetermined, after this many states.")
 @click.option("--max-seconds", type=Seconds(), help="Stops, undetermined, after this time.")
 @click.option("--max-memory", type=MemorySize(), help="A search that needs more continues in files.")
 @workers_option
@@ -50,8 +48,7 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
 def check(specs: tuple[str, ...], tier: str | None, traces: bool, **given: Any) -> int:
     """Explores the models of specs and prints verdicts.
 
-    SPEC is a file, a row of one (lease.toml@small) or a folder; without it, every quick spec in ./specs is checked.
-    floodmark report makes reports of what --json writes.
+    SPEC is a file, a row of one (lease.toml@small) or a folder; by default every quick spec in ./specs is checked.
     """
     from floodmark.checkers.commands.check import CheckRequest
     from floodmark.checkers.commands.check import check as run_check

@@ -13,7 +13,6 @@ import click
 
 from floodmark.checkers.command_line.check import check
 from floodmark.checkers.command_line.conform import conform
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.explore import explore
 from floodmark.checkers.command_line.export import export
 from floodmark.checkers.command_line.gate import gate
@@ -25,7 +24,7 @@ from floodmark.checkers.command_line.prove import prove
 from floodmark.checkers.command_line.report import report
 from floodmark.checkers.command_line.simulate import simulate
 from floodmark.checkers.report import colour
-from floodmark.checkers.verdict.result import ExitCode
+from floodmark.checkers.verdict.result import MEANINGS, ExitCode
 from floodmark.language.errors import SourceError
 
 
@@ -100,7 +99,10 @@ class _Command(click.Group):
             raise click.exceptions.Exit(ExitCode.BROKEN_PIPE) from None
 
 
-@click.group(cls=_Command, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+_EXIT_CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):<3} {text}" for code, text in MEANINGS.items())
+
+
+@click.group(cls=_Command, epilog=_EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="floodmark")
 def command() -> None:
     """Checks replication protocols written as plain Python classes."""

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import (
     Count,
     Seconds,
@@ -17,12 +16,11 @@ from floodmark.checkers.command_line.parameters import (
     spec_path,
     workers_option,
 )
-from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.project.file_parameter import Named
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@click.command()
 @click.argument("spec", required=False, type=SpecName())
 @click.option("--trace", "traces", type=Named(), multiple=True, metavar="FILE.jsonl",
               help="A recorded run, a folder of them, or the output of check --json; may be repeated.")
@@ -34,7 +32,7 @@ from floodmark.checkers.report.outputs import json_option, must_be_writable
 @click.option("--only-variant", metavar="NAME",
               help="Uses the known-bad design of this name instead of the spec's model.")
 @set_option
-@click.option("--max-states", type=Count, metavar="N", help="Stops each trace, undetermined, after this many states.")
+@click.option("--max-states", type=Count, help="Stops each trace, undetermined, after this many states.")
 @click.option("--max-seconds", type=Seconds(), help="Stops each trace, undetermined, after this time.")
 @engine_option(native="recorded runs and logs are judged by CPython, not by machine code: reference or spark")
 @spark_option("master", "keep_results")

@@ -14,13 +14,13 @@ from floodmark.language.errors import SourceError
 F = TypeVar("F", bound=Callable[..., Any])
 
 ENGINES = ("auto", "native", "spark", "reference")
-_HELP = "Machine code here, on a cluster, or CPython; auto chooses."
+_HELP = "auto, native, spark, or reference (CPython)."
 
 
 def spark_option(*names: str) -> Callable[[F], F]:
     """The option ``--spark``, with the settings of these names."""
     return click.option("--spark", "spark", multiple=True, type=_Setting(names),
-                        help=f"Works on Spark; sets its {', '.join(names)}.")
+                        help="Works on Spark, with this setting; repeatable.")
 
 
 def engine_option(**refused: str) -> Callable[[F], F]:
@@ -31,7 +31,8 @@ def engine_option(**refused: str) -> Callable[[F], F]:
             raise click.BadParameter(f"{value}: {refused[value]}", context, parameter)
         return value
 
-    return click.option("--engine", type=click.Choice(ENGINES), default="auto", callback=usable, help=_HELP)
+    return click.option("--engine", type=click.Choice(ENGINES), default="auto", callback=usable, metavar="NAME",
+                        help=_HELP)
 
 
 class _Setting(click.ParamType[tuple[str, Any]]):

@@ -7,11 +7,10 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.command_line.parameters import SpecName, set_option, spec_path
-from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.project.file_parameter import Named
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("spec", type=SpecName())
 @click.option("--as", "language", required=True, type=click.Choice(["tla", "promela"]),
               help="NAME.tla and NAME.cfg, for TLC; or NAME.pml, for Spin.")

@@ -8,14 +8,12 @@ from typing import Any
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import MemorySize, Seconds, workers_option
-from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.project.file_parameter import Named
 from floodmark.checkers.report.outputs import Reports, report_options
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@click.command()
 @click.argument("folder", default="specs", metavar="[DIR]", type=Named())
 @click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs to check.")
 @click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")

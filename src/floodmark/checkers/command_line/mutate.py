@@ -8,13 +8,11 @@ from typing import Any
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import Factor, Seconds, SpecName, spec_paths, workers_option
-from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.report.outputs import json_option
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@click.command()
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC ...", type=SpecName())
 @click.option("--only", metavar="TEXT", help="Only the mutants whose line contains TEXT.")
 @click.option("--list", "listing", is_flag=True, help="Lists the mutants without trying them.")

@@ -58,6 +58,25 @@ class Factor(_Amount):
         return input_limits.factor(_number(text))
 
 
+class Whole(_Amount):
+    """A whole number."""
+
+    name = "N"
+
+    def __init__(self, least: int, most: int) -> None:
+        self.least = least
+        self.most = most
+
+    def of(self, text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ValueError(f"{input_limits.brief(text)} is not a whole number") from None
+        if not self.least <= number <= self.most:
+            raise ValueError(f"{input_limits.brief(text)} is not in the range {self.least:,} to {self.most:,}")
+        return number
+
+
 def _number(text: str) -> float:
     try:
         return float(text)
@@ -102,8 +121,8 @@ class SpecName(click.ParamType[str]):
         return [*found, CompletionItem(incomplete, type="file")]
 
 
-Count = click.IntRange(0, input_limits.MAX_COUNT)
-Positive = click.IntRange(1, input_limits.MAX_COUNT)
+Count = Whole(0, input_limits.MAX_COUNT)
+Positive = Whole(1, input_limits.MAX_COUNT)
 
 set_option = click.option(
     "--set", "assignments", type=Assignment(), multiple=True, help="Sets a constant of the model; repeatable."
@@ -113,7 +132,7 @@ invariants_option = click.option(
     help="Adds the properties in a file; repeatable.",
 )
 workers_option = click.option(
-    "--workers", type=click.IntRange(0, input_limits.MAX_WORKERS), default=0, metavar="N",
+    "--workers", type=Whole(0, input_limits.MAX_WORKERS), default=0,
     help="The number of workers; one per core by default.",
 )
 

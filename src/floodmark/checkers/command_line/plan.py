@@ -8,14 +8,12 @@ from typing import Any
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import Count, Positive, workers_option
-from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.project.file_parameter import Named
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@click.command()
 @click.argument("plan_file", metavar="FILE.json", type=Named())
 @click.option("--current", required=True, type=Named(), metavar="CURRENT.json",
               help="The partitions' current replicas, in the same format.")

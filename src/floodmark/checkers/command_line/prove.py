@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import (
     Positive,
     Seconds,
@@ -17,12 +16,11 @@ from floodmark.checkers.command_line.parameters import (
     spec_paths,
     workers_option,
 )
-from floodmark.checkers.command_line.removed import Command
 from floodmark.checkers.project.file_parameter import Named
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@click.command()
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
 @click.option("--proof", metavar="NAME",
               help="Of the proofs that the spec lists, the one of this name, or those whose names begin so.")

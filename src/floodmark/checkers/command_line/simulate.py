@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from floodmark.checkers.command_line.epilog import EPILOG
 from floodmark.checkers.command_line.parameters import (
     Count,
     Positive,
@@ -22,7 +21,7 @@ from floodmark.checkers.report.outputs import Reports, json_option
 _USUAL = Simulate()
 
 
-@click.command(epilog=EPILOG)
+@click.command()
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC ...", type=SpecName())
 @click.option("--walks", type=Positive, default=_USUAL.walks, show_default=True, metavar="N", help="How many walks.")
 @click.option("--steps", type=Positive, default=_USUAL.steps, show_default=True, metavar="N",
