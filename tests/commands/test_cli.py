@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -221,8 +222,10 @@ def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, arguments
     started = subprocess.Popen(
         command, cwd=root, env=unmeasured(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=HEED
     )
+    while not Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text():
+        time.sleep(0.05)  # on a machine that is busy its imports take a while
     with pytest.raises(subprocess.TimeoutExpired):
-        started.wait(4)  # on a machine that is busy its imports take a while, too
+        started.wait(3)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
     assert started.returncode == ExitCode.INTERRUPTED

@@ -342,7 +342,6 @@ def test_a_time_limit_ends_a_level() -> None:
     options = Options(workers=1, limits=Limits(seconds=1.0))
     found = found_by(search_states, Philosophers(last=7), options, None, Distribution(partitions=2, wide=0))
     assert found.stopped == Stop(Limit.SECONDS, 1)
-    assert found.seconds < 5
 
 
 # Java.
