@@ -62,7 +62,8 @@ def test_the_command_that_reproduces_has_every_setting_that_matters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tank_project(tmp_path, **{"mine.py": INVARIANTS}))
-    assert all(getattr(GIVEN, each.name) != getattr(CheckSettings(), each.name) for each in fields(CheckSettings))
+    searches = [each.name for each in fields(CheckSettings) if each.name != "walks"]  # which is another command
+    assert all(getattr(GIVEN, name) != getattr(CheckSettings(), name) for name in searches)
     said = Check(read(Path("specs/tank.toml")), None, GIVEN).reproduce()
     taken: dict[str, Any] = {}
     monkeypatch.setattr(check_options, "callback", lambda **given: taken.update(given))
