@@ -111,6 +111,7 @@ dynamic_context = test_function
 concurrency = thread,multiprocessing
 parallel = true
 data_file = {data}
+patch = subprocess
 """
 
 
