@@ -1,13 +1,14 @@
 """Plants mistakes in the compiler and the engines, one at a time, and reports those that the tests do not notice.
 
     python -m tools.planted learn                        measures once which default test runs which line
-    python -m tools.planted try src/floodmark/compiler --sample 100 --seed 1
+    python -m tools.planted try --seconds 10             tries the campaign's sample, or goes on with it
+    python -m tools.planted notice TEST NAME             tries one of the survivors with a test that was added for it
     python -m tools.planted report                       lists the survivors, and those without a reason
 
-A mistake is tried in a copy of the repository. The tests that run its line are run, the quickest first, until one
-fails, for at most ``--seconds`` in all. If no test was seen to run the line (because it runs in another process or is
-compiled), the tests that import its module, or that run what imports it, are run. A result stays valid as long as the
-file and those tests are unchanged: an interrupted run continues where it stopped.
+A mistake is tried in a copy of the repository. The tests that run its line are run until one fails, or until they took
+``--seconds`` of the processor. If no test was seen to run the line (because it runs in another process or is compiled),
+the tests that import its module, or that run what imports it, are run. A test that also fails without the mistake says
+nothing and is left out. What became of a mistake is kept in ``tools/planted.csv``.
 
 ``tools/planted.toml`` gives a reason for each survivor that no test has to notice. Why not mutmut or cosmic-ray: the
 former puts all mutants of a function into one source with a switch, but compiled loops and caches depend on the source;
@@ -18,38 +19,37 @@ from __future__ import annotations
 
 import argparse
 import ast
+import atexit
+import compileall
+import csv
 import hashlib
 import json
-import os
-import random
+import py_compile
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cache, partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 from benchmarks.results import section
 from floodmark.checkers.processes import run_each
 from floodmark.checkers.resources import cores
-from tools.forked_pytest import OVERDUE, ForkedPytest
+from tools.forked_pytest import Answer, ForkedPytest
 from tools.planting import Mistake, of_folder
+from tools.reloading import outermost
 
 ROOT = Path(__file__).parent.parent
 REASONS = Path(__file__).with_suffix(".toml")
 FOLDERS = ("src/floodmark/language", "src/floodmark/compiler", "src/floodmark/checkers")
 """Where mistakes are planted unless it is said."""
-START = 20.0
-"""Seconds that a test process may take beyond what its tests took when all was well, and as long again."""
 
 
 @dataclass(frozen=True)
@@ -57,42 +57,43 @@ class Knowledge:
     """What ``learn`` found: the tests that run each line of a file, and how many seconds each test takes."""
 
     lines: Mapping[str, Mapping[int, Sequence[str]]]
-    seconds: Mapping[str, float]
+    seconds: dict[str, float]
 
-    def tests_of(self, mistake: Mistake, most: float) -> list[str]:
-        """The tests to ask about a mistake, the quickest first, for so many seconds of tests."""
-        known = set(self.lines.get(mistake.file, {}).get(mistake.line, ())) or self._near(mistake.file)
-        chosen: list[str] = []
-        total = 0.0
-        for test in sorted(known, key=lambda it: (self.seconds.get(it, 0.0), it)):
-            total += self.seconds.get(test, 0.0)
-            if total > most and chosen:
-                break
-            chosen.append(test)
-        return chosen
+    def tests_of(self, mistake: Mistake, every: Iterable[str]) -> dict[str, int]:
+        """The tests to ask about a mistake, each with its distance: those that are known to run its line have none.
 
-    def _near(self, file: str) -> set[str]:
-        """The tests that run any line of what imports a file, or of the file, and those beside which it is imported."""
-        every = {test for lines in self.lines.get(file, {}).values() for test in lines}
-        for other in importers(file):
-            every |= {test for lines in self.lines.get(other, {}).values() for test in lines}
-            every |= {test for test in self.seconds if test.startswith(f"{other}::")}
-        return every
+        Where none is known, the distance is that of the file of tests from the mistake's module by imports.
+        """
+        known = self.lines.get(mistake.file, {}).get(mistake.line, ())
+        if known:
+            return dict.fromkeys(known, 0)
+        distances = {file: distance for distance, files in enumerate(importers(mistake.file)) for file in files}
+        return {test: distances[file] for test in every if (file := test.partition("::")[0]) in distances}
 
 
 @cache
-def importers(file: str) -> set[str]:
-    """The files of this repository that import a module."""
-    module = file.removeprefix("src/").removesuffix(".py").replace("/", ".")
-    found = set()
-    for folder in ("src", "tests", "tools"):
-        for path in (ROOT / folder).rglob("*.py"):
-            if module in _imported(path):
-                found.add(path.relative_to(ROOT).as_posix())
-    return found
+def importers(file: str) -> list[set[str]]:
+    """The files of this repository that import a module; then those that import one of these, and so on."""
+    imported = _imports()
+    steps = [{file}]
+    while steps[-1]:
+        before = set().union(*steps)
+        modules = {_module(each) for each in steps[-1]}
+        steps.append({each for each, names in imported.items() if each not in before and not names.isdisjoint(modules)})
+    return steps[1:-1]
+
+
+def _module(file: str) -> str:
+    return file.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 @cache
+def _imports() -> dict[str, set[str]]:
+    """What each file imports."""
+    paths = [path for folder in ("src", "tests", "tools") for path in (ROOT / folder).rglob("*.py")]
+    return {path.relative_to(ROOT).as_posix(): _imported(path) for path in paths}
+
+
 def _imported(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
@@ -116,16 +117,18 @@ patch = subprocess
 
 
 def learn(into: Path, tests: Sequence[str]) -> None:
-    """Runs tests, measured; keeps what they run and how long they take."""
+    """Runs tests, measured; keeps what they run and how long they take. A test that fails says nothing of lines."""
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         rc, times = Path(folder) / "rc", Path(folder) / "times.xml"
         rc.write_text(_RC.format(sources="src", data=Path(folder) / "data"))
         run = [sys.executable, "-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", "-q", f"--junit-xml={times}"]
-        subprocess.run([*run, *tests], cwd=ROOT, check=True)
+        subprocess.run([*run, *tests], cwd=ROOT, check=False)
         subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={rc}"], cwd=ROOT, check=True)
         seconds = _seconds(times)
         known = {"lines": _lines(Path(folder) / "data", seconds), "seconds": seconds}
+    if not known["lines"]:
+        raise SystemExit("the tests ran unmeasured: coverage does not start in new processes of this environment")
     (into / "known.json").write_text(json.dumps(known))
 
 
@@ -163,83 +166,234 @@ def _test(dotted: str) -> str | None:
 
 
 def knowledge(into: Path) -> Knowledge:
-    """What ``learn`` kept. Raises SystemExit where it has not run."""
-    try:
-        known = json.loads((into / "known.json").read_text())
-    except OSError:
-        raise SystemExit("which tests run which lines is not known yet: python -m tools.planted learn") from None
+    """What ``learn`` kept; nothing is known before it has run."""
+    path = into / "known.json"
+    known = json.loads(path.read_text()) if path.exists() else {"lines": {}, "seconds": {}}
     lines = {file: {int(line): tests for line, tests in each.items()} for file, each in known["lines"].items()}
     return Knowledge(lines, known["seconds"])
 
 
 # Trying.
 
+FILES = 8
+"""How many files of tests are asked about a mistake that takes an import of everything."""
+COUNT, SEED = 2000, 1
+"""The campaign's sample."""
+RECORD = Path(__file__).with_suffix(".csv")
+"""What became of the mistakes that were tried. It is committed, so that a campaign goes on where it stopped."""
+
 
 def drawn(every: Sequence[Mistake], count: int, seed: int) -> list[Mistake]:
     """A random sample in which each room has a share by its size, and within a room each kind has the same share.
 
-    A longer sample of the same seed begins with the shorter one, but for the rounding of the shares.
+    Chance is a hash of what a mistake is, so the sample outlives changes elsewhere. It comes in a random order: each
+    beginning of it is a fair sample, too. A larger sample has all of a smaller one, but for the rounding of the shares.
     """
+
+    def chance(use: str, mistake: Mistake) -> str:
+        return _digest(f"{seed} {use} {mistake.where} {mistake.change}")
+
     rooms: dict[str, dict[str, list[Mistake]]] = defaultdict(lambda: defaultdict(list))
     for mistake in every:
         rooms[str(Path(mistake.file).parent)][mistake.kind].append(mistake)
-    chance = random.Random(seed)
     found = []
+    before = 0
     for _, kinds in sorted(rooms.items()):
-        total = sum(len(of_kind) for of_kind in kinds.values())
-        shuffled = [chance.sample(of_kind, len(of_kind)) for _, of_kind in sorted(kinds.items())]
+        after = before + sum(len(of_kind) for of_kind in kinds.values())
+        share = round(count * after / len(every)) - round(count * before / len(every))
+        shuffled = [sorted(of_kind, key=partial(chance, "choice")) for _, of_kind in sorted(kinds.items())]
         in_turn = [mistake for each in zip_longest(*shuffled) for mistake in each if mistake is not None]
-        found += in_turn[: round(count * total / len(every))]
-    return chance.sample(found, len(found))
+        found += in_turn[:share]
+        before = after
+    return sorted(found, key=partial(chance, "order"))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A mistake and the tests that are asked about it."""
+class Entry:
+    """A row of the record: a mistake, and what became of it.
 
-    mistake: Mistake
-    tests: tuple[str, ...]
+    ``text`` hashes the function that the mistake is in, so a row is valid until that changes, wherever the function is
+    moved. ``fate`` is ``noticed``, ``noticed since`` a test was added, ``time limit``, ``survived`` or ``not run``;
+    ``by`` names the test. ``allowed`` are the seconds of tests that it was given at most, ``taken`` those that it took.
+    """
+
+    file: str
+    where: str
+    change: str
+    kind: str
+    text: str
+    fate: str
+    by: str
+    asked: int
     allowed: float
+    taken: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.file} {self.where}: {self.change}"
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        return self.where, self.change, self.text
+
+    @property
+    def is_noticed(self) -> bool:
+        return self.fate not in (SURVIVED, NOT_RUN)
 
 
-def trials(mistakes: Sequence[Mistake], known: Knowledge, most: float) -> list[Trial]:
-    made = []
-    for mistake in mistakes:
-        tests = tuple(known.tests_of(mistake, most))
-        made.append(Trial(mistake, tests, 2 * sum(known.seconds.get(test, 0.0) for test in tests) + START))
-    return made
+NOTICED, SINCE, LATE, SURVIVED, NOT_RUN = "noticed", "noticed since", "time limit", "survived", "not run"
 
 
-def key(trial: Trial) -> str:
-    """What the outcome of a trial depends on, hashed."""
-    files = sorted({trial.mistake.file, *(test.partition("::")[0] for test in trial.tests)})
-    hashes = [hashlib.sha256((ROOT / file).read_bytes()).hexdigest() for file in files]
-    content = [trial.mistake.name, *trial.tests, *hashes]
-    return hashlib.sha256("\0".join(content).encode()).hexdigest()[:20]
+def record() -> dict[tuple[str, str, str], Entry]:
+    """The rows by what they are about; of two about the same, the later one."""
+    if not RECORD.exists():
+        return {}
+    with RECORD.open(newline="") as file:
+        rows = [
+            Entry(path, where, change, kind, text, fate, by, int(asked), float(allowed), float(taken))
+            for path, where, change, kind, text, fate, by, asked, allowed, taken in list(csv.reader(file))[1:]
+        ]
+    return {row.identity: row for row in rows}
 
 
-def attempt(folder: Path, trial: Trial) -> dict[str, Any]:
-    """Plants a mistake into the copy of this process and asks the tests."""
-    copy = _copy(folder)
-    path = copy / trial.mistake.file
-    source = path.read_bytes()
-    started = time.perf_counter()
-    try:
-        path.write_bytes(trial.mistake.planted(source))
-        fate, by = _asked(copy, trial)
-    finally:
-        path.write_bytes(source)
-    return {"fate": fate, "by": by, "seconds": round(time.perf_counter() - started, 1)}
+def keep(entry: Entry) -> None:
+    """Adds a row to the record, or puts it in the place of the one about the same mistake."""
+    rows = {**record(), entry.identity: entry}
+    with RECORD.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(field.name for field in fields(Entry))
+        out.writerows(astuple(row) for row in rows.values())
 
 
-def _copy(folder: Path) -> Path:
-    """The copy of the repository that belongs to this process."""
-    copy = folder / str(os.getpid())
-    if not copy.exists():
+def text_of(mistake: Mistake) -> str:
+    """A hash of the outermost function that a mistake is in, or of the file where it is in none."""
+    source = (ROOT / mistake.file).read_text()
+    return next((text for lines, text in _texts(source) if mistake.line in lines), _digest(source))
+
+
+@cache
+def _texts(source: str) -> list[tuple[range, str]]:
+    return [
+        (range(function.lineno, (function.end_lineno or 0) + 1), _digest(ast.unparse(function)))
+        for function in outermost(ast.parse(source))
+    ]
+
+
+class Copy:
+    """A copy of the repository with the processes that run its tests, of one process of a campaign."""
+
+    def __init__(self, folder: Path, known: Knowledge, files: Sequence[str] = ("tests",)) -> None:
+        self.known = known
+        self.root, self.own = folder / "copy", folder / "own"
+        (self.own / "tmp").mkdir(parents=True)
         for name in _files():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
-    return copy
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, self.root / name, follow_symlinks=False)
+        checked = py_compile.PycInvalidationMode.CHECKED_HASH  # a changed file is compiled again, whatever its time is
+        compileall.compile_dir(self.root / "src", quiet=2, invalidation_mode=checked)
+        self.warm, self.cold = ForkedPytest(self.root, self.own, files), ForkedPytest(self.root, self.own)
+        self.sound: dict[str, bool] = {}
+        self.noticed: Counter[tuple[str, str]] = Counter()
+        for entry in record().values():
+            self._learn(entry)
+
+    def attempt(self, mistake: Mistake, most: float) -> Entry:
+        """Plants a mistake and asks the tests that may notice it, for so many seconds of the processor."""
+        tests = self._in_order(mistake)
+        path = self.root / mistake.file
+        source = path.read_bytes()
+        taken, asked = 0.0, 0
+        while True:
+            tests = [test for test in tests if self.sound.get(test, True)]
+            if not tests:
+                return self._entry(mistake, NOT_RUN, "", 0, most, taken)
+            try:
+                path.write_bytes(mistake.planted(source))
+                answer = self._ask(tests, most, mistake)
+            finally:
+                path.write_bytes(source)
+            asked = max(asked, answer.asked)
+            taken += answer.processor
+            fate, by = _meaning(answer)
+            if fate != NOTICED or self._passes(by):
+                return self._entry(mistake, fate, by, asked, most, taken)
+
+    def _entry(self, mistake: Mistake, fate: str, by: str, asked: int, most: float, taken: float) -> Entry:
+        found = Entry(mistake.file, mistake.where, mistake.change, mistake.kind, text_of(mistake), fate, by, asked,
+                      most, round(taken, 1))
+        self._learn(found)
+        return found
+
+    def _learn(self, entry: Entry) -> None:
+        """Tests that noticed a mistake are asked sooner about those beside it."""
+        test = entry.by.partition("[")[0]
+        for weight, place in enumerate((str(Path(entry.file).parent), entry.file, f"{entry.file} {entry.where}"), 1):
+            self.noticed[test, place] += weight * weight
+
+    def _in_order(self, mistake: Mistake) -> list[str]:
+        """The tests of a mistake: first what is quick and near, and has noticed mistakes beside it."""
+        room = str(Path(mistake.file).parent)
+        places = (room, mistake.file, f"{mistake.file} {mistake.where}")
+
+        def rank(test: str) -> tuple[float, str]:
+            often = sum(self.noticed[test, place] for place in places)
+            near = 2 if f"/{Path(room).name}/" in test else 1
+            return (self.known.seconds.get(test, 1.0) + 0.05) * 2.0 ** distances[test] / (1 + often) / near, test
+
+        distances = self.known.tests_of(mistake, self.warm.tests)
+        return sorted(distances, key=rank)
+
+    def _ask(self, tests: Sequence[str], most: float, mistake: Mistake | None = None) -> Answer:
+        for part in self.own.iterdir():
+            if part.name in ("tmp", "cache", "pytest"):
+                shutil.rmtree(part, ignore_errors=True)
+        (self.own / "tmp").mkdir(exist_ok=True)
+        limits = {test: self.known.seconds.get(test.partition("[")[0], 5.0) for test in tests}
+        answer = self.warm.run(tests, limits, most, mistake.file if mistake is not None else "")
+        if answer.refused:  # each file of tests takes time to collect
+            files = list(dict.fromkeys(test.partition("::")[0] for test in tests))[:FILES]
+            answer = self.cold.run([test for test in tests if test.partition("::")[0] in files], limits, most)
+        if mistake is None:
+            self.known.seconds.update(answer.seconds)
+        else:
+            for test, seconds in answer.seconds.items():
+                self.known.seconds.setdefault(test, seconds)
+        return answer
+
+    def _passes(self, test: str) -> bool:
+        """Whether a test that failed passes without a mistake: otherwise it says nothing."""
+        function = test.partition("[")[0]
+        if "::" not in test:
+            return True  # a file that cannot be imported
+        if function not in self.sound:
+            self.sound[function] = _meaning(self._ask([test], 600.0))[0] == SURVIVED
+        return self.sound[function]
+
+
+def _meaning(answer: Answer) -> tuple[str, str]:
+    if answer.failed:
+        return NOTICED, answer.failed
+    if answer.overdue:
+        return LATE, answer.overdue
+    if answer.code == 0:
+        return SURVIVED, ""
+    return NOTICED, answer.last or "the import"
+
+
+_copy: Copy | None = None
+
+
+def attempt(known: Knowledge, most: float, mistake: Mistake) -> Entry:
+    """What becomes of a mistake, in the copy of this process."""
+    global _copy
+    if _copy is None:
+        _copy = Copy(Path(tempfile.mkdtemp(prefix="planted")), known)
+        atexit.register(shutil.rmtree, _copy.root.parent, ignore_errors=True)
+    return _copy.attempt(mistake, most)
 
 
 def _files() -> list[str]:
@@ -249,56 +403,36 @@ def _files() -> list[str]:
     return [name for name in listed if (ROOT / name).is_file() or (ROOT / name).is_symlink()]
 
 
-def _asked(copy: Path, trial: Trial) -> tuple[str, str]:
-    if not trial.tests:
-        return "not run", ""
-    with tempfile.TemporaryDirectory(dir=copy.parent) as own:
-        env = {**os.environ, "PYTHONPATH": str(copy / "src"), "FLOODMARK_CACHE": f"{own}/cache",
-               "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": own}
-        arguments = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", f"--basetemp={own}/pytest",
-                     *trial.tests]
-        said = Path(own) / "said"
-        code = _pytest().run(copy, arguments, env, trial.allowed, said)
-        lines = said.read_text(errors="replace").splitlines()
-    if code == OVERDUE:
-        return "killed", "the time limit"
-    if code == 0:
-        return "survived", ""
-    failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    return "killed", failed[0].split(" ")[1] if failed else f"pytest, which ended with {code}"
+def try_all(every: Sequence[Mistake], known: Knowledge, most: float, jobs: int) -> Iterator[Entry]:
+    """Tries each mistake that the record does not tell of, and keeps what became of it at once."""
+    rows = record()
+    left = []
+    for mistake in every:
+        row = rows.get((mistake.where, mistake.change, text_of(mistake)))
+        if row is None or (not row.is_noticed and row.allowed < most):
+            left.append(mistake)
+    for _, found in run_each(partial(attempt, known, most), left, jobs):
+        if isinstance(found, Exception):
+            raise found
+        keep(found)
+        yield found
 
 
-@cache
-def _pytest() -> ForkedPytest:
-    """What runs the tests for this process."""
-    return ForkedPytest()
-
-
-def results(into: Path) -> dict[str, dict[str, Any]]:
-    """What is known of trials, by their keys."""
-    path = into / "tried.jsonl"
-    if not path.exists():
-        return {}
-    return {entry["key"]: entry for line in path.read_text().splitlines() if (entry := json.loads(line))}
-
-
-def try_all(into: Path, every: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
-    """The outcome of each trial, new ones as they come; each is kept at once."""
-    known = results(into)
-    keys = [key(trial) for trial in every]
-    yield from (known[each] for each in keys if each in known)
-    left = [(trial, each) for trial, each in zip(every, keys, strict=True) if each not in known]
-    with tempfile.TemporaryDirectory() as folder, (into / "tried.jsonl").open("a") as kept:
-        for position, found in run_each(partial(attempt, Path(folder)), [trial for trial, _ in left], jobs):
-            trial, each = left[position]
-            if isinstance(found, Exception):
-                raise found
-            mistake = trial.mistake
-            entry = {"key": each, "file": mistake.file, "line": mistake.line, "name": mistake.name,
-                     "kind": mistake.kind, "tests": len(trial.tests), **found}
-            kept.write(json.dumps(entry) + "\n")
-            kept.flush()
-            yield entry
+def notice(test: str, names: Sequence[str]) -> Iterator[Entry]:
+    """Tries mistakes with one test that was added for them, and keeps those that it notices."""
+    wanted = [mistake for mistake in of_folder(ROOT, FOLDERS) if mistake.name in names]
+    if len(wanted) < len(names):
+        raise SystemExit(f"there is no such mistake: {', '.join(set(names) - {it.name for it in wanted})}")
+    lines: dict[str, dict[int, list[str]]] = defaultdict(dict)
+    for mistake in wanted:
+        lines[mistake.file][mistake.line] = [test]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(Path(folder), Knowledge(lines, {test: 60.0}), [test.partition("::")[0]])
+        for mistake in wanted:
+            found = copy.attempt(mistake, 600.0)
+            if found.is_noticed:
+                keep(replace(found, fate=SINCE))
+            yield found
 
 
 # Reporting.
@@ -310,71 +444,64 @@ def reasons() -> dict[str, str]:
     return {name: entry["reason"] for entry in content.get("survivors", []) for name in entry["mistakes"]}
 
 
-def report(into: Path) -> Iterator[str]:
-    """How many were noticed, by file, and each survivor with its reason."""
+def report() -> Iterator[str]:
+    """Each survivor with its reason, and how many were noticed."""
     present = {mistake.name for mistake in of_folder(ROOT, FOLDERS)}
-    latest = {entry["name"]: entry for entry in results(into).values() if entry["name"] in present}
     explained = reasons()
-    by_file: dict[str, Counter[str]] = defaultdict(Counter)
-    for entry in latest.values():
-        by_file[entry["file"]][entry["fate"]] += 1
-    for file, fates in sorted(by_file.items()):
-        yield f"{file}: " + ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
-    open_ones = 0
-    for entry in sorted(latest.values(), key=lambda it: (it["file"], it["line"])):
-        if entry["fate"] != "killed":
-            reason = explained.get(entry["name"])
-            open_ones += reason is None
-            yield f"{entry['fate']}  line {entry['line']}  {entry['name']}  ({reason or 'no reason yet'})"
+    rows = record().values()
+    for entry in sorted(rows, key=lambda it: (it.file, it.where, it.change)):
+        if not entry.is_noticed:
+            yield f"{entry.fate}  {entry.name}  ({explained.get(entry.name, 'no reason yet')})"
     yield from (f"stale reason: {name}" for name in explained if name not in present)
-    total = sum(sum(fates.values()) for fates in by_file.values())
-    killed = sum(fates["killed"] for fates in by_file.values())
-    seconds = sum(entry["seconds"] for entry in latest.values())
-    each = seconds / max(total, 1)
-    yield f"{total} mistakes: {killed} noticed, {open_ones} not and without a reason; {each:.1f} s each"
+    noticed = sum(1 for entry in rows if entry.is_noticed)
+    unknown = sum(1 for entry in rows if not entry.is_noticed and entry.name not in explained)
+    each = sum(entry.taken for entry in rows) / max(len(rows), 1)
+    yield f"{len(rows)} mistakes: {noticed} noticed, {unknown} not and without a reason; {each:.1f} s each"
 
 
-def table(into: Path) -> list[str]:
-    """What became of the mistakes that were tried, by room, for benchmarks/RESULTS.md."""
-    present = {mistake.name for mistake in of_folder(ROOT, FOLDERS)}
-    latest = {entry["name"]: entry for entry in results(into).values() if entry["name"] in present}
+_COLUMNS = (NOTICED, SINCE, LATE, "explained", "open")
+
+
+def table() -> list[str]:
+    """What became of the mistakes that were tried, by room and by kind, for benchmarks/RESULTS.md."""
     explained = reasons()
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for entry in latest.values():
-        known = "explained" if entry["name"] in explained else "unexplained"
-        fate = "noticed" if entry["fate"] == "killed" else known
-        rooms[str(Path(entry["file"]).parent)][fate] += 1
-        kinds[entry["kind"]][fate] += 1
+    for entry in record().values():
+        fate = entry.fate if entry.is_noticed else "explained" if entry.name in explained else "open"
+        rooms[str(Path(entry.file).parent).removeprefix("src/")][fate] += 1
+        kinds[entry.kind][fate] += 1
     totals = sum(rooms.values(), Counter())
-    survived = {entry["name"] for entry in results(into).values() if entry["fate"] != "killed"}
-    mended = sum(1 for name, entry in latest.items() if entry["fate"] == "killed" and name in survived)
     lines = [
-        f"{totals.total():,} mistakes of {len(present):,} that can be planted, a random sample. The tests noticed "
-        f"{totals['noticed']:,}, {mended:,} of them only after a test was added for them; {totals['explained']:,} "
-        "change nothing that a test has to notice, each with its reason in `tools/planted.toml`; "
-        f"{totals['unexplained']:,} are unexplained.",
+        f"{totals.total():,} of the {COUNT:,} mistakes that were drawn have been tried. The tests noticed "
+        f"{totals[NOTICED] + totals[SINCE] + totals[LATE]:,}: {totals[LATE]:,} of them only because a test took too "
+        f"much of the processor's time, {totals[SINCE]:,} only after a test was added for them. "
+        f"{totals['explained']:,} change nothing that a test has to notice, each with its reason in "
+        f"`tools/planted.toml`. {totals['open']:,} are open: no test noticed them within the time that it was given, "
+        "and nobody has looked for a reason yet.",
     ]
     for title, counted in (("room", rooms), ("kind", kinds)):
-        lines += ["", f"| {title} | tried | noticed | explained | unexplained |", "|---|---|---|---|---|"]
+        lines += ["", f"| {title} | tried | {' | '.join(_COLUMNS)} |", "|---" * (len(_COLUMNS) + 2) + "|"]
         for name, fates in sorted(counted.items()):
-            said = " | ".join(str(fates[fate]) for fate in ("noticed", "explained", "unexplained"))
-            lines.append(f"| {name} | {fates.total()} | {said} |")
+            lines.append(f"| {name} | {fates.total()} | {' | '.join(str(fates[fate]) for fate in _COLUMNS)} |")
     return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--into", type=Path, default=ROOT / "build" / "planted", help="where what is found is kept")
+    parser.add_argument("--into", type=Path, default=ROOT / "build" / "planted", help="where what is learned is kept")
     commands = parser.add_subparsers(dest="command", required=True)
     learning = commands.add_parser("learn")
     learning.add_argument("tests", nargs="*", help="the tests to learn of; all that run by default")
     trying = commands.add_parser("try")
     trying.add_argument("places", nargs="*", default=list(FOLDERS), help="folders and files")
-    trying.add_argument("--sample", type=int, help="only so many mistakes, chosen by --seed")
-    trying.add_argument("--seed", type=int, default=0)
+    trying.add_argument("--sample", type=int, default=COUNT, help="so many mistakes, chosen by --seed")
+    trying.add_argument("--seed", type=int, default=SEED)
     trying.add_argument("--jobs", type=int, default=cores(), help="how many at once")
     trying.add_argument("--seconds", type=float, default=60.0, help="of tests for each mistake, at most")
+    noticing = commands.add_parser("notice")
+    noticing.add_argument("test")
+    noticing.add_argument("mistakes", nargs="+", help="their names")
     reporting = commands.add_parser("report")
     reporting.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
     asked = parser.parse_args(arguments)
@@ -382,15 +509,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         learn(asked.into, asked.tests)
     if asked.command == "try":
         every = list(of_folder(ROOT, asked.places))
-        if asked.sample is not None and asked.sample < len(every):
-            every = drawn(every, asked.sample, asked.seed)
-        for entry in try_all(asked.into, trials(every, knowledge(asked.into), asked.seconds), asked.jobs):
-            print(f"{entry['fate']:<9} {entry['seconds']:>6} s  {entry['name']}  {entry['by']}", flush=True)
+        sample = drawn(every, min(asked.sample, len(every)), asked.seed)
+        for entry in try_all(sample, knowledge(asked.into), asked.seconds, asked.jobs):
+            print(f"{entry.fate:<9} {entry.taken:>6} s  {entry.name}  {entry.by}", flush=True)
+    if asked.command == "notice":
+        for entry in notice(asked.test, asked.mistakes):
+            print(f"{entry.fate:<9} {entry.taken:>6} s  {entry.name}", flush=True)
     if asked.command == "report":
-        for line in report(asked.into):
+        for line in report():
             print(line)
         if asked.write:
-            section("planted", "python -m tools.planted report --write", table(asked.into))
+            section("planted", "python -m tools.planted report --write", table())
 
 
 if __name__ == "__main__":

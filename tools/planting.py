@@ -59,8 +59,13 @@ class Mistake:
     @property
     def name(self) -> str:
         """What tells it from every other: ``floodmark/compiler/joins.py hull: low <= 3 -> low < 3``."""
+        return f"{self.file} {self.where}: {self.change}"
+
+    @property
+    def change(self) -> str:
+        """What tells it from every other in its function."""
         again = f" #{self.number}" if self.number > 1 else ""
-        return f"{self.file} {self.where}: {_one_line(self.old)} -> {_one_line(self.new)}{again}"
+        return f"{_one_line(self.old)} -> {_one_line(self.new)}{again}"
 
     def planted(self, source: bytes) -> bytes:
         """The source of its file with the mistake in."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
-import json
+import importlib.util
+import inspect
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tools import planted
-from tools.planted import FOLDERS, ROOT, Knowledge, Trial, drawn, importers
-from tools.planting import mistakes, of_folder
+from tools.forked_pytest import ForkedPytest
+from tools.planted import FOLDERS, ROOT, Entry, Knowledge, drawn, importers
+from tools.planting import Mistake, mistakes, of_folder
+from tools.reloading import Loaded
 
 SOURCE = '''
 """A text with - in it."""
@@ -121,72 +124,150 @@ def test_there_is_something_to_plant_in_every_folder() -> None:
         assert next(of_folder(ROOT, [place]), None) is not None
 
 
-def test_the_quickest_tests_of_a_line_run_first() -> None:
+def test_a_beginning_of_a_sample_is_spread_over_rooms_and_kinds() -> None:
+    rooms = ["src/floodmark/compiler", "src/floodmark/checkers/spark", "src/floodmark/checkers/mutation"]
+    sample = drawn(list(of_folder(ROOT, rooms)), 1000, seed=1)
+    first = sample[:200]
+    for count in (Counter(it.kind for it in sample), Counter(str(Path(it.file).parent) for it in sample)):
+        for name, whole in count.items():
+            part = sum(1 for it in first if name in (it.kind, str(Path(it.file).parent)))
+            assert abs(part - whole / 5) <= 4 * (whole / 5) ** 0.5 + 1
+
+
+def test_tests_that_run_a_line_are_asked_about_it_and_otherwise_those_that_import_its_file() -> None:
     (first, *_) = of_folder(ROOT, ["src/floodmark/compiler/joins.py"])
-    quick, slow, other = (f"tests/test_x.py::test_{name}" for name in ("quick", "slow", "other"))
-    known = Knowledge({first.file: {first.line: [slow, quick], first.line + 1: [other]}}, {quick: 1, slow: 5, other: 2})
-    assert known.tests_of(first, 10) == [quick, slow]
-    assert known.tests_of(first, 3) == [quick]
-    elsewhere = Knowledge({first.file: {first.line + 1: [other]}}, {quick: 1, slow: 5, other: 2})
-    assert known.tests_of(first, 0.5) == [quick]
-    assert elsewhere.tests_of(first, 10) == [other]
+    test = "tests/test_x.py::test_quick"
+    known = Knowledge({first.file: {first.line: [test], first.line + 1: ["tests/test_x.py::test_other"]}}, {})
+    assert known.tests_of(first, []) == {test: 0}
     (loop, *_) = of_folder(ROOT, ["src/floodmark/checkers/kernel/partitioned.py"])
     beside = "tests/agreement/test_meaning.py::test_what_lately_was_sent_is_compared_by_all_of_its_words"
-    assert "tests/agreement/test_meaning.py" in importers(loop.file)
-    assert Knowledge({}, {beside: 1.0, quick: 0.1}).tests_of(loop, 10) == [beside]
+    assert "tests/agreement/test_meaning.py" in importers(loop.file)[0]
+    assert Knowledge({}, {}).tests_of(loop, [beside, "tests/gone.py::test_x"]) == {beside: 0}
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two files of code and one of tests."""
+    for name, text in {
+        "src/part/__init__.py": "",
+        "src/part/code.py": "LEAST = 2\n\n\ndef larger(a: int, b: int) -> int:\n    return a if a > b else b\n",
+        "tests/__init__.py": "",
+        "tests/test_code.py": "import os\nfrom part.code import LEAST, larger\n\n\ndef test_larger() -> None:\n"
+                              "    assert larger(1, 2) == larger(2, 1) == LEAST\n\n\ndef test_of_elsewhere() -> None:\n"
+                              "    assert larger(1, 2) == 3\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(text)
+    for name in ("__init__", "forked_pytest", "reloading"):
+        (tmp_path / "tools").mkdir(exist_ok=True)
+        (tmp_path / f"tools/{name}.py").write_bytes((ROOT / f"tools/{name}.py").read_bytes())
+    monkeypatch.setattr(planted, "ROOT", tmp_path)
+    monkeypatch.setattr(planted, "FOLDERS", ("src/part",))
+    monkeypatch.setattr(planted, "REASONS", tmp_path / "planted.toml")
+    monkeypatch.setattr(planted, "RECORD", tmp_path / "planted.csv")
+    monkeypatch.setattr(planted, "_files", lambda: [str(it.relative_to(tmp_path)) for it in tmp_path.rglob("*.py")])
+    planted._imports.cache_clear()
+    importers.cache_clear()
+    return tmp_path
 
 
 def test_a_mistake_is_noticed_or_survives_and_is_not_tried_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a repository of two files: one of its two mistakes is noticed by the test that there is."""
-    for name, text in {
-        "part/__init__.py": "",
-        "part/code.py": "def larger(a: int, b: int) -> int:\n    return a if a > b else b\n",
-        "tests/__init__.py": "",
-        "tests/test_code.py": "from part.code import larger\n\n\ndef test_larger() -> None:\n"
-                              "    assert larger(1, 2) == larger(2, 1) == 2\n",
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    monkeypatch.setattr(planted, "ROOT", tmp_path)
-    monkeypatch.setattr(planted, "FOLDERS", ("part",))
-    monkeypatch.setattr(planted, "REASONS", tmp_path / "planted.toml")
-    monkeypatch.setattr(planted, "_files", lambda: [str(it.relative_to(tmp_path)) for it in tmp_path.rglob("*.py")])
-    test = "tests/test_code.py::test_larger"
-    into = tmp_path / "found"
-    into.mkdir()
-    (into / "known.json").write_text(json.dumps({"lines": {"part/code.py": {"2": [test]}}, "seconds": {test: 0.1}}))
-    command = ["--into", str(into), "try", "part", "--jobs", "2"]
+    command = ["--into", str(small), "try", "src/part", "--jobs", "1"]
     planted.main(command)
     said = sorted(line.strip().split(None, 3)[::3] for line in capsys.readouterr().out.splitlines())
+    test = "tests/test_code.py::test_larger"  # the other one fails without a mistake, too
     assert said == [
-        ["killed", f"part/code.py larger: a if a > b else b -> (b if a > b else a)  {test}"],
-        ["survived", "part/code.py larger: a > b -> (a >= b)"],
+        ["noticed", f"src/part/code.py larger: a if a > b else b -> (b if a > b else a)  {test}"],
+        ["noticed", f"src/part/code.py module: 2 -> 1  {test}"],
+        ["noticed", f"src/part/code.py module: 2 -> 3  {test}"],
+        ["survived", "src/part/code.py larger: a > b -> (a >= b)"],
     ]
 
-    def again(folder: Path, trial: Trial) -> dict[str, object]:
+    def again(known: Knowledge, most: float, mistake: Mistake) -> Entry:
         raise AssertionError
 
     monkeypatch.setattr(planted, "attempt", again)
     planted.main(command)
-    assert len(capsys.readouterr().out.splitlines()) == 2
-    planted.main(["--into", str(into), "report"])
-    assert "1 noticed, 1 not and without a reason" in capsys.readouterr().out
-    (tmp_path / "planted.toml").write_text(
+    assert capsys.readouterr().out == ""
+    assert "4 mistakes: 3 noticed, 1 not and without a reason" in "\n".join(planted.report())
+    (small / "planted.toml").write_text(
         '[[survivors]]\nreason = "equal numbers are equal"\n'
-        'mistakes = ["part/code.py larger: a > b -> (a >= b)", "part/code.py larger: gone"]\n'
+        'mistakes = ["src/part/code.py larger: a > b -> (a >= b)", "src/part/code.py larger: gone"]\n'
     )
-    planted.main(["--into", str(into), "report"])
-    told = capsys.readouterr().out.splitlines()
-    assert "survived  line 2  part/code.py larger: a > b -> (a >= b)  (equal numbers are equal)" in told
-    assert "stale reason: part/code.py larger: gone" in told
-    assert told[-1].startswith("2 mistakes: 1 noticed, 0 not and without a reason;")
+    told = list(planted.report())
+    assert "survived  src/part/code.py larger: a > b -> (a >= b)  (equal numbers are equal)" in told
+    assert "stale reason: src/part/code.py larger: gone" in told
+    assert told[-1].startswith("4 mistakes: 3 noticed, 0 not and without a reason;")
+    assert "| part | 4 | 3 | 0 | 0 | 1 | 0 |" in planted.table()
 
 
-def test_it_says_what_has_to_be_done_first(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="planted learn"):
-        planted.knowledge(tmp_path)
+def test_a_test_that_is_added_is_recorded_as_such(small: Path) -> None:
+    test = "tests/test_more.py::test_two_numbers"
+    (small / "tests/test_more.py").write_text(
+        "from part.code import larger\n\n\ndef test_two_numbers() -> None:\n    assert larger(1, 2) == 2\n"
+    )
+    (entry,) = planted.notice(test, ["src/part/code.py larger: a if a > b else b -> (b if a > b else a)"])
+    assert entry.is_noticed
+    assert [row.fate for row in planted.record().values()] == ["noticed since"]
+    with pytest.raises(SystemExit, match="no such mistake: gone"):
+        list(planted.notice(test, ["gone"]))
+
+
+def test_a_mistake_that_never_ends_is_noticed_by_the_time_of_the_processor(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it is another process that never ends."""
+    (small / "tests/test_code.py").write_text(
+        "import subprocess, sys\n\n\ndef test_an_end() -> None:\n"
+        "    assert subprocess.run([sys.executable, '-c', 'while True: pass']).returncode == 0\n"
+    )
+    monkeypatch.setattr("tools.forked_pytest.LEAST", 0.5)
+    own = small / "own"
+    (own / "tmp").mkdir(parents=True)
+    text = (small / "tools/forked_pytest.py").read_text()
+    (small / "tools/forked_pytest.py").write_text(text.replace("LEAST, TIMES = 8.0", "LEAST, TIMES = 0.5"))
+    runs = ForkedPytest(small, own, ["tests"])
+    test = "tests/test_code.py::test_an_end"
+    assert runs.tests == [test]
+    answer = runs.run([test], {}, 60)
+    assert answer.overdue == test
+    assert answer.processor >= 0.5
+
+
+def test_a_file_is_read_again_only_where_that_is_as_an_import(tmp_path: Path) -> None:
+    file = tmp_path / "planted_code.py"
+    old = (
+        "def ran():\n    return 1\n\n\ndef other():\n    return [x for x in (1, 2)]\n\n\n"
+        "class Of:\n    def one(self):\n        return 1\n\n\nKNOWN = ran()\n"
+    )
+    file.write_text(old)
+    spec = importlib.util.spec_from_file_location("planted_code", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    loaded = Loaded({str(file): {1, 2, 5, 9, 10, 14}})
+    for changed, again in {
+        old.replace("(1, 2)", "(1, 3)"): True,
+        old.replace("return [", "pass\n    return ["): True,  # what follows has other lines
+        old.replace("        return 1", "        return 2"): True,
+        old.replace("\n    return 1\n\n\ndef other", "\n    return 2\n\n\ndef other"): False,  # it ran
+        old.replace("KNOWN = ran()", "KNOWN = 3"): False,
+    }.items():
+        assert changed != old
+        file.write_text(changed)
+        assert loaded.read_again(file) is again
+    file.write_text(old.replace("(1, 2)", "(1, 3)").replace("        return 1", "        return 2"))
+    assert loaded.read_again(file)
+    assert module.other() == [1, 3]
+    assert module.Of().one() == 2
+    assert inspect.getsource(module.Of.one).strip().endswith("return 2")
+
+
+def test_the_page_of_results_says_what_the_record_says() -> None:
+    page = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    assert "\n".join(planted.table()) in page
 
 
 def test_reasons_are_about_mistakes_that_there_are() -> None:
