@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -77,6 +78,26 @@ def test_the_configuration_of_tlc_says_what_is_checked() -> None:
     assert "CHECK_DEADLOCK FALSE" in config
     assert "\\* INVARIANT Never_five" in config
     assert "CHECK_DEADLOCK TRUE" in as_tla(Stuck, deadlock=True).config
+
+
+class Begins(Model):
+    """One of three numbers, in either direction."""
+
+    number: Annotated[int, Between(0, 2)]
+    up: bool
+
+    @initial
+    def start(self, number: Annotated[int, Between(0, 2)], up: bool) -> None:
+        self.number = number
+        self.up = up
+
+
+def test_a_run_in_tla_begins_in_any_of_the_initial_states() -> None:
+    begins = as_tla(Begins).text.partition("Init ==")[2].partition("failure")[0]
+    assert begins.count("\\/ ") == 6
+    for number in range(3):
+        for up in ("TRUE", "FALSE"):
+            assert re.search(rf"number = {number}\s+/\\ up = {up}", begins)
 
 
 def test_a_step_that_changes_nothing_has_to_satisfy_transition_properties() -> None:

@@ -115,6 +115,19 @@ def test_every_job_is_reported_lost_when_all_processes_die() -> None:
     assert {type(lost) for lost in found.values()} == {LostJob}
 
 
+def test_each_job_has_the_limit_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one takes longer than the limit of the others, and the last one longer than its own."""
+    monkeypatch.setattr(processes, "GRACE", 0.2)
+
+    def sleeps(seconds: float) -> float:
+        time.sleep(seconds)
+        return seconds
+
+    limits = {0.6: None, 0.0: 0.1, 30.0: 0.1}
+    first, second, third = [found for _, found in sorted(run_each(sleeps, [*limits], 1, limit=limits.get))]
+    assert (first, second, type(third)) == (0.6, 0.0, Overdue)
+
+
 class PeculiarError(Exception):
     """Cannot be made of its arguments, as unpickling would."""
 

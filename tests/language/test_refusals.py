@@ -142,6 +142,7 @@ STATEMENTS = {
     "pop": ("self.log.pop()  #!", "self.log[:-1]"),
     "update": ("self.some.update({Node(1)})  #!", "|="),
     "add with a value": ("a = self.some.add(Node(1))  #!", "line of its own"),
+    "add by name": ("self.some.add(Node(1), item=Node(2))  #!", "one element"),
     "add of two": ("self.some.add(Node(1), Node(2))  #!", "one element"),
     "add of another type": ("self.some.add(1)  #!", "the element is Node"),
     "method of a class without the model": ("M.step()  #!", "takes the model as its first argument: M.step(self)"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.project.unpacking import unpacked
 from floodmark.checkers.spark.package import write_zip
 from floodmark.language.errors import SourceError
 from tests.support.projects import INVARIANTS, TANK, tank_project, write
@@ -246,6 +250,25 @@ assert "isr_holds_committed" in spec.properties(cls)
         assert done.returncode == 0, done.stderr
         for file in unpacked.glob("*/floodmark/project/invariants/alter_isr/core.py"):
             file.write_text("")
+
+
+def test_an_unpacked_folder_is_used_again_as_long_as_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("kept/a.py", "x = 1\n")
+        archive.writestr("kept/b.py", "y = 1\n")
+        archive.writestr("left/c.py", "z = 1\n")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first = unpacked(content.getvalue(), "some", "kept/")
+    assert sorted(it.relative_to(first).as_posix() for it in first.rglob("*.py")) == ["kept/a.py", "kept/b.py"]
+    assert unpacked(content.getvalue(), "some", "kept/") == first
+    assert [*tmp_path.iterdir()] == [first]
+    (first / "kept/a.py").write_text("x = 2\n")
+    second = unpacked(content.getvalue(), "some", "kept/")
+    assert second != first
+    assert (second / "kept/a.py").read_text() == "x = 1\n"
 
 
 def test_a_class_knows_its_module_while_others_have_its_name(tmp_path: Path) -> None:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import pytest
 
-from floodmark import Between, Model, action, boundary, invariant, require, transition
+from floodmark import Between, Identifier, Model, action, boundary, invariant, require, transition
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.symbolic.methods.ic3 import Clause, Inference, Inferred, checked, infer
+from floodmark.checkers.symbolic.methods.ic3 import (
+    MAX_ATOMS_OF_A_NUMBER,
+    Clause,
+    Inference,
+    Inferred,
+    _atoms,
+    checked,
+    infer,
+)
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.symbolic.values.components import Leaf
+from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.verdict.check import Check, CheckSettings
+from floodmark.language.types import BoolType, EnumType, IdentifierType, IntType, Type
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 
@@ -171,3 +183,30 @@ def test_what_is_not_proved_is_an_internal_error(monkeypatch: pytest.MonkeyPatch
     check = Check(read(SPECS / "examples" / "two_phase_commit.toml"), None, CheckSettings())
     with pytest.raises(RuntimeError, match="does not pass its check: every action"):
         prove_check(check, ProofTask("infer", properties=("consistent",)))
+
+
+class Colour(Enum):
+    RED = "red"
+    GREEN = "green"
+    BLUE = "blue"
+
+
+class Peer(Identifier, prefix="p"):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (BoolType(), ["v"]),
+        (IntType(-1, 1), ["v <= -1", "v <= 0"]),
+        (EnumType(Colour), ["v == RED", "v == GREEN", "v == BLUE"]),
+        (IdentifierType(Peer, 3), ["v == p1", "v == p2", "v == p3"]),
+    ],
+)
+def test_atoms_tell_the_values_of_a_component_apart(kind: Type, said: list[str]) -> None:
+    atoms = _atoms(4, Leaf("v", kind, None))
+    assert [atom.text for atom in atoms] == said
+    assert {atom.leaf for atom in atoms} == {4}
+    with pytest.raises(UnsupportedError, match="v has too many values"):
+        _atoms(4, Leaf("v", IntType(0, MAX_ATOMS_OF_A_NUMBER + 1), None))

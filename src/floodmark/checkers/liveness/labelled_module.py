@@ -71,7 +71,7 @@ class _LabelledParts(_ProgramParts):
         assumption = self.assumptions.by_action.get(name)
         label = None if assumption is None else (assumption.first, [each for each, _ in assumption.each])
         bounded = bool(self.of_boundaries)
-        key = (action, index, "labelled", label, name in self.steered, action.name != name, bounded)
+        key = (action, index, "labelled", label, name in self.steered, bounded)
         return self._part(symbol, key, lambda module: self._emit_labelled(module, action, symbol, steps, index))
 
     def _emit_labelled(self, module: ir.Module, action: Action, symbol: str, steps: GuardOrder, index: int) -> None:

@@ -473,8 +473,6 @@ class Evaluator(Reductions):
 
     def _at_least(self, element: Type, members: Relation, count: int) -> Truth:
         """Whether a set has so many elements."""
-        if count <= 0:
-            return True
         named = [self.values.variable(element, "one") for _ in range(count)]
         different = (
             negation(self.values.equal(element, a, b)) for index, a in enumerate(named) for b in named[:index]
