@@ -58,7 +58,7 @@ class Doubles(GrowsFirst):
 
 
 CLASSES = (GrowsFirst, ShrinksFirst, Small, Doubles)
-FAIR = (
+FAIR: tuple[dict[str, Fairness | None], ...] = (
     {},
     {"grow": Fairness(strong=False, each=())},
     {"grow": Fairness(strong=False, each=("by",))},
