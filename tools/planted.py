@@ -216,9 +216,10 @@ def _digest(text: str) -> str:
 class Entry:
     """A row of the record: a mistake, and what became of it.
 
-    ``text`` hashes the function that the mistake is in, so a row is valid until that changes, wherever the function is
-    moved. ``fate`` is ``noticed``, ``noticed since`` a test was added, ``time limit``, ``survived`` or ``not run``;
-    ``by`` names the test. ``allowed`` are the seconds of tests that it was given at most, ``taken`` those that it took.
+    ``text`` hashes the code of the function that the mistake is in, so a row is valid until that changes, wherever the
+    function is moved. ``fate`` is ``noticed``, ``noticed since`` a test was added, ``time limit``, ``survived``,
+    ``not run``, or ``code gone``, as it was superfluous. ``by`` names the test. ``allowed`` are the seconds of tests
+    that it was given at most, ``taken`` those that it took.
     """
 
     file: str
@@ -241,11 +242,12 @@ class Entry:
         return self.where, self.change, self.text
 
     @property
-    def is_noticed(self) -> bool:
+    def is_settled(self) -> bool:
         return self.fate not in (SURVIVED, NOT_RUN)
 
 
-NOTICED, SINCE, LATE, SURVIVED, NOT_RUN = "noticed", "noticed since", "time limit", "survived", "not run"
+NOTICED, SINCE, LATE, GONE = "noticed", "noticed since", "time limit", "code gone"
+SURVIVED, NOT_RUN = "survived", "not run"
 
 
 def record() -> dict[tuple[str, str, str], Entry]:
@@ -278,9 +280,16 @@ def text_of(mistake: Mistake) -> str:
 @cache
 def _texts(source: str) -> list[tuple[range, str]]:
     return [
-        (range(function.lineno, (function.end_lineno or 0) + 1), _digest(ast.unparse(function)))
+        (range(function.lineno, (function.end_lineno or 0) + 1), _digest(ast.unparse(_without_docstring(function))))
         for function in outermost(ast.parse(source))
     ]
+
+
+def _without_docstring(function: ast.AST) -> ast.AST:
+    for node in ast.walk(function):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return function
 
 
 class Copy:
@@ -409,7 +418,7 @@ def try_all(every: Sequence[Mistake], known: Knowledge, most: float, jobs: int) 
     left = []
     for mistake in every:
         row = rows.get((mistake.where, mistake.change, text_of(mistake)))
-        if row is None or (not row.is_noticed and row.allowed < most):
+        if row is None or (not row.is_settled and row.allowed < most):
             left.append(mistake)
     for _, found in run_each(partial(attempt, known, most), left, jobs):
         if isinstance(found, Exception):
@@ -430,7 +439,7 @@ def notice(test: str, names: Sequence[str]) -> Iterator[Entry]:
         copy = Copy(Path(folder), Knowledge(lines, {test: 60.0}), [test.partition("::")[0]])
         for mistake in wanted:
             found = copy.attempt(mistake, 600.0)
-            if found.is_noticed:
+            if found.is_settled:
                 keep(replace(found, fate=SINCE))
             yield found
 
@@ -444,31 +453,44 @@ def reasons() -> dict[str, str]:
     return {name: entry["reason"] for entry in content.get("survivors", []) for name in entry["mistakes"]}
 
 
+def explained(rows: Iterable[Entry]) -> dict[tuple[str, str, str], str]:
+    """The reasons of survivors, also of those whose file has another name by now."""
+    known = reasons()
+    files = {name.partition(" ")[0] for name in known}
+    present = {
+        (mistake.where, mistake.change, text_of(mistake)): known[mistake.name]
+        for mistake in of_folder(ROOT, sorted(file for file in files if (ROOT / file).exists()))
+        if mistake.name in known
+    }
+    return {row.identity: known.get(row.name) or present[row.identity] for row in rows
+            if not row.is_settled and (row.name in known or row.identity in present)}
+
+
 def report() -> Iterator[str]:
     """Each survivor with its reason, and how many were noticed."""
     present = {mistake.name for mistake in of_folder(ROOT, FOLDERS)}
-    explained = reasons()
     rows = record().values()
+    reason = explained(rows)
     for entry in sorted(rows, key=lambda it: (it.file, it.where, it.change)):
-        if not entry.is_noticed:
-            yield f"{entry.fate}  {entry.name}  ({explained.get(entry.name, 'no reason yet')})"
-    yield from (f"stale reason: {name}" for name in explained if name not in present)
-    noticed = sum(1 for entry in rows if entry.is_noticed)
-    unknown = sum(1 for entry in rows if not entry.is_noticed and entry.name not in explained)
+        if not entry.is_settled:
+            yield f"{entry.fate}  {entry.name}  ({reason.get(entry.identity, 'no reason yet')})"
+    yield from (f"stale reason: {name}" for name in reasons() if name not in present)
+    noticed = sum(1 for entry in rows if entry.is_settled)  # or in code that is gone
     each = sum(entry.taken for entry in rows) / max(len(rows), 1)
+    unknown = len(rows) - noticed - len(reason)
     yield f"{len(rows)} mistakes: {noticed} noticed, {unknown} not and without a reason; {each:.1f} s each"
 
 
-_COLUMNS = (NOTICED, SINCE, LATE, "explained", "open")
+_COLUMNS = (NOTICED, SINCE, LATE, GONE, "explained", "open")
 
 
 def table() -> list[str]:
     """What became of the mistakes that were tried, by room and by kind, for benchmarks/RESULTS.md."""
-    explained = reasons()
+    reason = explained(record().values())
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in record().values():
-        fate = entry.fate if entry.is_noticed else "explained" if entry.name in explained else "open"
+        fate = entry.fate if entry.is_settled else "explained" if entry.identity in reason else "open"
         rooms[str(Path(entry.file).parent).removeprefix("src/")][fate] += 1
         kinds[entry.kind][fate] += 1
     totals = sum(rooms.values(), Counter())
@@ -477,7 +499,8 @@ def table() -> list[str]:
         f"{totals[NOTICED] + totals[SINCE] + totals[LATE]:,}: {totals[LATE]:,} of them only because a test took too "
         f"much of the processor's time, {totals[SINCE]:,} only after a test was added for them. "
         f"{totals['explained']:,} change nothing that a test has to notice, each with its reason in "
-        f"`tools/planted.toml`. {totals['open']:,} are open: no test noticed them within the time that it was given, "
+        f"`tools/planted.toml`, and {totals[GONE]:,} stood in code that was superfluous and is gone. "
+        f"{totals['open']:,} are open: no test noticed them within the time that it was given, "
         "and nobody has looked for a reason yet.",
     ]
     for title, counted in (("room", rooms), ("kind", kinds)):

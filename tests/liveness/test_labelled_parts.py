@@ -73,7 +73,7 @@ def test_parts_of_one_key_are_the_same_code_whatever_the_model() -> None:
     names: dict[str, set[str]] = {}
     for cls, fair, ruled, steered in product(CLASSES, FAIR, ("", "count"), ("", "count")):
         model = cls()
-        beyond = Beyond(cls.grow, (), frozenset(ruled.split()), frozenset(steered.split()))
+        beyond = Beyond(cls.methods("action")["grow"], (), frozenset(ruled.split()), frozenset(steered.split()))
         made, _ = labelled_parts(model, [], assumptions_of(model, fair), {"grow": beyond})
         for part in made:
             text = str(part.module())

@@ -171,7 +171,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_mistake_is_noticed_or_survives_and_is_not_tried_twice(
+def test_a_mistake_is_settled_or_survives_and_is_not_tried_twice(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["--into", str(small), "try", "src/part", "--jobs", "1"]
@@ -200,7 +200,7 @@ def test_a_mistake_is_noticed_or_survives_and_is_not_tried_twice(
     assert "survived  src/part/code.py larger: a > b -> (a >= b)  (equal numbers are equal)" in told
     assert "stale reason: src/part/code.py larger: gone" in told
     assert told[-1].startswith("4 mistakes: 3 noticed, 0 not and without a reason;")
-    assert "| part | 4 | 3 | 0 | 0 | 1 | 0 |" in planted.table()
+    assert "| part | 4 | 3 | 0 | 0 | 0 | 1 | 0 |" in planted.table()
 
 
 def test_a_test_that_is_added_is_recorded_as_such(small: Path) -> None:
@@ -209,13 +209,13 @@ def test_a_test_that_is_added_is_recorded_as_such(small: Path) -> None:
         "from part.code import larger\n\n\ndef test_two_numbers() -> None:\n    assert larger(1, 2) == 2\n"
     )
     (entry,) = planted.notice(test, ["src/part/code.py larger: a if a > b else b -> (b if a > b else a)"])
-    assert entry.is_noticed
+    assert entry.is_settled
     assert [row.fate for row in planted.record().values()] == ["noticed since"]
     with pytest.raises(SystemExit, match="no such mistake: gone"):
         list(planted.notice(test, ["gone"]))
 
 
-def test_a_mistake_that_never_ends_is_noticed_by_the_time_of_the_processor(
+def test_a_mistake_that_never_ends_is_settled_by_the_time_of_the_processor(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it is another process that never ends."""
