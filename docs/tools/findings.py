@@ -1,7 +1,8 @@
 """Writes docs/findings.md from docs/findings.toml and from runs: ``python -m docs.tools.findings``.
 
-An entry is about one sentence of a text. The counterexamples are what ``floodmark check`` and ``floodmark prove`` print
-for the known-bad designs, specs and claims that the entry names.
+An entry is about one sentence of a text. The page shows the verdict and the steps of the counterexamples that
+``floodmark check`` and ``floodmark prove`` print for the known-bad designs, specs and claims that the entry names; what
+is left out, ``floodmark check`` prints.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ _VERDICTS = {
 HEAD = """# What the models say about the texts
 
 These are sentences of the proposals, and behaviour of Kafka's code, that are false, leave something open, or can be
-read in two ways. Each comes with a shortest counterexample, the rule that repairs it, and the checks that show both.
+read in two ways. Each comes with the steps of a shortest counterexample, the rule that repairs it, and the checks that
+show both. The command below the steps prints every state on the way and why the property is false.
 `python -m docs.tools.findings` runs every counterexample again and writes this page; its sentences are in
 `docs/findings.toml`. Statements about Kafka itself come from reading its code; they remain candidates until they are
 reproduced there. `docs/kafka.md` says what Kafka's own classes do.
@@ -148,8 +150,7 @@ def _entry(entry: Finding, shown: Mapping[str, Sequence[str]]) -> list[str]:
     whole = next((reference for reference in entry.bad if not Shown.of(reference).is_claim), None)
     for reference in entry.bad:
         if reference == whole:
-            lines += ["", "<details>", f"<summary>{_caption(shown[reference])}</summary>", ""]
-            lines += [*block(reference, shown[reference]), "", "</details>"]
+            lines += ["", *block(reference, schedule(shown[reference]))]
         elif Shown.of(reference).is_claim:
             lines += ["", *block(reference, shown[reference])]
         else:
@@ -164,6 +165,12 @@ def _wrapped(paragraph: str, prefix: str = "") -> list[str]:
         break_long_words=False, break_on_hyphens=False,
     )
     return [line.replace("\0-\0", " - ") for line in lines]
+
+
+def schedule(lines: Sequence[str]) -> list[str]:
+    """The verdict, the steps without the states, and the command that prints the whole counterexample."""
+    heading = list(takewhile(bool, lines))
+    return [*heading, "", *(line for line in lines if re.match(r"\d+  |after step ", line)), "", lines[-1]]
 
 
 def block(reference: str, lines: Sequence[str]) -> list[str]:
@@ -186,11 +193,6 @@ def _link(shown: Shown) -> str:
     file = path.relative_to(ROOT).as_posix()
     name = spec_address.with_row(file.removeprefix("specs/").removesuffix(".toml").removesuffix(".py"), row)
     return f"[`{name}`](../{file})" + (f" `{shown.name}`" if shown.name else "")
-
-
-def _caption(lines: Sequence[str]) -> str:
-    """``RollsBack violates isr_holds_committed after 8 steps``, without the location."""
-    return re.sub(r" \([^)]*\)", "", lines[0])
 
 
 def main() -> None:

@@ -84,9 +84,8 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def run_of(lines: list[str]) -> list[str]:
     """The verdict and the steps, or the case that refutes a claim; not the words around them, nor lines of code."""
-    steps = "\n".join(lines).partition("\n\n")[2].partition("\n\n")[0].splitlines()
-    cases = [line for line in lines if line.startswith(("  smallest case: ", "  there: "))]
-    return [re.sub(r"\.py:\d+", "", lines[0]), *steps, *cases]
+    steps = [line for line in lines if re.match(r"\d+  |after step |  smallest case: |  there: ", line)]
+    return [re.sub(r"\.py:\d+", "", line) for line in (lines[0], *steps)]
 
 
 @pytest.mark.slow
