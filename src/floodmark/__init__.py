@@ -7,10 +7,18 @@ and ``floodmark.states``. Besides that there are ``floodmark.claims``, to check 
 ``floodmark.replay``, by which tests replay counterexamples.
 """
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
-from floodmark import language
-from floodmark.language import *  # noqa: F403 - its names stand there, once
+try:
+    from floodmark import language
+    from floodmark.language import *  # noqa: F403 - its names stand there, once
+except KeyboardInterrupt:
+    if os.path.basename(sys.argv[0]) not in ("floodmark", "-m"):
+        raise
+    print("interrupted", file=sys.stderr, flush=True)  # the command was, before its first line
+    os._exit(130)
 
 if TYPE_CHECKING:
     from floodmark.checkers.interface import Counterexample as Counterexample

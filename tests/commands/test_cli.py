@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from floodmark.checkers.project.input_limits import memory, memory_text
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from tests.support.command import COMMAND, IMPORTS, REPOSITORY, Ended, floodmark, installed
 from tests.support.projects import INVARIANTS, TANK, tank_project, write
@@ -310,6 +311,33 @@ def test_invariants_adds_properties_to_a_check(tmp_path: Path) -> None:
     assert ended.code == 1
     assert "violates never_two (mine.py:8)" in ended.out
     assert "reproduce: floodmark check specs/tank.toml --invariants mine.py" in ended.out
+
+
+def test_the_reproduce_command_has_memory_and_workers_as_they_were_written(tmp_path: Path) -> None:
+    root = tank_project(tmp_path)
+    ended = check(root, "--max-memory", "1536M", "--workers", "1", "--max-states", "2")
+    assert "--max-states 2 --max-memory 1536M --workers 1" in ended.out
+    assert [memory_text(memory(text)) for text in ("4G", "500M", "1T", "1.5G", "77")] == [
+        "4G", "500M", "1T", "1536M", "77",
+    ]
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_output_costs_no_verdict(tmp_path: Path, closed: int) -> None:
+    words = [sys.executable, "-m", "floodmark", "check"]
+    done = subprocess.run(words, cwd=tank_project(tmp_path), capture_output=True, text=True,
+                          preexec_fn=lambda: os.close(closed))
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize("command", [("check",), ("prove", "tank"), ("mutate", "tank"), ("show", "tank"),
+                                     ("export", "tank", "--as", "tla", "--into", "made"), ("gate", "--update-lock")])
+def test_a_forgotten_action_is_an_error_in_every_command(tmp_path: Path, command: tuple[str, ...]) -> None:
+    fill = TANK.index("    @action\n")
+    root = tank_project(tmp_path, **{"model/tank.py": TANK[:fill] + TANK[fill:].replace("    @action\n", "", 1)})
+    ended = floodmark(*command, at=root)
+    assert ended.code == 2
+    assert "which assigns variables; write @action above it" in ended.out + ended.err
 
 
 def test_the_reproduce_command_reproduces(tmp_path: Path) -> None:

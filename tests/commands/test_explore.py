@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -129,7 +132,7 @@ def test_a_path_is_taken_as_far_as_it_goes(isr: Session) -> None:
 def test_a_known_bad_design_stands_beside_the_good_one(isr: Session) -> None:
     """At the same state: what the other does with each step, the step of the path that it would not take, and what only
     it can do."""
-    found = isr.search("JoinsBelowHighWatermark")
+    found = searched(isr, "JoinsBelowHighWatermark")
     (track,) = found["tracks"]
     assert track["title"] == "isr_holds_committed is violated"
     assert "the rule caught_up(b3)" in track["why"]
@@ -146,15 +149,49 @@ def test_a_known_bad_design_stands_beside_the_good_one(isr: Session) -> None:
     assert "false: model.log_end[broker] &gt;= model.high_watermark, that is 0 &gt;= 1" in answer["parts"]["properties"]
 
 
+def searched(explored: Session, name: str) -> dict[str, Any]:
+    """What the search of a design ends with."""
+    explored.search(name)
+    explored.searches[name].ended.wait(60)
+    found = explored.search(name)
+    assert not found["searching"]
+    return found
+
+
+def test_a_search_goes_on_beside_questions_and_can_be_stopped() -> None:
+    quorum = session(REPOSITORY / "specs/kraft/quorum.toml")
+    name = quorum.good
+    assert quorum.stop(name)["said"] == "nothing is searched"
+    assert quorum.search(name)["searching"]
+    deadline = time.monotonic() + 60
+    while "states" not in (said := quorum.search(name)["said"]) and time.monotonic() < deadline:
+        assert quorum.answer(PageAddress(name, "", (), -1))["at"] == -1
+        time.sleep(0.05)
+    assert "states, " in said
+    assert quorum.stop(name) == {"searching": False, "said": "the search was stopped", "tracks": []}
+    assert not [process for process in multiprocessing.active_children() if process.is_alive()]
+
+
+def test_a_page_that_is_closed_before_its_answer_is_no_error(isr: Session, capfd: pytest.CaptureFixture[str]) -> None:
+    with served(isr) as explorer:
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", explorer.server.server_port)) as closed:
+                closed.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                closed.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % explorer.server.server_port)
+        assert asked(explorer, "POST", "/overview", {})[0] == 200
+        time.sleep(0.3)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_lasso_is_a_path_with_a_place_to_return_to() -> None:
     alternating = session(REPOSITORY / "specs/examples/alternating_bit.toml")
-    (track,) = [it for it in alternating.search("LosesEverything")["tracks"] if it["title"].startswith("a_message")]
+    (track,) = [it for it in searched(alternating, "LosesEverything")["tracks"] if it["title"].startswith("a_message")]
     assert track["loop"] == 0
     assert track["path"] == ("start()", "sends()", "loses_message()")
     assert "why that is fair:" in track["why"]
     assert alternating.search("LosesEverything") == alternating.search("LosesEverything")
     peterson = session(REPOSITORY / "specs/examples/peterson.toml")
-    assert [it["title"] for it in peterson.search("Peterson")["tracks"]] == ["somebody_enters is reached"]
+    assert [it["title"] for it in searched(peterson, "Peterson")["tracks"]] == ["somebody_enters is reached"]
 
 
 def test_a_step_that_fails_is_shown_with_its_error(tmp_path: Path) -> None:
@@ -296,6 +333,10 @@ def test_a_breakpoint_stops_in_the_terminal_at_the_step_that_is_taken(tmp_path: 
         assert json.loads(connection.getresponse().read())["path"] == ["start()", "fill()"]
         connection.request("POST", "/search", json.dumps({"design": "Tank"}), headers)
         found = json.loads(connection.getresponse().read())
+        while found["searching"]:
+            time.sleep(0.1)
+            connection.request("POST", "/search", json.dumps({"design": "Tank"}), headers)
+            found = json.loads(connection.getresponse().read())
         assert "never_two is violated" in [it["title"] for it in found["tracks"]]
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == ExitCode.AS_EXPECTED

@@ -110,11 +110,16 @@ ERRORS: list[tuple[tuple[str, ...], Lay | None, str]] = [
     # texts that are none
     (CHECK, put(TANK_SPEC, b"\xef\xbb\xbfmodel = 1\n"), "tank.toml:1: begins with a byte order mark"),
     (("plan", "b", "--current", "b"), put("b", b"\xef\xbb\xbf{}"), "b:1: begins with a byte order mark"),
-    (CHECK, put(TANK_SPEC, "\n\nmodel".encode("utf-16")), "tank.toml:1: is not UTF-8 text"),
+    (CHECK, put(TANK_SPEC, "\n\nmodel".encode("utf-16")), "tank.toml:1: is UTF-16 text; save it as UTF-8"),
     (CHECK, put(TANK_SPEC, b"# fine\n# \xff\n"), "tank.toml:2: is not UTF-8 text"),
     (CHECK, put("model/tank.py", b"\0"), "this is not valid Python"),
     (CHECK, put("model/tank.py", "x = " + "(" * 100_000), "this is not valid Python"),
-    (CHECK, put("model/tank.py", "x = " + "1 + " * 100_000 + "1"), "RecursionError"),
+    (CHECK, put("model/tank.py", "x = " + "1 + " * 100_000 + "1"), "nested too deeply: Python itself"),
+    (CHECK, put("model/tank.py", TANK.encode() + b"# \xe9\n"), "is not UTF-8 text: byte 0xe9; save it as UTF-8, or"),
+    (CHECK, put("model/tank.py", TANK.encode("utf-16")), "tank.py:1: is UTF-16 text; save it as UTF-8"),
+    (CHECK, put("model/tank.py", TANK.replace("self.level += 1", "self.level += " + "0 + " * 2000 + "1")),
+     "tank.py:26: this is nested too deeply: 120 levels are the most"),
+    (CHECK, put(TANK_SPEC, "".join(f"k{number} = 1\n" for number in range(600_000))), "no spec is larger than 1 MiB"),
     # a text that ends the program that reads it
     (CHECK, put("model/tank.py", "import sys\nsys.exit(0)\n"), "tank.py:2: the file ends the program: SystemExit: 0"),
     (("gate",), put("model/tank.py", "raise SystemExit\n"), "tank.py:1: the file ends the program: SystemExit"),

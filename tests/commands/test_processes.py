@@ -33,6 +33,8 @@ from tests.support.command import COMMAND, IMPORTS
 from tests.support.projects import tank_project
 
 THREE = FLAWED + STOPS.format("gets_full")
+HEED = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+"""What a shell's background jobs ignore."""
 UNMEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 """An interrupted process that measures its coverage may take minutes to write it."""
 
@@ -425,10 +427,9 @@ def test_a_long_step_does_not_hold_up_other_checks(tmp_path: Path, monkeypatch: 
 
 
 def test_an_interrupt_ends_a_step_in_machine_code(tmp_path: Path) -> None:
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which a shell's background jobs ignore
     started = subprocess.Popen(
         [*COMMAND, "check", "long.toml", "--engine", "native"], cwd=long_project(tmp_path), env=UNMEASURED, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=HEED,
     )
     while not Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text():
         time.sleep(0.05)  # until the check has a process of its own

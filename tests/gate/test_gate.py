@@ -133,9 +133,26 @@ def test_a_known_bad_design_that_is_not_found(tmp_path: Path) -> None:
     assert ended.code == ExitCode.NOT_AS_EXPECTED
     assert "expected below_size to be violated" in ended.text
     refused = run(tmp_path, update=True)
+    assert "--update-lock" not in refused.text.replace(refused.lines[-1], "")
     assert refused.code == ExitCode.NOT_AS_EXPECTED
     assert "the lock was not written" in refused.lines[-1]
     assert not (tmp_path / "specs" / lock.NAME).exists()
+
+
+def test_a_spec_alone_is_compared_with_its_part_of_the_lock(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    (root / "specs/tub.toml").write_text((root / "specs/tank.toml").read_text())
+    locked(root)
+    whole = (root / "specs" / lock.NAME).read_text()
+    assert run(root / "specs/tub.toml").code == 0
+    (root / "specs/tub.toml").write_text('model = "model.tank:Tank"\n[constants]\nsize = 2\n')
+    ended = run(root / "specs/tub.toml", update=True)
+    assert ended.code == 0
+    changed = (root / "specs" / lock.NAME).read_text()
+    at = whole.index("[specs.tub"), changed.index("[specs.tub")
+    assert whole[: at[0]] == changed[: at[1]]
+    assert whole != changed
+    assert run(root / "specs/tank.toml").code == 0
 
 
 def test_mistakes_in_specs_are_user_errors_of_the_gate(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search as reference
-from floodmark.checkers.search_result import Limits, Options, Progress, SearchResult
+from floodmark.checkers.search_result import Limit, Limits, Options, Progress, SearchResult, Stop
 from floodmark.checkers.symbolic.methods import bmc
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symmetry.proof import AsymmetryError
@@ -210,6 +210,19 @@ def test_all_attempts_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     found = search_growing(Endless(), Options(limits=Limits(seconds=5.0)), None, prepare)
     assert left == [5.0, 3.0, 1.0]
     assert (found.complete, str(found.stopped), found.widths) == (False, "the limit of 5 seconds", {"queue": 16})
+
+
+def test_the_limit_that_ended_a_search_is_the_one_that_was_given() -> None:
+    def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
+        if widths == FIRST_WIDTHS:
+            raise Outgrown("queue", "queue", 0, 0)
+        assert options.limits.seconds is not None
+        assert options.limits.seconds < 80
+        rest = options.limits.seconds
+        return lambda: SearchResult("native", stopped=Stop(Limit.SECONDS, rest))
+
+    found = search_growing(Endless(), Options(limits=Limits(seconds=80.0)), None, prepare)
+    assert str(found.stopped) == "the limit of 80 seconds"
 
 
 def test_a_capacity_stays_a_bound() -> None:

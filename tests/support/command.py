@@ -20,11 +20,11 @@ REPOSITORY = Path(__file__).parents[2]
 IMPORTS = f"""
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
-import floodmark.checkers.command_line.cli, floodmark.checkers.reference.search
+import floodmark.__main__, floodmark.checkers.command_line.cli, floodmark.checkers.reference.search
 del sys.path[0]
 """
 """Our packages and nothing else of the repository are importable, as where they are installed."""
-COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.checkers.command_line.cli.main()"]
+COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.__main__.main()"]
 
 
 @dataclass

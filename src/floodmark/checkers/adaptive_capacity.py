@@ -60,6 +60,8 @@ def search_growing(
                 return _ended(widths, spent, Stop(Limit.WIDTH, last[1], last[0], error.message))
             found = run()
             found.seconds += spent
+            if found.stopped is not None and found.stopped.limit is Limit.SECONDS:
+                found.stopped = Stop(Limit.SECONDS, options.limits.seconds or 0)  # not what the last attempt had left
             found.widths = dict(widths.chosen)
             found.notes += _told(widths)
             return found

@@ -23,6 +23,8 @@ from math import inf
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
+from floodmark.checkers.interrupts import OTHERS_GRACE, end_soon
+
 J = TypeVar("J")
 R = TypeVar("R")
 
@@ -34,12 +36,10 @@ compile, and to reconstruct the counterexample that it found."""
 OBJECTS = 50_000
 """Objects that a process makes before it looks for garbage. What a job makes lasts mostly as long as the job; to look
 after every 700, as Python does, takes a twentieth of the time of a small check."""
-_SOON, _LEAVING = 1.5, 60.0
+_SOON, _LEAVING = 0.9, 60.0
 """Seconds that a process gets to clear up: when it is no longer needed, and when all jobs are done. A compiler or a
 solver may not return to Python for longer than the first; then the process is killed, and leaves nothing behind that
 the system does not clear up."""
-_AGAIN = 0.05
-"""Seconds after which a process that ignored a signal to end, because Python dropped it, gets another one."""
 
 
 class _News(IntEnum):
@@ -266,7 +266,7 @@ def _work(
 ) -> None:
     global _line
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it and ends its workers
-    _end_by_exception()
+    end_soon(signal.SIGTERM, SystemExit(1), OTHERS_GRACE, lambda: os._exit(1))
     for other in inherited:
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -277,30 +277,6 @@ def _work(
             line.send((_News.RESULT, _result(function, jobs[position])))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SystemExit this late would escape the fork's stack
-
-
-def _end_by_exception() -> None:
-    """Makes SIGTERM raise SystemExit, once, so that Python code can clear up.
-
-    Python drops an exception that is raised within a finaliser or within a callback from C and only reports it; what
-    was dropped is raised again soon. A second SIGTERM is ignored: it would end the clearing up.
-    """
-    report = sys.unraisablehook
-
-    def leave(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        sys.exit(1)
-
-    def again(dropped: sys.UnraisableHookArgs) -> None:
-        if isinstance(dropped.exc_value, SystemExit):
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-        else:
-            report(dropped)
-
-    signal.signal(signal.SIGTERM, leave)
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, leave)
-        sys.unraisablehook = again
 
 
 def _next(line: Connection) -> int | None:

@@ -16,6 +16,10 @@ from floodmark.language.errors import ModelError
 from floodmark.language.members import MARKS
 from floodmark.language.values import require
 
+DEEPEST = 120
+"""Levels of a function's syntax tree. A chain such as ``a + b + c`` has one for each operator."""
+TOO_DEEP = "this is nested too deeply"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -84,7 +88,19 @@ def _parsed(function: types.FunctionType) -> Source:
     if not isinstance(tree, ast.FunctionDef) or not _is_of(tree, code):
         message = f"{function.__qualname__} is not a plain function; write a method: def name(self, ...)"
         raise ModelError(message, file, getattr(tree, "lineno", first))
+    _require_shallow(tree, file)
     return Source(function, tree, file)
+
+
+def _require_shallow(tree: ast.FunctionDef, file: str) -> None:
+    """Refuses what is nested so deeply that those who read it would reach Python's limit of nested calls."""
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    line = next((node.lineno for node in level if isinstance(node, ast.expr | ast.stmt)), tree.lineno)
+    raise ModelError(f"{TOO_DEEP}: {DEEPEST} levels are the most; compute parts of it in helpers", file, line)
 
 
 def _place_of(wrapper: Any) -> tuple[str | None, int | None]:

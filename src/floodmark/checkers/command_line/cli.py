@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from floodmark.checkers import interrupts
 from floodmark.checkers.command_line.check import check
 from floodmark.checkers.command_line.conform import conform
 from floodmark.checkers.command_line.explore import explore
@@ -26,10 +27,13 @@ from floodmark.checkers.command_line.simulate import simulate
 from floodmark.checkers.report import colour
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode
 from floodmark.language.errors import SourceError
+from floodmark.language.source import TOO_DEEP
 
 
 def main() -> None:
     """Runs the command and ends the process with one of the exit codes."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - whoever closed it wants the exit code alone
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may not have every character of a name
@@ -44,7 +48,7 @@ def main() -> None:
         click.echo(f"error: {error}", err=True)
         code = ExitCode.USER_ERROR
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        interrupts.tell("interrupted")
         code = ExitCode.INTERRUPTED
     except OSError as error:
         if error.errno not in _REFUSALS:
@@ -53,6 +57,9 @@ def main() -> None:
             place = f"{error.filename}: " if error.filename is not None else ""
             click.echo(f"error: {place}{error.strerror}", err=True)
             code = ExitCode.USER_ERROR
+    except RecursionError:
+        click.echo(f"error: {_DEEP}", err=True)
+        code = ExitCode.USER_ERROR
     except Exception as error:
         code = _internal(error)
     sys.exit(int(_flushed(code) or 0))
@@ -63,6 +70,9 @@ _REFUSALS = (
     errno.ENAMETOOLONG, errno.ENFILE, errno.ENOENT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS,
 )  # fmt: skip
 """Errors of the system about files and disks. Any other error of the system counts as a fault of this program."""
+
+
+_DEEP = f"{TOO_DEEP}, in a function with the helpers that it calls; compute parts of it in local names"
 
 
 def _internal(error: Exception) -> ExitCode:

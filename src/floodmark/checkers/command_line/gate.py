@@ -14,7 +14,7 @@ from floodmark.checkers.report.outputs import Reports, report_options
 
 
 @click.command()
-@click.argument("folder", default="specs", metavar="[DIR]", type=Named())
+@click.argument("folder", default="specs", metavar="[DIR|SPEC]", type=Named())
 @click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs to check.")
 @click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")
 @click.option("--no-cache", is_flag=True, help="Neither uses cached verdicts nor caches new ones.")
@@ -38,7 +38,7 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
     Examples:
       floodmark gate                        every quick spec in ./specs
       floodmark gate --update-lock          accepts the differences; commit the lock with the change
-      floodmark gate specs/kraft            only a part
+      floodmark gate specs/kraft            only a part, which may be one spec
       floodmark gate --tier deep            the large searches, on Spark
       floodmark gate --junit junit.xml --sarif floodmark.sarif --html report.html
     """

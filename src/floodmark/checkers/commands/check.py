@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from floodmark.checkers import interrupts
 from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import Spec, Wanted, read, wanted
@@ -50,9 +51,8 @@ def check(asked: CheckRequest, reports: Reports) -> ExitCode:
             _tell(result, asked.traces)
     except KeyboardInterrupt:
         under_way = line.clear()
-        click.echo(f"interrupted: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
-        if under_way:
-            click.echo(f"the last figures of a search that did not end: {under_way}", err=True)
+        ended = f"interrupted: {len(results)} of {counted(len(broken) + len(every), 'check')} ended"
+        interrupts.tell(f"{ended}; a search that did not end: {under_way}" if under_way else ended)
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     except SourceError:
         line.clear()

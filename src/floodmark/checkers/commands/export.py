@@ -56,7 +56,7 @@ def _read(check: Check) -> tuple[Model, Program]:
 
     What is exported then says that nothing becomes larger, so the other checker tells if anything does.
     """
-    model = check.cls()(**check.constants)
+    model = check.model()
     of_states = [prop for prop in check.properties() if not prop.is_liveness]
     functions = functions_by_name(of_states)
     program = read_program(sized(model, FIRST_WIDTHS), functions)

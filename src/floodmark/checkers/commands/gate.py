@@ -13,6 +13,8 @@ from floodmark.checkers.gate.limits import limits_of
 from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.run import GateRun
 from floodmark.checkers.gate.scope import GateScope
+from floodmark.checkers.project import spec_address
+from floodmark.checkers.project.input_limits import memory_text
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Tier
@@ -42,14 +44,14 @@ class GateRequest:
         words += self.settings.engine_words()
         limits = self.settings.limits
         words += ["--max-seconds", f"{limits.seconds:g}"] if limits.seconds is not None else []
-        words += ["--max-memory", str(limits.memory)] if limits.memory is not None else []
+        words += ["--max-memory", memory_text(limits.memory)] if limits.memory is not None else []
         return shlex.join(words)
 
 
 def gate(asked: GateRequest, reports: Reports, say: Callable[[str], None]) -> ExitCode:
     """Runs the gate, prints what it found, writes reports and the lock, and returns the exit code."""
-    if not asked.folder.is_dir():
-        raise SourceError("there is no such folder", str(asked.folder))
+    if not asked.folder.is_dir() and not (asked.folder.is_file() and asked.folder.suffix == spec_address.SUFFIX):
+        raise SourceError("there is no such folder and no such spec", str(asked.folder))
     reports.must_be_writable()
     scope = GateScope.of(asked.folder)
     limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)

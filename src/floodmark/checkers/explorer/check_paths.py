@@ -11,7 +11,7 @@ from floodmark.checkers.report import divergence
 from floodmark.checkers.report.liveness import finding_of, lasso_lines
 from floodmark.checkers.report.text import result_line
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.search_result import TraceState, Violation
+from floodmark.checkers.search_result import TraceState, Violation, Watcher
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
@@ -25,8 +25,8 @@ class Track:
     """A path that a search found.
 
     ``loop`` is the place, from 0, to which a lasso returns from its last step; ``failing`` is the step behind the last
-    state that leaves the declared types. ``why`` says how a lasso continues and where the good design decides
-    otherwise.
+    state that leaves the declared types. ``wrong`` is whether it violates a property. ``why`` says how a lasso
+    continues and where the good design decides otherwise.
     """
 
     title: str
@@ -34,6 +34,7 @@ class Track:
     loop: int | None = None
     failing: str = ""
     why: tuple[str, ...] = ()
+    wrong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +45,18 @@ class Searched:
     tracks: tuple[Track, ...]
 
 
-def search(check: Check) -> Searched:
-    """Runs a check, in this process, and gives its counterexamples and reachable scenarios.
+def search(check: Check, watch: Watcher | None = None) -> Searched:
+    """Runs a check, in this process, and gives its counterexamples and reachable scenarios; ``watch`` hears how far
+    it is.
 
     A model that cannot be compiled, such as one with a breakpoint in it, is searched by CPython.
     """
     limits = replace(check.settings.limits, seconds=check.options.limits.seconds or SECONDS)
     settings = replace(check.settings, limits=limits)
     with without_breakpoints():
-        result = run_check(replace(check, settings=settings))
+        result = run_check(replace(check, settings=settings), watch)
         if result.search_result is None:
-            plainly = run_check(replace(check, settings=replace(settings, engine="reference", symmetry=False)))
+            plainly = run_check(replace(check, settings=replace(settings, engine="reference", symmetry=False)), watch)
             result = result if plainly.search_result is None else plainly
     return Searched(_said(result), tuple(_tracks(result)))
 
@@ -73,7 +75,7 @@ def _tracks(result: CheckResult) -> Iterator[Track]:
         title = violation.property or violation.message
         if violation.trace:
             why = _why(result, violation)
-            yield Track(f"{title} is violated", _path(violation.trace), violation.loop, failing, why)
+            yield Track(f"{title} is violated", _path(violation.trace), violation.loop, failing, why, wrong=True)
     for finding in found.liveness:
         if finding.verdict == "undetermined":
             yield Track(f"{finding.name} is undetermined", _path(finding.trace), finding.loop)

@@ -109,23 +109,50 @@
   };
   const load = found => {
     track = found;
-    Object.assign(here, {path: [...found.path], at: 0, loop: found.loop, failing: found.failing});
-    show();
+    const at = found.wrong ? found.path.length - 1 : 0;
+    Object.assign(here, {path: [...found.path], at, loop: found.loop, failing: found.failing});
+    return show();
   };
-  const search = async () => {
+  // The search runs beside the page. What it finds is loaded unless one has gone elsewhere meanwhile.
+  let searching = "";
+  const search = async (atOnce = false) => {
     const design = here.design;
+    if (searching === design) return stop();
+    searching = design;
+    const before = here.path.join(";");
+    $("search").textContent = "stop the search";
     say(`searching ${design}`, "waits");
     try {
-      const found = await ask("/search", {design});
+      let found = await ask("/search", {design});
+      while (found.searching && searching === design) {
+        say(`searching: ${found.said}`, "waits");
+        await new Promise(done => setTimeout(done, 300));
+        found = await ask("/search", {design});
+      }
+      if (searching !== design) return;
       const list = $("tracks");
       list.replaceChildren(...found.tracks.map((it, place) => new Option(it.title, place)));
       list.hidden = !found.tracks.length;
       list.onchange = () => load(found.tracks[list.value]);
-      if (found.tracks.length) await load(found.tracks[0]);
+      const first = found.tracks.find(it => it.wrong) ?? (atOnce ? null : found.tracks[0]);
+      if (first && here.design === design && here.path.join(";") === before) {
+        list.value = found.tracks.indexOf(first);
+        await load(first);
+      }
       say(found.said);
     } catch (error) {
       say(String(error.message || error), "wrong");
+    } finally {
+      if (searching === design) searching = "";
+      if (!searching) $("search").textContent = "find counterexamples";
     }
+  };
+  const stop = async () => {
+    const design = searching;
+    searching = "";
+    const found = await ask("/stop", {design});
+    $("search").textContent = "find counterexamples";
+    say(found.said);
   };
   const choose = name => {
     here.design = name;
@@ -170,7 +197,7 @@
   const keys = {
     ArrowLeft: () => go(here.at - 1), ArrowRight: () => go(here.at + 1), Home: () => go(-1),
     ArrowDown: () => select(1), ArrowUp: () => select(-1), j: () => select(1), k: () => select(-1),
-    b: () => beside(here.beside ? "" : other()), c: draw, s: search, "?": help,
+    b: () => beside(here.beside ? "" : other()), c: draw, s: () => search(), "?": help,
   };
   const other = () => here.design === overview.good ? overview.designs[1]?.name ?? "" : overview.good;
   document.addEventListener("keydown", event => {
@@ -180,7 +207,7 @@
   });
   $("back").onclick = () => go(here.at - 1);
   $("on").onclick = () => go(here.at + 1);
-  $("search").onclick = search;
+  $("search").onclick = () => search();
   $("drawn").onclick = draw;
   $("keys").onclick = help;
   $("return").onclick = () => load(track);
@@ -194,7 +221,9 @@
     const said = it => it.breaks ? `${it.name} (breaks ${it.breaks})` : it.name;
     $("design").append(...overview.designs.map(it => new Option(said(it), it.name)));
     $("beside").append(new Option("nothing", ""), ...overview.designs.map(it => new Option(it.name, it.name)));
+    const begins = !location.hash;
     read();
     await show();
+    if (begins) search(true);
   })();
 })();

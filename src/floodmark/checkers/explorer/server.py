@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -118,6 +119,7 @@ class Explorer:
             "/overview": self.session.overview,
             "/walk": lambda: self.session.answer(PageAddress.of(job.body)),
             "/search": lambda: self.session.search(_design(job.body)),
+            "/stop": lambda: self.session.stop(_design(job.body)),
         }
         try:
             return HTTPStatus.OK, questions[job.path]()
@@ -130,7 +132,7 @@ class Explorer:
             return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": said}
 
 
-_QUESTIONS = frozenset({"/overview", "/walk", "/search"})
+_QUESTIONS = frozenset({"/overview", "/walk", "/search", "/stop"})
 
 
 def _design(body: Any) -> str:
@@ -144,6 +146,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     explorer: Explorer
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of a page that is closed before it has its answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from floodmark.checkers.designs.design_pair import DesignPair
 from floodmark.checkers.designs.good_design import with_constants
 from floodmark.checkers.explorer import page
-from floodmark.checkers.explorer.check_paths import Searched, search
+from floodmark.checkers.explorer.background import BackgroundSearch
 from floodmark.checkers.explorer.design_comparison import compared, first_difference
 from floodmark.checkers.explorer.state_view import Shown, StateView, judged
 from floodmark.checkers.explorer.walk import MAX_KEPT, Walk
@@ -22,6 +22,7 @@ from floodmark.language.model import Model
 T = TypeVar("T")
 MAX_STEPS = 2000
 """A longer path is refused."""
+_SECONDS_TO_STOP = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Session:
     first: Check
     designs: dict[str, Check] = field(init=False)
     walks: dict[str, Walk] = field(default_factory=dict)
-    found: dict[str, Searched] = field(default_factory=dict)
+    searches: dict[str, BackgroundSearch] = field(default_factory=dict)
     kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -148,14 +149,37 @@ class Session:
         return self.walks[key]
 
     def search(self, name: str) -> dict[str, Any]:
-        """Searches for the counterexamples of a design, once."""
-        if name not in self.found:
-            self.found[name] = search(self.check(name))
-        found = self.found[name]
-        return {
-            "said": found.said,
-            "tracks": [
-                {"title": it.title, "path": it.path, "loop": it.loop, "failing": it.failing, "why": "\n".join(it.why)}
-                for it in found.tracks
-            ],
-        }
+        """What is known of the search for the counterexamples of a design, which begins when it is first asked for, or
+        again when it was stopped."""
+        known = self.searches.get(name)
+        if known is None or (known.was_stopped and known.ended.is_set()):
+            known = self.searches[name] = BackgroundSearch(self.check(name))
+            known.begin()
+        return _told(known)
+
+    def stop(self, name: str) -> dict[str, Any]:
+        """Stops the search for the counterexamples of a design."""
+        self.check(name)
+        known = self.searches.get(name)
+        if known is None:
+            return {"searching": False, "said": "nothing is searched", "tracks": []}
+        known.stop()
+        known.ended.wait(_SECONDS_TO_STOP)
+        return _told(known)
+
+
+def _told(known: BackgroundSearch) -> dict[str, Any]:
+    found = known.result
+    if found is None or not known.ended.is_set():
+        return {"searching": True, "said": known.said, "tracks": []}
+    return {
+        "searching": False,
+        "said": found.said,
+        "tracks": [
+            {
+                "title": it.title, "path": it.path, "loop": it.loop, "failing": it.failing, "why": "\n".join(it.why),
+                "wrong": it.wrong,
+            }
+            for it in found.tracks
+        ],
+    }

@@ -40,7 +40,8 @@ from floodmark.checkers.verdict.result import CheckResult, ExitCode
 
 
 class LockComparison:
-    """``now`` is what the lock would say of the results; it says nothing of what ended in an error."""
+    """``now`` is what the lock would say of the results; it says nothing of what ended in an error. ``renew`` is
+    whether it is to be written, if nothing speaks against it."""
 
     def __init__(
         self,
@@ -49,8 +50,10 @@ class LockComparison:
         plan: GatePlan,
         found: Mapping[tuple[str, str | None], tuple[CheckResult, Sources]],
         proved: Mapping[str, tuple[Proved, Sources]],
+        renew: bool,
     ) -> None:
         self.scope = scope
+        self.renew = renew
         self.tier = tier
         self.plan = plan
         self.found = found
@@ -83,10 +86,8 @@ class LockComparison:
         """The differences from the lock."""
         if locked is None:
             if self.plan.every or self.plan.broken:
-                yield Drift(
-                    shown(self.scope.lock), "lock", "-", "-", "there is no lock; write it with --update-lock",
-                    str(self.scope.lock),
-                )
+                note = "there is no lock" if self.renew else "there is no lock; write it with --update-lock"
+                yield Drift(shown(self.scope.lock), "lock", "-", "-", note, str(self.scope.lock))
             return
         names = self._renames(locked)
         for was, name in names.items():

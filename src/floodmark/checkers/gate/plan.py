@@ -9,7 +9,6 @@ from pathlib import Path
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.scope import GateScope
-from floodmark.checkers.project import input_file, spec_address
 from floodmark.checkers.project.claim import Claim, claim_files, read_claims
 from floodmark.checkers.project.spec import Spec, Tier, read_all
 from floodmark.checkers.verdict.check import CheckSettings, checks
@@ -35,7 +34,7 @@ class GatePlan:
 def plan_of(scope: GateScope, tier: Tier, settings: CheckSettings, locked: Lock | None) -> GatePlan:
     """The plan for a folder; the lock tells how long a search takes."""
     plan = GatePlan()
-    for path in input_file.below(scope.folder, spec_address.SUFFIX):
+    for path in scope.files():
         try:
             plan.every += read_all(path)
         except SourceError as error:

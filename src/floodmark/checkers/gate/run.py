@@ -84,7 +84,7 @@ class GateRun:
             told(result)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
         proofs = [self.proved[job.name][0] for job in plan.others]
-        comparison = LockComparison(self.scope, self.tier, plan, self.found, self.proved)
+        comparison = LockComparison(self.scope, self.tier, plan, self.found, self.proved, self.renew)
         outcome = GateOutcome(
             results=[*plan.broken, *lost, *results],
             proofs=[*plan.broken_claims, *proofs],

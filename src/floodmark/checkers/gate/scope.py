@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floodmark.checkers.gate import lock
-from floodmark.checkers.project import spec_address
+from floodmark.checkers.project import input_file, spec_address
 from floodmark.checkers.project.claim import Claim
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.paths import resolved
@@ -15,20 +15,25 @@ from floodmark.checkers.project.spec import Spec
 
 @dataclass(frozen=True, slots=True)
 class GateScope:
-    """``folder`` has the specs; ``lock`` is the lock file, in the folder or in one above it."""
+    """``folder`` has the specs, or is a spec's file; ``lock`` is the lock file, in the folder or in one above it."""
 
     folder: Path
     lock: Path
 
     @classmethod
     def of(cls, folder: Path) -> GateScope:
-        """The scope of a folder of specs, or of a repository that has a folder ``specs``."""
+        """The scope of a folder of specs, of a repository that has a folder ``specs``, or of a spec's file."""
         if (folder / "specs").is_dir():
             folder = folder / "specs"
-        root = Project.of(folder / lock.NAME).root
-        here = resolved(folder)
+        place = folder if folder.is_dir() else folder.parent
+        root = Project.of(place / lock.NAME).root
+        here = resolved(place)
         above = [each for each in (here, *here.parents) if each.is_relative_to(root) and (each / lock.NAME).is_file()]
-        return cls(folder, folder / lock.NAME if not above or above[0] == here else above[0] / lock.NAME)
+        return cls(folder, place / lock.NAME if not above or above[0] == here else above[0] / lock.NAME)
+
+    def files(self) -> list[Path]:
+        """The files of the specs."""
+        return input_file.below(self.folder, spec_address.SUFFIX) if self.folder.is_dir() else [self.folder]
 
     def name_of(self, spec: Spec) -> str:
         """The name of a spec in the lock: that of its file, with the row if it is one."""
@@ -39,7 +44,10 @@ class GateScope:
         return resolved(path).with_suffix("").relative_to(resolved(self.lock.parent)).as_posix()
 
     def has(self, name: str) -> bool:
-        """Whether an entry of the lock belongs to the folder."""
+        """Whether an entry of the lock belongs to the folder, or to the spec."""
+        if not self.folder.is_dir():
+            own = self.name(self.folder)
+            return name == own or name.startswith((f"{own}{spec_address.SIGN}", f"{own} "))
         below = resolved(self.folder).relative_to(resolved(self.lock.parent)).as_posix()
         return below == "." or name.startswith(f"{below}/")
 

@@ -6,6 +6,8 @@ what is wrong with one is an error with its name. None of this waits: a pipe is 
 
 from __future__ import annotations
 
+import codecs
+import importlib.util
 import os
 import stat
 from collections.abc import Iterator
@@ -27,15 +29,39 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 def text_of(path: Path) -> str:
     """The text of a file. Raises SourceError when it cannot be read or is not UTF-8 text."""
-    content = bytes_of(path)
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise SourceError("is not UTF-8 text", str(path), line) from None
+    text = require_text(bytes_of(path), path)
     if text.startswith(_BYTE_ORDER_MARK):
         raise SourceError("begins with a byte order mark; save it as UTF-8 without one", str(path), 1)
     return text
+
+
+def require_text(content: bytes, path: Path) -> str:
+    """The text that the content of a file is. Raises SourceError when it is not UTF-8."""
+    _require_no_utf_16(content, path)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SourceError("is not UTF-8 text", str(path), line) from None
+
+
+def require_source(content: bytes, path: Path) -> None:
+    """Refuses the content of a Python file that is no text in UTF-8, nor in an encoding that it declares. Python itself
+    accepts it as long as what is not text stands in comments."""
+    _require_no_utf_16(content, path)
+    try:
+        importlib.util.decode_source(content)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SourceError(f"is not UTF-8 text: byte 0x{content[error.start]:02x}; save it as UTF-8, or declare its "
+                          "encoding in the first line", str(path), line) from None
+    except SyntaxError:
+        return  # which the compiler reports with its line
+
+
+def _require_no_utf_16(content: bytes, path: Path) -> None:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError("is UTF-16 text; save it as UTF-8", str(path), 1)
 
 
 def bytes_of(path: Path) -> bytes:

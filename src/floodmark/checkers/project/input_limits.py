@@ -73,6 +73,12 @@ def memory(text: str) -> int:
     return found
 
 
+def memory_text(amount: int) -> str:
+    """An amount as ``memory`` reads it, in the largest unit of which it is a multiple."""
+    unit = next((unit for unit in reversed(_UNITS) if amount and amount % _UNITS[unit] == 0), "")
+    return f"{amount // _UNITS[unit]}{unit}"
+
+
 def brief(value: object) -> str:
     """A value as messages show it, cut where it is long."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MAX_DIGITS:

@@ -86,6 +86,7 @@ class SourceLoader(SourceFileLoader):
         path = self.get_filename(fullname)
         _noticed.pop(str(Path(path).resolve()), None)
         content = input_file.bytes_of(Path(path))
+        input_file.require_source(content, Path(path))
         self.digest = digest(content)
         self.code = self.source_to_code(content, path)
         return self.code

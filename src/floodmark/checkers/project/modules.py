@@ -32,6 +32,7 @@ from typing import ClassVar
 from floodmark.checkers.project.loading import SHIPPED, SourceLoader, is_users, observed
 from floodmark.checkers.project.paths import resolved
 from floodmark.language.errors import SourceError
+from floodmark.language.source import TOO_DEEP
 
 _PACKAGES = ("model", "invariants")
 """The packages that a project may take from the shipped one."""
@@ -474,6 +475,8 @@ def _errors_placed(path: Path) -> Iterator[None]:
         raise SourceError(f"the file ends the program: SystemExit: {error}", *_place(error, path)) from None
     except SyntaxError as error:
         raise SourceError(f"this is not valid Python: {error.msg}", error.filename or str(path), error.lineno) from None
+    except RecursionError:
+        raise SourceError(f"{TOO_DEEP}: Python itself cannot read it", str(path)) from None
     except ImportError as error:
         raise SourceError(_failed_import(error), *_place(error, path)) from None
     except Exception as error:

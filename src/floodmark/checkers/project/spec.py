@@ -221,6 +221,10 @@ def _last_name(cls: type[Model]) -> str:
     return module_name(cls).rpartition(".")[2]
 
 
+LARGEST = 1 << 20
+"""Characters of the largest spec: TOML's parser takes a second for each million."""
+
+
 def read(address: Path) -> Spec:
     """Reads the one spec that an address means. Raises SourceError, with file and line, for whatever is wrong in the
     file, and for a file with several rows none of which is named."""
@@ -234,6 +238,8 @@ def read_all(address: Path) -> list[Spec]:
     if path.suffix == ".py":
         return [_of_model(path)]
     text = toml.text_of(path)
+    if len(text) > LARGEST:
+        raise SourceError(f"cannot be read: no spec is larger than {LARGEST >> 20} MiB", str(path))
     data = toml.parse(text, path)
     reader = SpecReader(path, key_lines(text))
     values = expanded(reader, data) if "row" in data else [without_rows(reader, data)]

@@ -7,6 +7,7 @@ from types import TracebackType
 
 import click
 
+from floodmark.checkers import interrupts
 from floodmark.checkers.report.progress import StatusLine, time_left
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.plurals import counted
@@ -34,7 +35,7 @@ class Counting:
     ) -> None:
         self.clear()
         if isinstance(error, KeyboardInterrupt):
-            click.echo(f"interrupted: {self.where}{self._done()} ended", err=True)
+            interrupts.tell(f"interrupted: {self.where}{self._done()} ended")
             raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
 
     def one(self) -> None:

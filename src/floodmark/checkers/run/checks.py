@@ -21,6 +21,7 @@ from floodmark.checkers.verdict.result_transfer import pickled, received
 from floodmark.checkers.verdict.verdict import blank, counts_are_expected, ended_by_error, internal_error, judge
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
+from floodmark.language.source import TOO_DEEP
 
 Watch = Callable[[Check, Any], None]
 """Receives reports of the progress of a check's search."""
@@ -105,6 +106,8 @@ def run_check(check: Check, watch: Watcher | None = None) -> CheckResult:
         return _search(check, model, result, watch)
     except SourceError as error:
         return ended_by_error(result, error)
+    except RecursionError:
+        return ended_by_error(result, SourceError(f"{TOO_DEEP}, with the helpers that it calls"))
     except MemoryError:
         return replace(result, verdict="undetermined", exit_code=ExitCode.UNDETERMINED, message="out of memory")
     except Exception as error:

@@ -9,8 +9,10 @@ import logging
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,6 +148,7 @@ def _start(master: str | None, memory: int | None) -> SparkSession:
         builder = builder.master(url)
     _keep_log_quiet()
     atexit.register(_end_gateway)
+    interrupted = signal.getsignal(signal.SIGINT)
     try:
         with _silent_stderr():
             started = builder.getOrCreate()
@@ -154,6 +157,9 @@ def _start(master: str | None, memory: int | None) -> SparkSession:
     except Exception as error:
         reason = str(getattr(error, "java_exception", None) or error).splitlines()[0]
         raise SourceError(f"Spark did not start with the master {master or 'local[*]'}: {reason}") from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)  # PySpark's handler asks Java first, which may not answer
     started.sparkContext.setLogLevel("OFF")
     _keep_quiet(started)
     if submitted or not str(started.sparkContext.master).startswith("local"):
@@ -247,7 +253,7 @@ def _silent_stderr():  # type: ignore[no-untyped-def]
         os.dup2(said.fileno(), 2)
         try:
             yield
-        except BaseException:
+        except Exception:
             os.dup2(kept, 2)
             said.seek(0)
             sys.stderr.write(said.read().decode(errors="replace"))

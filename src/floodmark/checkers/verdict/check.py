@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from floodmark.checkers.project.input_limits import memory_text
 from floodmark.checkers.project.lint import require_actions, require_calls, require_difference, require_read_locals
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, about, did_you_mean
@@ -249,9 +250,12 @@ class Check:
         for option, given in (
             ("--max-states", settings.limits.states),
             ("--max-seconds", settings.limits.seconds),
-            ("--max-memory", settings.limits.memory),
         ):
             words += [option, f"{given:g}" if isinstance(given, float) else str(given)] if given is not None else []
+        if settings.limits.memory is not None:
+            words += ["--max-memory", memory_text(settings.limits.memory)]
+        if settings.workers:
+            words += ["--workers", str(settings.workers)]
         return shlex.join([*words, *settings.engine_words()])
 
 

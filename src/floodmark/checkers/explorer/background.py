@@ -1,0 +1,62 @@
+"""A search for counterexamples in a process of its own, while the page is used."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from floodmark.checkers import processes
+from floodmark.checkers.explorer.check_paths import Searched, search
+from floodmark.checkers.report.progress import describe
+from floodmark.checkers.search_result import Progress
+from floodmark.checkers.verdict.check import Check
+
+
+class _Stopped(Exception):  # noqa: N818 - somebody wanted it
+    pass
+
+
+@dataclass
+class BackgroundSearch:
+    """The search of one check: what is known of it, at any time and in any thread."""
+
+    check: Check
+    said: str = "begins"
+    result: Searched | None = None
+    ended: threading.Event = field(default_factory=threading.Event)
+    _wanted_no_more: threading.Event = field(default_factory=threading.Event)
+
+    def begin(self) -> None:
+        threading.Thread(target=self._run, name="search", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ends it within about a second, without a result."""
+        self._wanted_no_more.set()
+
+    @property
+    def was_stopped(self) -> bool:
+        return self._wanted_no_more.is_set()
+
+    def _run(self) -> None:
+        try:
+            for _, found in processes.run_each(_search, [self.check], 1, heard=self._heard, tick=self._tick):
+                self.result = found if isinstance(found, Searched) else Searched(f"internal error: {found}", ())
+        except _Stopped:
+            self.result = Searched("the search was stopped", ())
+        except OSError as error:
+            self.result = Searched(f"the search could not begin: {error.strerror}", ())
+        finally:
+            self.ended.set()
+
+    def _heard(self, _: int, progress: Any) -> None:
+        if isinstance(progress, Progress):
+            self.said = describe(self.check, progress)
+
+    def _tick(self) -> None:
+        if self._wanted_no_more.is_set():
+            raise _Stopped
+
+
+def _search(check: Check) -> Searched:
+    return search(check, processes.tell)

@@ -1,0 +1,155 @@
+"""Ends a process on a signal, soon and whatever it is doing.
+
+Python turns a signal into an exception in the main thread, which may come late or never: machine code and solvers have
+to return to Python first, and an exception within a finaliser or a callback from C is dropped. So two things are
+added. What was dropped is raised again; and a thread, which the system's signal handler wakes without Python's help,
+ends the process if it has not ended by itself some time later.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+GRACE, OTHERS_GRACE = 1.3, 0.6
+"""Seconds that the command and the processes that it started get to clear up. Then they end as they are, and leave
+behind what the system does not clear up."""
+_TO_BE_GONE = 0.3
+"""Seconds that other processes get when this one has cleared up."""
+_AGAIN = 0.05
+"""Seconds after which an exception that Python dropped is raised again."""
+
+
+Process = tuple[int, str]
+"""A process by its number and the time of its start, as numbers are used again."""
+_told = False
+
+
+def end_soon(
+    on: signal.Signals, error: BaseException, grace: float, at_last: Callable[[], None],
+    at_once: Callable[[], None] = lambda: None,
+) -> None:
+    """Makes a signal raise ``error``, once, and ``at_last`` be called ``grace`` seconds later, which ends the process;
+    ``at_once`` is called as soon as the signal is there, perhaps more than once and in any thread.
+
+    The signal is ignored from then on: a second one would end the clearing up. Call this in the main thread.
+    """
+    report = sys.unraisablehook
+
+    def leave(*_: object) -> None:
+        signal.signal(on, signal.SIG_IGN)
+        at_once()
+        raise error
+
+    def again(dropped: sys.UnraisableHookArgs) -> None:
+        if dropped.exc_value is error:
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        else:
+            report(dropped)
+
+    signal.signal(on, leave)
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, leave)
+        sys.unraisablehook = again
+    _watch(on, grace, at_once, at_last)
+
+
+def end_command(code: int) -> None:
+    """Makes Ctrl-C raise KeyboardInterrupt, and end this process and all that it has started, whatever they do."""
+    noted: list[Process] = []
+    interrupted = threading.Event()
+
+    def at_once() -> None:
+        interrupted.set()
+        noted.extend(_descendants())
+
+    def end_others() -> None:
+        """Ends what is left of other processes: those of Java outlive it, and one may just have been started."""
+        for process in noted:
+            _kill(process)
+        while below := _descendants():
+            for process in below:
+                _kill(process)
+            time.sleep(0.01)
+
+    def rest() -> None:
+        if interrupted.is_set():
+            until = time.monotonic() + _TO_BE_GONE
+            while any(map(_is_there, noted)) and time.monotonic() < until:
+                time.sleep(0.02)
+            end_others()
+
+    def at_last() -> None:
+        end_others()
+        if not _told:
+            with suppress(OSError):
+                tell("interrupted")
+        os._exit(code)
+
+    atexit.register(rest)  # what is registered first is called last
+    end_soon(signal.SIGINT, KeyboardInterrupt(), GRACE, at_last, at_once)
+
+
+def tell(text: str) -> None:
+    """Prints the one line that says that the command was interrupted."""
+    global _told
+    _told = True
+    print(text, file=sys.stderr, flush=True)
+
+
+def _watch(on: signal.Signals, grace: float, at_once: Callable[[], None], at_last: Callable[[], None]) -> None:
+    here, there = socket.socketpair()
+    there.setblocking(False)
+    signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
+
+    def wait() -> None:
+        with there:
+            while on not in here.recv(64):
+                pass
+            until = time.monotonic() + grace
+            at_once()
+            time.sleep(max(0.0, until - time.monotonic()))
+            at_last()
+
+    threading.Thread(target=wait, name="interrupts", daemon=True).start()
+
+
+def _descendants() -> list[Process]:
+    """The processes that this one has started, and those that they have, where the system says which they are."""
+    parents: dict[int, list[Process]] = {}
+    with suppress(OSError):
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and (found := _status(int(entry.name))) is not None:
+                parents.setdefault(found[0], []).append((int(entry.name), found[1]))
+    below = list(parents.get(os.getpid(), []))
+    for process, _ in below:
+        below += parents.get(process, [])
+    return below
+
+
+def _status(process: int) -> tuple[int, str] | None:
+    """The parent of a process and the time of its start; None if it has ended."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else (int(fields[1]), fields[19])
+
+
+def _is_there(process: Process) -> bool:
+    found = _status(process[0])
+    return found is not None and found[1] == process[1]
+
+
+def _kill(process: Process) -> None:
+    if _is_there(process):
+        with suppress(OSError):
+            os.kill(process[0], signal.SIGKILL)

@@ -1,0 +1,83 @@
+"""Interrupts end the command and all that it started, with one line, whatever it is doing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from tests.commands.test_processes import HEED, UNMEASURED, is_gone
+from tools.interrupts import KINDS, lines_of_terminal, tries
+
+SCRIPT = """
+import ctypes, os, subprocess, sys, time
+from floodmark.checkers.interrupts import end_command, tell
+
+def works():
+{}
+
+end_command(130)
+try:
+    works()
+except KeyboardInterrupt:
+    tell("interrupted")
+    sys.exit(130)
+"""
+DROPS = """
+class Finalised:
+    def __del__(self):
+        print(os.getpid(), flush=True)
+        time.sleep(60)  # KeyboardInterrupt is raised here, and dropped
+Finalised()
+while True:
+    time.sleep(0.01)
+"""
+IGNORES = """
+ignores = "import signal, time; signal.signal(2, 1); signal.signal(15, 1); print(1, flush=True); time.sleep(60)"
+other = subprocess.Popen([sys.executable, "-c", ignores], stdout=subprocess.PIPE)
+other.stdout.readline()
+print(other.pid, flush=True)
+time.sleep(60)
+"""
+NEVER_RETURNS = """
+print(os.getpid(), flush=True)
+while True:
+    try:
+        ctypes.PyDLL(None).usleep(10_000) or ctypes.CDLL(None).sleep(60)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.parametrize("script", [DROPS, IGNORES, NEVER_RETURNS], ids=["finaliser", "child", "machine code"])
+def test_whatever_runs_is_ended(script: str) -> None:
+    words = [sys.executable, "-c", SCRIPT.format(textwrap.indent(script, "    "))]
+    started = subprocess.Popen(
+        words, env=UNMEASURED, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=HEED
+    )
+    assert started.stdout is not None
+    other = int(started.stdout.readline())
+    time.sleep(0.2)
+    started.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=30)
+    assert is_gone(other)
+    assert (started.returncode, said) == (130, "interrupted\n")
+
+
+def test_what_a_terminal_shows_in_the_end_is_without_progress() -> None:
+    said = "1 of 3\r\x1b[2K2 of 3\r\n\x1b[1A\x1b[2Kinterrupted\r\n"
+    assert lines_of_terminal(said) == ("interrupted",)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interrupt_at_a_random_moment_ends_everything(kind: str) -> None:
+    """The machine may be busy, so the seconds are for ``python -m tools.interrupts``."""
+    for tried in tries(kind, 5, seed=3):
+        assert (tried.code, len(tried.said), tried.left) == (130, 1, ()), tried

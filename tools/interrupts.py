@@ -1,0 +1,240 @@
+"""Interrupts the command at random moments, as Ctrl-C does: ``python -m tools.interrupts --tries 200 [--write]``.
+
+Six kinds of work are interrupted in turn: compiling a large model, a search in machine code, z3, liveness, a plan and a
+search on Spark. A terminal sends the signal to every process of the command, a supervisor to the first one alone; both
+are done. Each run must end within two seconds with the exit code 130 and one line on standard error, and leave no
+process behind. A moment is drawn between the first import of Floodmark, before which Python itself decides what happens
+to a signal, and the time that a run takes that nobody interrupts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from benchmarks.results import section
+
+REPOSITORY = Path(__file__).parents[1]
+MOST = 2.0
+"""Seconds within which everything must have ended."""
+LONGEST = 12.0
+"""The last moment for an interrupt."""
+KINDS = {
+    "compile": "check specs/alter_isr/failover.toml@three_replicas --only-variant AlterIsrFailover --max-states 100",
+    "search": "check specs/kraft/quorum.toml --tier all --workers 2",
+    "z3": "prove specs/alter_isr/shipped.toml --method induction --any-size",
+    "liveness": "check specs/kraft/progress.toml",
+    "plan": "plan plan.json --current current.json",
+    "Spark": "check specs/alter_isr/core.toml --engine spark",
+}
+PLAN = (
+    '{"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [5, 6, 7, 8]}]}',
+    '{"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2, 3, 4]}]}',
+)
+_SEQUENCE = re.compile(r"(\x1b\[[0-9;?]*[A-Za-z]|\r|\n)")
+_STARTED = "import sys; print(flush=True); sys.argv[0] = 'floodmark'; from floodmark.__main__ import main; main()"
+"""What the installed command does, with a line by which it is known that Python has started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One interrupt. ``left`` are the processes that were still there afterwards."""
+
+    kind: str
+    moment: float
+    to_all: bool
+    seconds: float
+    code: int
+    said: tuple[str, ...]
+    left: tuple[str, ...]
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with how the command ended, if anything is."""
+        if self.left:
+            return f"{len(self.left)} processes left"
+        if self.code != 130:
+            return f"exit code {self.code}"
+        if len(self.said) != 1 or not self.said[0].startswith("interrupted"):
+            return f"{len(self.said)} lines"
+        return f"{self.seconds:.2f} s" if self.seconds > MOST else None
+
+
+def tries(kind: str, count: int, seed: int) -> Iterator[Tried]:
+    """Interrupts one kind of work so many times; runs that ended before their moment are tried again."""
+    draw = random.Random(f"{seed} {kind}")
+    with tempfile.TemporaryDirectory() as place:
+        for name, text in zip(("plan.json", "current.json"), PLAN, strict=True):
+            (Path(place) / name).write_text(text)
+        words = [f"{place}/{word}" if word.endswith(".json") else word for word in KINDS[kind].split()]
+        longest = _seconds(words)
+        done = 0
+        while done < count:
+            tried = _interrupted(kind, words, draw.uniform(0, longest), draw.random() < 0.7)
+            if tried is None:
+                longest *= 0.9
+                continue
+            done += 1
+            yield tried
+
+
+def _start(words: Sequence[str], cache: str, err: int) -> subprocess.Popen[bytes]:
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which a shell's background jobs ignore
+    return subprocess.Popen(
+        [sys.executable, "-c", _STARTED, *words], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=err,
+        env={**os.environ, "FLOODMARK_CACHE": cache}, start_new_session=True, preexec_fn=heed,
+    )  # fmt: skip
+
+
+def _seconds(words: Sequence[str]) -> float:
+    """How long the command runs when nobody interrupts it, up to ``LONGEST``."""
+    with tempfile.TemporaryDirectory() as cache:
+        began = time.monotonic()
+        run = _start(words, cache, subprocess.DEVNULL)
+        try:
+            run.communicate(timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate()
+        return time.monotonic() - began
+
+
+def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool) -> Tried | None:
+    """One try; None if the command ended before the moment. Standard error is a terminal, on which progress is a line
+    that is taken back."""
+    with tempfile.TemporaryDirectory() as cache:
+        terminal, err = os.openpty()
+        run = _start(words, cache, err)
+        os.close(err)
+        assert run.stdout is not None
+        run.stdout.readline()
+        time.sleep(moment)
+        if run.poll() is not None:
+            os.close(terminal)
+            return None
+        if to_all:
+            os.killpg(run.pid, signal.SIGINT)
+        else:
+            run.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        said = _read(terminal)
+        run.wait()
+        seconds = _until_gone(run.pid, began)
+        if run.returncode == 0:
+            return None  # it ended in the same moment
+        left = _kill_group(run.pid)
+        return Tried(kind, moment, to_all, seconds, run.returncode, lines_of_terminal(said), left)
+
+
+def lines_of_terminal(said: str) -> tuple[str, ...]:
+    """The lines that a terminal shows in the end: progress goes back to a line's beginning, or one up, and erases."""
+    lines = [""]
+    at = 0
+    for part in _SEQUENCE.split(said):
+        match part:
+            case "\n":
+                at += 1
+                lines += [""] * (at == len(lines))
+            case "\x1b[1A":
+                at = max(0, at - 1)
+            case "\x1b[2K":
+                lines[at] = ""
+            case _ if not _SEQUENCE.fullmatch(part):
+                lines[at] += part
+    return tuple(filter(str.strip, lines))
+
+
+def _read(terminal: int) -> str:
+    """What is said on a terminal until nobody is there to say more."""
+    said = b""
+    try:
+        while some := os.read(terminal, 65536):
+            said += some
+    except OSError:
+        pass  # as Linux reports that the other end is closed
+    finally:
+        os.close(terminal)
+    return said.decode(errors="replace")
+
+
+def _group(group: int) -> list[int]:
+    """The processes of a session that are alive."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                _, _, rest = (entry / "stat").read_text().rpartition(")")
+            except OSError:
+                continue
+            state, _, _, session, *_ = rest.split()
+            if int(session) == group and state != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def _until_gone(group: int, began: float) -> float:
+    """Seconds until no process of a session is left, or thirty."""
+    while _group(group) and time.monotonic() - began < 30:
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def _kill_group(group: int) -> tuple[str, ...]:
+    """Kills what is left of a session, and returns the command lines."""
+    left = []
+    for process in _group(group):
+        left.append((Path("/proc") / str(process) / "cmdline").read_text().replace("\0", " "))
+        os.kill(process, signal.SIGKILL)
+    return tuple(left)
+
+
+def _row(kind: str, found: Sequence[Tried]) -> str:
+    seconds = sorted(each.seconds for each in found)
+    cells = [
+        kind, f"`floodmark {KINDS[kind]}`", len(found), sum(each.fault is None for each in found),
+        f"{seconds[len(seconds) // 2]:.2f}", f"{seconds[-1]:.2f}",
+    ]  # fmt: skip
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tries", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=KINDS, action="append")
+    parser.add_argument("--write", action="store_true", help="replaces the section in benchmarks/RESULTS.md")
+    asked = parser.parse_args()
+    kinds = asked.only or list(KINDS)
+    counts = [asked.tries // len(kinds) + (place < asked.tries % len(kinds)) for place in range(len(kinds))]
+    rows = ["| work | command | interrupts | as they must | median s | most s |", "|---|---|---|---|---|---|"]
+    faults = 0
+    for kind, count in zip(kinds, counts, strict=True):
+        found = []
+        for tried in tries(kind, count, asked.seed):
+            found.append(tried)
+            if tried.fault is not None:
+                faults += 1
+                print(f"{tried.fault}: {tried}", flush=True)
+        rows.append(_row(kind, found))
+        print(rows[-1], flush=True)
+    if asked.write:
+        section("interrupts", f"python -m tools.interrupts --tries {asked.tries} --seed {asked.seed}", [
+            "Seconds are from the signal until no process is left; the last column but two counts those that ended "
+            "within two seconds with exit code 130 and one line.", "", *rows,
+        ])
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
