@@ -447,7 +447,7 @@ def test_what_partitions_tell_each_other_arrives_whole(
 
     def merged(self: Simulated, partition: int, task: Any, records: list[Any]) -> list[Any]:
         pieces = [payload for _, payload in records if isinstance(payload, bytes)]
-        if damages and pieces and task.func.__name__ == "hear" and partition == 1:
+        if damages and pieces and task.func.__name__ == "receive" and partition == 1:
             others = [record for record in records if not isinstance(record[1], bytes)]
             damages.pop()(pieces)
             records = [*others, *((partition, piece) for piece in pieces)]

@@ -45,7 +45,7 @@ class Elimination:
         self.rounds = rounds
         self.question = question
         self.roots = roots
-        self.left = self.telling = self.alone = 0
+        self.left = self.sending = self.alone = 0
         """The remaining states, those that have to send to their successors, and those where a run may stay forever."""
         self.enabled: set[tuple[int, ...]] = set()
         """The sets of labels, as words, that are enabled in the chosen states that a root reaches."""
@@ -64,24 +64,24 @@ class Elimination:
             before = self.left
             for word in self._words():
                 self._reach(self.question, word)
-                self._change(self.question, ("reap", word))
+                self._change(self.question, ("eliminate", word))
                 self._leave()
             if self.left == before:
                 return False
         return True
 
     def _enter(self) -> None:
-        """Leaves the states of the region that a root reaches. All of them then have to tell to whom they lead."""
+        """Keeps the states of the region that a root reaches. All of them then have to send along their steps."""
         self.rounds.begin()
         if self.roots is None:
-            self._change(self.question, ("begin", 0), ("count", 0))
+            self._change(self.question, ("enter_region", 0), ("start_counting", 0))
             return
         none = tuple(0 for _ in self.question.weak)
         entering = FairRunQuery(self.question.inside, self.roots, none, none)
-        self._change(entering, ("begin", 0))
+        self._change(entering, ("enter_region", 0))
         self._reach(entering, 0)
-        self._change(entering, ("reap", 0), ("told", 0))
-        self._change(self.question, ("count", 0))
+        self._change(entering, ("eliminate", 0), ("finish_sending", 0))
+        self._change(self.question, ("start_counting", 0))
 
     def _words(self) -> list[int]:
         """The words of labels that a state may miss."""
@@ -89,14 +89,14 @@ class Elimination:
         return [word for word, (weak, strong) in asked if weak | strong or (word == 0 and self.question.chosen.care)]
 
     def _reach(self, question: FairRunQuery, word: int) -> None:
-        """Has each state know which labels of a word are met there."""
-        self._change(question, ("sow", word))
-        while self.telling:
+        """Computes for each state which labels of a word are met there."""
+        self._change(question, ("seed_labels", word))
+        while self.sending:
             self._exchange(question, loops.REACHING, word)
 
     def _leave(self) -> None:
-        """Takes away the states that were ruled out, and those to which no other leads then."""
-        while self.telling:
+        """Eliminates the states that were ruled out, and then those without a predecessor."""
+        while self.sending:
             self._exchange(self.question, loops.LEAVING, 0)
 
     def _change(self, question: FairRunQuery, *steps: tuple[str, int]) -> None:
@@ -104,10 +104,10 @@ class Elimination:
 
     def _exchange(self, question: FairRunQuery, mode: int, word: int) -> None:
         reports = self.rounds.exchange(
-            lambda sieve: partial(tasks.tell, sieve, question, mode, word),
-            lambda sieve: partial(tasks.hear, sieve, question, mode, word),
+            lambda sieve: partial(tasks.send, sieve, question, mode, word),
+            lambda sieve: partial(tasks.receive, sieve, question, mode, word),
         )
         self._took(reports)
 
     def _took(self, reports: list[TaskReport]) -> None:
-        self.left, self.telling, self.alone = (sum(it.counts[place] for it in reports) for place in range(3))
+        self.left, self.sending, self.alone = (sum(it.counts[place] for it in reports) for place in range(3))

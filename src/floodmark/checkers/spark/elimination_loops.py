@@ -64,7 +64,7 @@ MARK_WORDS = 2
 # Marks from predecessors. COUNTING: how many steps lead to them; LEAVING: which of these are gone; REACHING: labels.
 COUNTING, LEAVING, REACHING = range(3)
 
-# The status of a state: eliminated; left; left, or about to be eliminated, and its successors have to be told.
+# The status of a state: eliminated; left; left, or about to be eliminated, and it still has to send to its successors.
 GONE, LEFT, TELLING = range(3)
 STATUS = 3
 
@@ -106,7 +106,7 @@ def seal(words: Words, count: Word) -> Word:
 
 
 @exported
-def survey(w: Words, e: Words, start: Word, stop: Word) -> Word:
+def compute_facts(w: Words, e: Words, start: Word, stop: Word) -> Word:
     """Writes the facts of some states. Returns the place, from 1 on, of one in which code failed; 0 when none did."""
     rows = words_at(e[ROWS])
     context = words_at(e[STEP_CONTEXT])
@@ -155,7 +155,7 @@ def may_stutter(e: Words, facts: Words) -> Word:
 
 
 @exported
-def begin(e: Words) -> Word:
+def enter_region(e: Words) -> Word:
     """Leaves the states inside the region."""
     for i in range(e[STATES]):
         mark = offset(words_at(e[MARKS]), i * MARK_WORDS)
@@ -168,8 +168,8 @@ def begin(e: Words) -> Word:
 
 
 @exported
-def count(e: Words) -> Word:
-    """Has all states that are left tell their successors of each step; nothing is counted yet."""
+def start_counting(e: Words) -> Word:
+    """Prepares the count of predecessors: every remaining state has to send along each of its steps."""
     for i in range(e[STATES]):
         mark = offset(words_at(e[MARKS]), i * MARK_WORDS)
         if mark[1] & STATUS != GONE:
@@ -178,8 +178,8 @@ def count(e: Words) -> Word:
 
 
 @exported
-def sow(e: Words) -> Word:
-    """Begins with the labels of WORD that need not be met on the way: those of weak fairness that are not enabled."""
+def seed_labels(e: Words) -> Word:
+    """Marks each state with the labels of WORD that it meets by itself: weakly fair ones that are not enabled."""
     word = e[WORD]
     weak = words_at(e[WEAK])[word]
     demanded = weak | words_at(e[STRONG])[word]
@@ -197,8 +197,8 @@ def sow(e: Words) -> Word:
 
 
 @exported
-def reap(e: Words) -> Word:
-    """Eliminates the states that miss a label of WORD: their successors have to be told."""
+def eliminate(e: Words) -> Word:
+    """Eliminates the states that miss a label of WORD; they have to send that to their successors."""
     word = e[WORD]
     weak = words_at(e[WEAK])[word]
     strong = words_at(e[STRONG])[word]
@@ -215,8 +215,8 @@ def reap(e: Words) -> Word:
 
 
 @exported
-def told(e: Words) -> Word:
-    """A state that had to send has sent: it remains, or is eliminated if it sent that."""
+def finish_sending(e: Words) -> Word:
+    """Marks states that had to send as done: a state remains, or is eliminated if it sent that."""
     for i in range(e[STATES]):
         mark = offset(words_at(e[MARKS]), i * MARK_WORDS)
         if mark[1] & STATUS == TELLING:
@@ -227,7 +227,7 @@ def told(e: Words) -> Word:
 
 
 @exported
-def weigh(e: Words) -> Word:
+def eliminate_sources(e: Words) -> Word:
     """Eliminates states without a predecessor; a run may stay forever in none of them."""
     for i in range(e[STATES]):
         mark = offset(words_at(e[MARKS]), i * MARK_WORDS)
@@ -237,7 +237,7 @@ def weigh(e: Words) -> Word:
 
 
 @exported
-def tally(e: Words) -> Word:
+def count_statuses(e: Words) -> Word:
     """Counts the remaining states, those that have to send, and those where a run may stay forever."""
     left = 0
     telling = 0
@@ -256,7 +256,7 @@ def tally(e: Words) -> Word:
     return 0
 
 
-# What partitions tell each other.
+# Messages between partitions.
 
 
 def post(r: Words, h: Word, row: Words, words: Word) -> None:
@@ -289,8 +289,9 @@ def combine(e: Words, r: Words, row: Words, value: Word) -> None:
 
 
 @exported
-def tell(w: Words, e: Words, r: Words, start: Word, stop: Word) -> Word:
-    """Tells the successors of states that have to, until an outbox might overflow; returns the next position."""
+def send(w: Words, e: Words, r: Words, start: Word, stop: Word) -> Word:
+    """Sends to the successors of states that have to send, until an outbox might overflow; returns the next
+    position."""
     rows = words_at(e[ROWS])
     context = words_at(e[STEP_CONTEXT])
     demanded = words_at(e[WEAK])[e[WORD]] | words_at(e[STRONG])[e[WORD]]
@@ -328,7 +329,7 @@ def flush(e: Words, r: Words, start: Word, stop: Word) -> Word:
     return at
 
 
-def hear_one(e: Words, position: Word, value: Word) -> None:
+def receive_one(e: Words, position: Word, value: Word) -> None:
     mark = offset(words_at(e[MARKS]), position * MARK_WORDS)
     if mark[1] & STATUS != GONE:
         if e[MODE] == COUNTING:
@@ -341,8 +342,8 @@ def hear_one(e: Words, position: Word, value: Word) -> None:
 
 
 @exported
-def hear(w: Words, e: Words, rows: Words, number: Word) -> Word:
-    """Marks the states that were told something. Returns how many of them are not stored."""
+def receive(w: Words, e: Words, rows: Words, number: Word) -> Word:
+    """Marks the receivers of messages. Returns how many of them are not stored."""
     table = cells_at(w[TABLE])
     scratch = words_at(w[SCRATCH])
     strange = 0
@@ -365,7 +366,7 @@ def hear(w: Words, e: Words, rows: Words, number: Word) -> Word:
             if scratch[k] == MISSING:
                 strange = strange + 1
             else:
-                hear_one(e, scratch[k], offset(rows, (start + k) * (NW + 1))[NW])
+                receive_one(e, scratch[k], offset(rows, (start + k) * (NW + 1))[NW])
         start = start + size
     return strange
 
@@ -382,7 +383,7 @@ def set_bit(bits: Words, position: Word) -> None:
 
 
 @exported
-def reach_goals(e: Words) -> Word:
+def mark_goals(e: Words) -> Word:
     """Sets the bits of goal states."""
     for i in range(e[STATES]):
         facts = facts_of(e, i)
@@ -392,7 +393,7 @@ def reach_goals(e: Words) -> Word:
 
 
 @exported
-def unsettled(e: Words, start: Word, stop: Word) -> Word:
+def count_unmarked(e: Words, start: Word, stop: Word) -> Word:
     """How many states of a slice have no bit."""
     found = 0
     for i in range(stop - start):
@@ -401,8 +402,8 @@ def unsettled(e: Words, start: Word, stop: Word) -> Word:
 
 
 @exported
-def ask(w: Words, e: Words, r: Words, start: Word, stop: Word) -> Word:
-    """Has states without a bit look for a successor with one: here, or by asking the partition that owns it.
+def request(w: Words, e: Words, r: Words, start: Word, stop: Word) -> Word:
+    """Searches a successor with a bit for states without one: here, or by a request to the partition that owns it.
 
     The positions of those that find one here are put in OWN, and their bits are set. Returns the next position.
     """
@@ -439,8 +440,8 @@ def ask(w: Words, e: Words, r: Words, start: Word, stop: Word) -> Word:
 
 
 @exported
-def answer(w: Words, e: Words, r: Words, rows: Words, number: Word) -> Word:
-    """Puts the positions of those who asked for a state with a bit in the outboxes of their partitions.
+def respond(w: Words, e: Words, r: Words, rows: Words, number: Word) -> Word:
+    """Responds to requests about states with a bit: puts the positions of the requesting states in the outboxes.
 
     Returns how many of the states are not stored.
     """
@@ -464,7 +465,7 @@ def answer(w: Words, e: Words, r: Words, rows: Words, number: Word) -> Word:
 
 
 @exported
-def settle(e: Words, positions: Words, number: Word) -> Word:
+def apply_responses(e: Words, positions: Words, number: Word) -> Word:
     """Sets bits."""
     for i in range(number):
         set_bit(words_at(e[MARKS]), positions[i])
@@ -472,7 +473,7 @@ def settle(e: Words, positions: Words, number: Word) -> Word:
 
 
 ELIMINATION_LOOPS: list[Callable[..., Any]] = [
-    fingerprint, same, copy, address_of, word_of, is_stored, state_at, place_of, position_of, facts_of, seal, survey,
-    is_chosen, may_stutter, begin, count, sow, reap, told, weigh, tally, post, combine, tell, flush, hear_one, hear,
-    has_bit, set_bit, reach_goals, unsettled, ask, answer, settle,
+    fingerprint, same, copy, address_of, word_of, is_stored, state_at, place_of, position_of, facts_of, seal, compute_facts,
+    is_chosen, may_stutter, enter_region, start_counting, seed_labels, eliminate, finish_sending, eliminate_sources, count_statuses, post, combine, send, flush, receive_one, receive,
+    has_bit, set_bit, mark_goals, count_unmarked, request, respond, apply_responses,
 ]  # fmt: skip

@@ -149,7 +149,7 @@ class Opened:
         self.fields[place] = array.ctypes.data
         return array
 
-    def ask(self, question: FairRunQuery, mode: int = 0, word: int = 0) -> None:
+    def set_query(self, question: FairRunQuery, mode: int = 0, word: int = 0) -> None:
         """Passes the query to the loops."""
         self.give(loops.WEAK, np.array(question.weak, dtype=np.uint64))
         self.give(loops.STRONG, np.array(question.strong, dtype=np.uint64))
@@ -228,7 +228,7 @@ def _reported(sieve: Sieve, partition: int, do: Callable[[Opened], TaskReport]) 
 # The facts.
 
 
-def survey(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
+def compute_facts(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
     """Writes the facts of all states; ``counts`` are those of each level."""
 
     def do(files: Opened) -> TaskReport:
@@ -241,7 +241,7 @@ def survey(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
             table = facts.reshape(-1, 1 + files.label_words)
             for at in range(0, files.count, SURVEYED):
                 stop = min(at + SURVEYED, files.count)
-                failed = files.of_states("survey", at, stop)
+                failed = files.of_states("compute_facts", at, stop)
                 if failed:
                     state = tuple(int(word) for word in shard.states(failed - 1, failed))
                     return TaskReport(partition, order=shard.header.order, failed=state)
@@ -263,7 +263,7 @@ def change(
     def do(files: Opened) -> TaskReport:
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             for name, word in steps:
-                files.ask(question, loops.LEAVING, word)
+                files.set_query(question, loops.LEAVING, word)
                 files.of_partition(name)
             return _counted(files, marks)
 
@@ -271,27 +271,27 @@ def change(
 
 
 def _counted(files: Opened, marks: Array) -> TaskReport:
-    files.of_partition("tally")
+    files.of_partition("count_statuses")
     counts = tuple(int(files.fields[place]) for place in (loops.LEFT_STATES, loops.TELLING_STATES, loops.ALONE))
     return TaskReport(files.partition, seal=files.seal(marks), counts=counts)
 
 
-def tell(sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int) -> Iterator[Record]:
-    """Tells successors what the states that have to tell have to say."""
+def send(sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int) -> Iterator[Record]:
+    """Sends the marks of the states that have to send to their successors."""
     try:
         with _opened(sieve, partition) as files:
             files.read(files.count * loops.MARK_WORDS)
-            files.ask(question, mode, word)
-            files.of_partition("tally")
+            files.set_query(question, mode, word)
+            files.of_partition("count_statuses")
             boxes = Outboxes(sieve.run, files.words + 1, files.most)
             if files.fields[loops.TELLING_STATES]:
-                yield from _told(files, boxes)
+                yield from _sent(files, boxes)
             yield from boxes.ends(partition, False)
     except PartitionLost:
         yield from lost_ends(sieve.run, partition)
 
 
-def _told(files: Opened, boxes: Outboxes) -> Iterator[Record]:
+def _sent(files: Opened, boxes: Outboxes) -> Iterator[Record]:
     width = (files.words + 1) * 8
     fitting = max(files.sieve.run.buffers // 2 // width, 1).bit_length() - 1
     bits = min(MAX_CACHE_BITS, fitting, int(files.fields[loops.TELLING_STATES]).bit_length() + 3)
@@ -299,7 +299,7 @@ def _told(files: Opened, boxes: Outboxes) -> Iterator[Record]:
     files.fields[loops.CACHE_MASK] = (1 << bits) - 1
     at = 0
     while at < files.count:
-        at = files.of_states("tell", boxes.address, at, files.count)
+        at = files.of_states("send", boxes.address, at, files.count)
         yield from boxes.drained(boxes.room // 2)
     at = 0
     while at < 1 << bits:
@@ -308,26 +308,26 @@ def _told(files: Opened, boxes: Outboxes) -> Iterator[Record]:
     yield from boxes.drained(1)
 
 
-def hear(
+def receive(
     sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int, records: Iterable[Record]
 ) -> Iterator[TaskReport]:
-    """Marks the states that were told something, and says who has to tell next."""
+    """Marks the receivers of messages, and determines which states have to send next."""
     arriving = iter(records)
 
     def do(files: Opened) -> TaskReport:
         arrivals = Arrivals(sieve.run)
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
-            files.ask(question, mode, word)
-            files.of_partition("told")
+            files.set_query(question, mode, word)
+            files.of_partition("finish_sending")
             strange = 0
             for _, payload in arriving:
                 rows = arrivals.rows(payload)
                 if rows is not None:
-                    strange += files.of_states("hear", rows.ctypes.data, len(rows) // (files.words + 1))
+                    strange += files.of_states("receive", rows.ctypes.data, len(rows) // (files.words + 1))
             arrivals.require_all()
             _require_known(files, strange)
             if mode != loops.REACHING:
-                files.of_partition("weigh")
+                files.of_partition("eliminate_sources")
             return _counted(files, marks)
 
     yield from _reported(sieve, partition, do)
@@ -364,14 +364,14 @@ def enabled_sets(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterat
 # Marks of states from which a goal was found to be reached.
 
 
-def reach_goals(sieve: Sieve, inside: StateSelection, partition: int) -> Iterator[TaskReport]:
+def mark_goals(sieve: Sieve, inside: StateSelection, partition: int) -> Iterator[TaskReport]:
     """Marks the goal states; ``inside`` are the others. ``counts``: how many of each level are not marked."""
 
     def do(files: Opened) -> TaskReport:
         with files.changed(files.read(_bit_words(files))) as marks:
-            files.ask(FairRunQuery(inside, StateSelection(), (), ()))
-            files.of_partition("reach_goals")
-            return _unsettled(files, marks)
+            files.set_query(FairRunQuery(inside, StateSelection(), (), ()))
+            files.of_partition("mark_goals")
+            return _unmarked(files, marks)
 
     yield from _reported(sieve, partition, do)
 
@@ -380,9 +380,9 @@ def _bit_words(files: Opened) -> int:
     return -(-files.count // 64)
 
 
-def _unsettled(files: Opened, marks: Array) -> TaskReport:
+def _unmarked(files: Opened, marks: Array) -> TaskReport:
     levels = [files.shard.slice(level) for level in range(files.shard.header.levels)]
-    counts = tuple(files.of_partition("unsettled", *level) for level in levels)
+    counts = tuple(files.of_partition("count_unmarked", *level) for level in levels)
     return TaskReport(files.partition, seal=files.seal(marks), counts=counts)
 
 
@@ -393,8 +393,8 @@ class Own:
     positions: bytes
 
 
-def ask(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[Record]:
-    """Has states of some levels without a mark ask for their successors."""
+def request(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[Record]:
+    """Sends requests about the successors of unmarked states of some levels."""
     try:
         with _opened(sieve, partition) as files:
             marks = files.give(loops.MARKS, files.read(_bit_words(files)).copy())
@@ -404,7 +404,7 @@ def ask(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[Recor
             start, stop = files.shard.slice(levels[0])[0], files.shard.slice(levels[1])[1]
             while start < stop:
                 files.fields[loops.OWN_COUNT] = 0
-                start = files.of_states("ask", boxes.address, start, min(start + ASKING, stop))
+                start = files.of_states("request", boxes.address, start, min(start + ASKING, stop))
                 found = own[: int(files.fields[loops.OWN_COUNT])]
                 if len(found):
                     boxes.sent[partition].add(found)
@@ -416,8 +416,8 @@ def ask(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[Recor
         yield from lost_ends(sieve.run, partition)
 
 
-def answer(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[Record]:
-    """Tells those who ask for marked states that they are."""
+def respond(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[Record]:
+    """Responds to requests about marked states."""
     arriving = iter(records)
     try:
         with _opened(sieve, partition) as files:
@@ -434,7 +434,7 @@ def answer(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[
                     continue
                 rows = arrivals.rows(payload)
                 if rows is not None:
-                    strange += yield from _answered(files, boxes, rows)
+                    strange += yield from _responded(files, boxes, rows)
             arrivals.require_all()
             _require_known(files, strange)
             yield from boxes.ends(partition, False)
@@ -444,19 +444,19 @@ def answer(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[
         yield from lost_ends(sieve.run, partition)
 
 
-def _answered(files: Opened, boxes: Outboxes, rows: Array) -> Generator[Record, None, int]:
-    """Answers those who ask; returns how many of the states that they ask for are not stored."""
+def _responded(files: Opened, boxes: Outboxes, rows: Array) -> Generator[Record, None, int]:
+    """Responds to requests; returns how many of the requested states are not stored."""
     width = files.words + 1
     strange = 0
     for at in range(0, len(rows) // width, boxes.room):
         some = rows[at * width : (at + boxes.room) * width]
-        strange += files.of_states("answer", boxes.address, some.ctypes.data, len(some) // width)
+        strange += files.of_states("respond", boxes.address, some.ctypes.data, len(some) // width)
         yield from boxes.drained(1)
     return strange
 
 
-def settle(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[TaskReport]:
-    """Marks those who were answered. ``counts``: how many of each level are not marked."""
+def apply_responses(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[TaskReport]:
+    """Marks the states that got a response. ``counts``: how many of each level are not marked."""
     arriving = iter(records)
 
     def do(files: Opened) -> TaskReport:
@@ -465,9 +465,9 @@ def settle(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[
             for _, payload in arriving:
                 positions = arrivals.rows(payload)
                 if positions is not None:
-                    files.of_partition("settle", positions.ctypes.data, len(positions))
+                    files.of_partition("apply_responses", positions.ctypes.data, len(positions))
             arrivals.require_all()
-            return _unsettled(files, marks)
+            return _unmarked(files, marks)
 
     yield from _reported(sieve, partition, do)
     for _ in arriving:

@@ -24,7 +24,7 @@ MIN_STATES_OF_JOB = 50_000
 def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
     """Whether every state leads to one that is not ``missed``. Raises Vanished when a partition was lost."""
     rounds.begin()
-    left = _of_levels(rounds.change(lambda sieve: partial(tasks.reach_goals, sieve, missed)))
+    left = _of_levels(rounds.change(lambda sieve: partial(tasks.mark_goals, sieve, missed)))
     while any(left):
         before = sum(left)
         for levels in _neighbours(left):
@@ -37,9 +37,9 @@ def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
 def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[TaskReport]:
     """The reports of partitions after the states of some levels sent their requests."""
     return rounds.exchange(
-        lambda sieve: partial(tasks.ask, sieve, levels),
-        lambda sieve: partial(tasks.answer, sieve),
-        lambda sieve: partial(tasks.settle, sieve),
+        lambda sieve: partial(tasks.request, sieve, levels),
+        lambda sieve: partial(tasks.respond, sieve),
+        lambda sieve: partial(tasks.apply_responses, sieve),
     )
 
 

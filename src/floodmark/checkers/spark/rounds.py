@@ -74,7 +74,7 @@ class Rounds:
         if self._sieve is None:
             accepted = self.cluster.ledger.upto(patience=self._patience)
             new = Sieve(self.cluster.run, self.code, accepted, uuid.uuid4().hex)
-            reports = self._reports(self._everywhere(partial(tasks.survey, new)))
+            reports = self._reports(self._everywhere(partial(tasks.compute_facts, new)))
             for report in reports:
                 if report.failed is not None:
                     raise Failing(report.failed)
@@ -96,9 +96,9 @@ class Rounds:
         """The report of each partition on its new marks, computed without the others. Raises Vanished."""
         return self._accepted(self._everywhere(task(self.sieve)))
 
-    def exchange(self, tell: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[TaskReport]:
+    def exchange(self, send: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[TaskReport]:
         """The same, with marks made of what partitions tell each other: once, and after that in answer to it."""
-        jobs = self._everywhere(tell(self.sieve))
+        jobs = self._everywhere(send(self.sieve))
         for task in then:
             jobs = self.cluster._arriving(jobs, task(self.sieve))
         return self._accepted(jobs)
