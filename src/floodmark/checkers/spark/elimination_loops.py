@@ -473,7 +473,8 @@ def apply_responses(e: Words, positions: Words, number: Word) -> Word:
 
 
 ELIMINATION_LOOPS: list[Callable[..., Any]] = [
-    fingerprint, same, copy, address_of, word_of, is_stored, state_at, place_of, position_of, facts_of, seal, compute_facts,
-    is_chosen, may_stutter, enter_region, start_counting, seed_labels, eliminate, finish_sending, eliminate_sources, count_statuses, post, combine, send, flush, receive_one, receive,
-    has_bit, set_bit, mark_goals, count_unmarked, request, respond, apply_responses,
+    fingerprint, same, copy, address_of, word_of, is_stored, state_at, place_of, position_of, facts_of, seal,
+    compute_facts, is_chosen, may_stutter, enter_region, start_counting, seed_labels, eliminate, finish_sending,
+    eliminate_sources, count_statuses, post, combine, send, flush, receive_one, receive, has_bit, set_bit,
+    mark_goals, count_unmarked, request, respond, apply_responses,
 ]  # fmt: skip
