@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -66,7 +67,7 @@ MAX_REPEATED = 200
 """Expressions in a value up to which it may be evaluated several times rather than held in a variable."""
 
 
-class Lowering:
+class Lowering(ABC):
     """Lowers functions of one model, with its constants, to the expression graph."""
 
     def __init__(self, model: Model, reading: Reading | None = None) -> None:
@@ -84,41 +85,41 @@ class Lowering:
 
     # The entry points that the other parts provide.
 
+    @abstractmethod
     def expression(self, frame: Frame, node: ast.expr) -> Expr:
         """Lowers an expression to a node."""
-        raise NotImplementedError
 
+    @abstractmethod
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
         """The value of an expression at compile time: a node, a class or function, or the model itself."""
-        raise NotImplementedError
 
+    @abstractmethod
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
         """The domain of a loop, the type of its variable, and whether its order is fixed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call(self, frame: Frame, node: ast.Call) -> Expr:
         """Lowers a call to a node."""
-        raise NotImplementedError
 
+    @abstractmethod
     def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
         """The statements of a block, and whether control can reach its end."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
         """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reshaped(self, value: Expr, kind: Type) -> Expr:
         """``value`` as a ``kind``, where some record in it becomes one of a union, or one of a union a plain one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def field_of_union(self, frame: Frame, node: ast.Attribute, value: Expr) -> Expr:
         """A field that may belong to some of the classes only: a model error for a record of another class."""
-        raise NotImplementedError
 
+    @abstractmethod
     def of_its_class(self, item: Local, container: Expr) -> Expr:
         """``item in container``, where the elements may be of other classes as well."""
-        raise NotImplementedError
 
     # Shared helpers.
 

@@ -6,6 +6,7 @@ Each becomes a loop over one hidden variable, an index or a key, of which the va
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -136,17 +137,17 @@ class Pairs(Lowering):
 
     # What the other parts of the compiler provide.
 
+    @abstractmethod
     def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
         """The elements of a container, or of a generator, as a sequence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keys_of(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
         """The keys of a map: every value of their type, after evaluating the map itself."""
-        raise NotImplementedError
 
+    @abstractmethod
     def arithmetic(self, frame: Frame, node: ast.AST, op: Any, left: Expr, right: Expr) -> Expr:
         """Integer arithmetic, with the range of its result."""
-        raise NotImplementedError
 
 
 def _capacity(seq: Expr) -> int:

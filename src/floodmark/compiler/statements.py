@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeGuard
@@ -179,13 +180,13 @@ class Statements(Lowering):
         if not isinstance(node, ast.Name):
             self.pure(frame, node, self.binding(frame, node))
 
+    @abstractmethod
     def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
         """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
         """The container after ``add``, ``discard``, ``remove`` or ``append``."""
-        raise NotImplementedError
 
     # Assignments.
 
@@ -266,9 +267,9 @@ class Statements(Lowering):
             return f"{said}, which changes nothing else; declare a variable in the class"
         return said
 
+    @abstractmethod
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
         """The error for a set that CPython iterates in no order that could be relied on."""
-        raise NotImplementedError
 
     def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
         return self.convert(self.expression(frame, node), kind, "the key")
@@ -344,9 +345,9 @@ class Statements(Lowering):
         out.append(For(frame.at(node), hidden, domain, body))
         return True
 
+    @abstractmethod
     def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
         """The domain of a loop with several variables."""
-        raise NotImplementedError
 
     def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[Stmt]) -> None:
         at = frame.at(node)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
@@ -61,7 +62,7 @@ def _constants(terms: Iterable[Any]) -> list[Any]:
     return [it.term for it in found if not it.parts]
 
 
-class Rewritten:
+class Rewritten(ABC):
     """Terms in which quantified statements of definite polarity are replaced."""
 
     def __init__(self) -> None:
@@ -88,8 +89,8 @@ class Rewritten:
                 return self.quantified(term, affirmed)
         return term
 
-    def quantified(self, term: Any, affirmed: bool) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def quantified(self, term: Any, affirmed: bool) -> Any: ...
 
 
 class _Named(Rewritten):
