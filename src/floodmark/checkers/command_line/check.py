@@ -46,7 +46,7 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
 @engine_option()
 @spark_option(*SPARK_SETTINGS)
 def check(specs: tuple[str, ...], tier: str | None, traces: bool, **given: Any) -> int:
-    """Explores the models of specs and prints verdicts.
+    """Checks the models of specs and prints verdicts.
 
     SPEC is a file, a row of one (lease.toml@small) or a folder; by default every quick spec in ./specs is checked.
     """

@@ -28,7 +28,7 @@ from floodmark.checkers.report.outputs import Reports, report_options
 def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) -> int:
     """Checks everything, and that no check was weakened.
 
-    This is the command for CI. It explores every spec in DIR (default: ./specs) with its known-bad designs, checks the
+    This is the command for CI. It checks every spec in DIR (default: ./specs) with its known-bad designs, checks the
     claims in DIR/claims, runs the proofs that specs list, and compares all of it with DIR/floodmark.lock: properties,
     verdicts, number of states, how often each action fired, premises that are never true, sources. Each difference is
     drift, shown as was | now. Verdicts are cached, so only what depends on a change is checked again. Limits of the

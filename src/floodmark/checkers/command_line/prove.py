@@ -23,7 +23,7 @@ from floodmark.checkers.report.outputs import json_option, must_be_writable
 @click.command()
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
 @click.option("--proof", metavar="NAME",
-              help="Of the proofs that the spec lists, the one of this name, or those whose names begin so.")
+              help="Only the listed proof of this name, or those whose names begin with it.")
 @click.option("--find", is_flag=True,
               help="Searches for new answers to obligations of any size, and writes them beside the spec.")
 @click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer", "ranking"]),
@@ -47,7 +47,7 @@ from floodmark.checkers.report.outputs import json_option, must_be_writable
 def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
     """Proves properties for all states at once, and checks claims.
 
-    Of a SPEC, makes the proofs that it lists; with --method and other options, one that they describe. Proofs and
+    Makes the proofs that SPEC lists or, with --method and other options, the proof that these describe. Proofs and
     claims (Python files in specs/claims) use z3. Without SPEC, checks every claim in ./specs/claims.
     """
     from floodmark.checkers.commands.prove import run

@@ -1,7 +1,7 @@
 """Tours: an implementation executes a set of runs that together have the coverage of the walks in the model.
 
 Walks in lockstep spend most of their steps on covered behaviour. That matters where an implementation is slow, such as
-processes that use a server. On a tour the model is explored alone, by its compiled code. The implementation executes
+processes that use a server. On a tour the model is searched alone, by its compiled code. The implementation executes
 only the runs that guided walks keep, the shortest one found for each piece of coverage, and a few random steps after
 each.
 """

@@ -291,7 +291,7 @@ class _TlaWriter:
         lines += [f"INVARIANT {name}" for name in ["TypeOK", "NoFailure", *invariants, *self.extra]]
         lines += [f"PROPERTY {name}" for name in steps]
         if self.program.boundaries:
-            lines.append("\\* States outside are checked, but neither counted nor explored further.")
+            lines.append("\\* States outside are checked, but neither counted nor continued from.")
             lines.append("CONSTRAINT Boundary")
         if self.never:
             lines.append("\\* Each of these is violated when the model can do what its name says:")

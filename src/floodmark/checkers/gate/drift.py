@@ -116,7 +116,7 @@ def _differences(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterat
             yield each, key
     for prop in changed:
         before, after = was["properties"][prop], now["properties"][prop]
-        note = "it is constant now, so it says nothing" if at.says_nothing(prop) else "its meaning changed"
+        note = "it is constant now, so it is vacuous" if at.says_nothing(prop) else "its meaning changed"
         yield _drift(name, f"property {prop}", before, after, note, at.properties.get(prop, at.spec)), "properties"
 
 
@@ -157,7 +157,7 @@ def _short(hashed: Any) -> str | None:
 
 _NAMED = {
     "properties": ("the property is no longer checked", "a new property"),
-    "vacuous": ("its premise comes true", "its premise is never true: the property says nothing"),
+    "vacuous": ("its premise comes true", "its premise is never true: the property is vacuous"),
     "lemmas": ("the lemma is gone", "a new lemma"),
     "rankings": ("the ranking is gone", "a new ranking"),
     "fairness": ("this is no longer assumed", "a new assumption"),

@@ -48,7 +48,7 @@ class IntoFiles(Moves):
 def search_states(
     model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
 ) -> SearchResult:
-    """Explores ``model`` and says what it found.
+    """Searches ``model`` and returns what it found.
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """

@@ -1,4 +1,4 @@
-"""Checks shapes: for each, explores the model of one such reassignment, with more and more failures."""
+"""Checks shapes: for each, searches the model of one such reassignment, with more and more failures."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def check_shape(
     max_states: int = 50_000_000,
     in_cpython: bool = False,
 ) -> ShapeVerdict:
-    """Explores a shape until a cancellation is in trouble, or every point of it has been seen: in machine code, or in
+    """Searches a shape until a cancellation is in trouble, or every point of it has been seen: in machine code, or in
     CPython, which is slow."""
     if shape.brokers > MAX_SHAPE_BROKERS:
         raise ValueError(f"{shape}: more than {MAX_SHAPE_BROKERS} brokers")

@@ -68,7 +68,7 @@ def search_states(
     watch: Watcher | None = None,
     distribution: Distribution = Distribution(),
 ) -> SearchResult:
-    """Explores ``model`` and returns the same as ``floodmark.checkers.native.search.search_states``."""
+    """Searches ``model`` and returns the same as ``floodmark.checkers.native.search.search_states``."""
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
     moves: list[IntoCluster] = []  # of the newest attempt
