@@ -203,8 +203,11 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "workers"),
+    [*((name, 3) for name in MODELS), ("grid", 1),
+     *(pytest.param(name, 1, marks=pytest.mark.slow) for name in MODELS if name != "grid")],
+)
 def test_files_take_over_at_any_moment(name: str, workers: int, small: SetLimit) -> None:
     model = MODELS[name]
     options = Options(workers=workers, deadlock="flawed" not in name)

@@ -386,7 +386,7 @@ LOSSES = [
 
 
 @pytest.mark.parametrize("lose", LOSSES)
-@pytest.mark.parametrize("number", [3, 9])
+@pytest.mark.parametrize("number", [3, pytest.param(9, marks=pytest.mark.slow)])
 def test_what_is_lost_between_rounds_is_asked_again(
     lose: Callable[[Rounds], None], number: int, tmp_path: Path, noted: Noted, begun: list[int],
     monkeypatch: pytest.MonkeyPatch,

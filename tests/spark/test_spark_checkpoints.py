@@ -90,7 +90,7 @@ def test_damage_to_any_byte_of_a_manifest_is_noticed(interrupted: Path, tmp_path
     newest, before = sorted(kept.glob("level-*.json"), reverse=True)[:2]
     wanted = [chain[-1] for chain in opened(kept).manifests()]
     content = newest.read_bytes()
-    for place in range(0, len(content), 3):
+    for place in range(0, len(content), 7):
         flipped(newest, place)
         with contextlib.suppress(SourceError):
             assert [chain[-1] for chain in opened(kept).manifests()] == wanted[1:]

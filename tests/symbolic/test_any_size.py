@@ -904,7 +904,7 @@ def test_terms_allow_what_cpython_does_in_loops_that_look_at_what_they_added(nod
         assert counts["steps"] > 20
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 3])
+@pytest.mark.parametrize("nodes", [1, pytest.param(2, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("body", [MESSAGES, BEST, RANKED], ids=["messages", "best", "ranked"])
 def test_terms_allow_what_cpython_does_with_messages_and_loops(body: str, nodes: int, tmp_path: Path) -> None:
     with imported(HEADER + body, "Drawn", tmp_path) as cls:

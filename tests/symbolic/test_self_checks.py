@@ -237,7 +237,7 @@ def _answer(system: System, state: State, asked: ClauseLiteral) -> bool:
 
 
 def _sample(questions: Sequence[ClauseLiteral]) -> Sequence[ClauseLiteral]:
-    return questions[:: max(1, len(questions) // 60)]
+    return questions[:: max(1, len(questions) // 30)]
 
 
 @pytest.mark.parametrize(
