@@ -9,16 +9,22 @@ and ``floodmark.states``. Besides that there are ``floodmark.claims``, to check 
 
 import os
 import sys
+
+if os.path.basename(sys.argv[0]) in ("floodmark", "-m"):  # the command, which may be interrupted before its first line
+
+    def _said(kind: type[BaseException], *more: "Any") -> None:
+        if kind is not KeyboardInterrupt:
+            sys.__excepthook__(kind, *more)
+            return
+        print("interrupted", file=sys.stderr, flush=True)
+        os._exit(130)
+
+    sys.excepthook = _said
+
 from typing import TYPE_CHECKING, Any
 
-try:
-    from floodmark import language
-    from floodmark.language import *  # noqa: F403 - its names stand there, once
-except KeyboardInterrupt:
-    if os.path.basename(sys.argv[0]) not in ("floodmark", "-m"):
-        raise
-    print("interrupted", file=sys.stderr, flush=True)  # the command was, before its first line
-    os._exit(130)
+from floodmark import language
+from floodmark.language import *  # noqa: F403 - its names stand there, once
 
 if TYPE_CHECKING:
     from floodmark.checkers.interface import Counterexample as Counterexample

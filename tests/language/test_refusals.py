@@ -139,7 +139,7 @@ STATEMENTS = {
     "isinstance": ("require(isinstance(self.x, int))  #!", "every other value has one known type"),
     "items": ("self.x = sum(1 for p in self.per.items())  #!", "for key, value in m.items()"),
     "get": ("self.x = self.per.get(self.node)  #!", "index it"),
-    "pop": ("self.log.pop()  #!", "self.log[:-1]"),
+    "pop": ("self.log.pop()  #!", "self.log[1:], or self.log[:-1] without the last"),
     "update": ("self.some.update({Node(1)})  #!", "|="),
     "add with a value": ("a = self.some.add(Node(1))  #!", "line of its own"),
     "add by name": ("self.some.add(Node(1), item=Node(2))  #!", "one element"),

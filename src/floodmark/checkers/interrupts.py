@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import socket
 import sys
 import threading
 import time
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-GRACE, OTHERS_GRACE = 1.3, 0.6
+GRACE, OTHERS_GRACE = 1.0, 0.3
 """Seconds that the command and the processes that it started get to clear up. Then they end as they are, and leave
 behind what the system does not clear up."""
 _TO_BE_GONE = 0.3
@@ -106,18 +105,17 @@ def tell(text: str) -> None:
 
 
 def _watch(on: signal.Signals, grace: float, at_once: Callable[[], None], at_last: Callable[[], None]) -> None:
-    here, there = socket.socketpair()
-    there.setblocking(False)
-    signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
+    here, there = os.pipe()
+    os.set_blocking(there, False)
+    signal.set_wakeup_fd(there, warn_on_full_buffer=False)
 
     def wait() -> None:
-        with there:
-            while on not in here.recv(64):
-                pass
-            until = time.monotonic() + grace
-            at_once()
-            time.sleep(max(0.0, until - time.monotonic()))
-            at_last()
+        while on not in os.read(here, 64):
+            pass
+        until = time.monotonic() + grace
+        at_once()
+        time.sleep(max(0.0, until - time.monotonic()))
+        at_last()
 
     threading.Thread(target=wait, name="interrupts", daemon=True).start()
 

@@ -36,7 +36,7 @@ compile, and to reconstruct the counterexample that it found."""
 OBJECTS = 50_000
 """Objects that a process makes before it looks for garbage. What a job makes lasts mostly as long as the job; to look
 after every 700, as Python does, takes a twentieth of the time of a small check."""
-_SOON, _LEAVING = 0.9, 60.0
+_SOON, _LEAVING = 0.6, 60.0
 """Seconds that a process gets to clear up: when it is no longer needed, and when all jobs are done. A compiler or a
 solver may not return to Python for longer than the first; then the process is killed, and leaves nothing behind that
 the system does not clear up."""

@@ -103,7 +103,7 @@ _INSTEAD_OF_METHODS: dict[str, str] = {
     "intersection": "; write a & b",
     "issubset": "; write a <= b",
     "issuperset": "; write a >= b",
-    "pop": "; assign a smaller one: self.log = self.log[:-1]",
+    "pop": "; assign a smaller one: self.log = self.log[1:], or self.log[:-1] without the last",
     "union": "; write a | b",
     "update": "; write self.x |= {...}",
 }

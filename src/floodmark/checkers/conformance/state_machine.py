@@ -53,7 +53,7 @@ def _machine(contract: Contract) -> type[RuleBasedStateMachine]:
         from hypothesis.control import current_build_context
         from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
     except ModuleNotFoundError:
-        message = 'state_machine drives an implementation with Hypothesis; run: pip install "floodmark[test]"'
+        message = 'state_machine drives an implementation with Hypothesis; run: pip install "floodmark[conformance]"'
         raise SourceError(message) from None
 
     def chosen(data: Any, options: list[T], label: str) -> T:
