@@ -120,7 +120,7 @@ TYPES: Mapping[str, Example] = {
     "vote": Example("Vote", "a `Record`: named fields of any types", "those of its fields"),
     "message": Example(
         "Vote | Beat",
-        "a record of one of several classes; a field with one name has one type in all of them",
+        "a record of one of several classes; common fields have one type and one order in all of them",
         "the class, common fields once, others with room for None",
     ),
     "isr": Example("Set[Broker]", "any set of elements; at most 1,024 different ones", "1 for each possible element"),

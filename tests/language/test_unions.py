@@ -312,7 +312,8 @@ class Acts(Record):
 
 
 @pytest.mark.parametrize(("union", "said"), [
-    (Other | Late, "have their common fields in different orders"),
+    (Other | Late, "flag before when in Other"),
+    (Other | Late, "when before flag in Late"),
     (Small | Wide, "the field flag is bool in Small and 0..2 in Wide; give it one type, or two names"),
     (Other | Acts, "when is a field of one class and a method of Acts"),
     (Small | Mood, "a union is T | None, or of records: Vote | Fetch"),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import enum
 import graphlib
+import itertools
 import math
 import typing
 from collections.abc import Iterable, Iterator, Mapping
@@ -251,6 +252,12 @@ class UnionType(RecordType):
         return " | ".join(map(str, self.members))
 
 
+def _in_order(record: RecordType, one: str, other: str) -> bool:
+    """Whether a class declares one field before another."""
+    names = [name for name, _ in record.fields]
+    return one in names and other in names and names.index(one) < names.index(other)
+
+
 def union_of(records: Iterable[RecordType]) -> UnionType:
     """The type of records of several classes. Raises ModelError unless a field has one type and one place in all."""
     members = tuple(sorted(dict.fromkeys(records), key=lambda member: member.cls.__name__))
@@ -266,9 +273,13 @@ def union_of(records: Iterable[RecordType]) -> UnionType:
             after.setdefault(name, set()).update(names[:place])
     try:
         order = list(graphlib.TopologicalSorter(after).static_order())
-    except graphlib.CycleError:
+    except graphlib.CycleError as error:
+        orders = ", ".join(
+            f"{one} before {other} in {next(each for each in members if _in_order(each, one, other))}"
+            for one, other in itertools.pairwise(error.args[1])
+        )
         all_of_them = " and ".join(str(member) for member in members)
-        message = f"{all_of_them} have their common fields in different orders; declare them in one order"
+        message = f"{all_of_them} have their common fields in different orders ({orders}); declare them in one order"
         raise ModelError(message) from None
     union = UnionType(members[0].cls, (), members)
     for member in members:
