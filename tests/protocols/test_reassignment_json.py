@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps, parse, read, with_originals
+from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps, parse, read
 from floodmark.language.errors import SourceError
 
 KIP_236 = """
@@ -54,19 +54,6 @@ def test_a_client_need_not_say_the_original_replicas() -> None:
 
 def test_log_dirs_are_read_over() -> None:
     assert dumps(parse(entry(log_dirs=["any", "any"])).values()) == entry().replace(" ", "")
-
-
-def test_original_replicas_are_recorded_from_what_is() -> None:
-    current = parse(entry())
-    planned = parse(entry(replicas=[1, 3]))
-    assert dumps(with_originals(planned, current).values()) == entry(
-        replicas=[1, 3], original_replicas=[1, 2]
-    ).replace(" ", "")
-
-
-def test_an_original_that_is_said_stays() -> None:
-    planned = parse(entry(original_replicas=[2, 1]))
-    assert with_originals(planned, parse(entry())) == planned
 
 
 _BROKERS = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6, unique=True).map(tuple)

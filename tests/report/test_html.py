@@ -204,8 +204,11 @@ TEXTS = """
 """
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [("phone", "light"), ("desktop", "dark"),
+     *(pytest.param(*each, marks=pytest.mark.slow) for each in [("phone", "dark"), ("desktop", "light")])],
+)
 def test_the_page_can_be_read(tab: Browser, page: Path, scheme: Scheme, size: str) -> None:
     """Nothing sticks out to the side, the console is silent, and every text is there, large and clear enough."""
     tab.open(page, *SIZES[size], scheme)

@@ -26,7 +26,6 @@ Token = tuple[NameKind, Any]
 
 _SKIPPED = ("ctx", "type_comment", "kind", "type_ignores")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _CONTAINERS = ("list", "dict", "set", "defaultdict", "deque", "OrderedDict", "Counter")
 
 

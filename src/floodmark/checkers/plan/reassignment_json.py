@@ -10,8 +10,8 @@ only half understood moves the wrong replicas.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,21 +79,6 @@ def dumps(moves: Iterable[Move]) -> str:
             entry["original_replicas"] = list(move.original_replicas)
         partitions.append(entry)
     return json.dumps({"version": VERSION, "partitions": partitions}, separators=(",", ":"))
-
-
-def with_originals(
-    moves: Mapping[TopicPartition, Move], current: Mapping[TopicPartition, Move]
-) -> dict[TopicPartition, Move]:
-    """The entries with the replicas that a cancellation restores, as the controller records them (KIP-236).
-
-    An entry that already has them keeps them. Raises KeyError for a partition that ``current`` does not have.
-    """
-    return {
-        partition: move
-        if move.original_replicas is not None
-        else replace(move, original_replicas=current[partition].replicas)
-        for partition, move in moves.items()
-    }
 
 
 class _BadEntryError(Exception):
