@@ -563,3 +563,26 @@ def test_compiled_code_reaches_what_cpython_reaches(cls: type[Model]) -> None:
     found = assert_agrees(cls)
     assert found.distinct > 10
     assert all(times > 0 for times in found.actions.values()), found.actions
+
+
+class LeavesEarly(Base):
+    """What follows the return is never reached with one value of the constant, and always with the other."""
+
+    fast = Constant(True)
+    x: Tiny = 0
+
+    @action
+    def step(self) -> None:
+        if self.fast:
+            self.x = 1
+            return
+        self.x = 2
+
+
+class LeavesLate(LeavesEarly):
+    fast = Constant(False)
+
+
+@pytest.mark.parametrize("cls", [LeavesEarly, LeavesLate])
+def test_what_a_constant_leaves_out_may_follow_a_return(cls: type[Model]) -> None:
+    assert_agrees(cls)

@@ -8,6 +8,7 @@ import pytest
 
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.symmetry.proof import parts_of
+from floodmark.compiler import statements
 from floodmark.compiler.identifier_bias import first_bias
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
@@ -20,6 +21,7 @@ lots: Annotated[Bag[Node], Capacity(3)] = Bag()
 last: Map[Node, Node | None]
 high: Map[Node, Small]
 total: Annotated[int, Between(0, 20)] = 0
+rows: Map[Node, Map[Node, bool]]
 
 @rule
 def raised(self, n: Node) -> int:
@@ -95,6 +97,9 @@ PARTIAL = {
     "the last": "for m in self.some:\n    self.node = m  #!",
     "what others did": "for m in Node:\n    if len(self.some) < 2:\n        self.some.add(m)  #!",
     "what others did at another key": "for m in Node:\n    self.per[m] = self.per[n]  #!",
+    "what others did to a part of an entry": (
+        "for m in Node:\n    self.rows[m] = Map({k: False for k in Node})  #!\n    self.rows[n][m] = True"
+    ),
     "what others did to the whole": (
         "for m in Node:\n    if self.last[m] is None:\n        self.last = Map({k: m for k in Node})  #!"
     ),
@@ -144,6 +149,18 @@ def test_code_that_distinguishes_identifiers_is_found_by_line(tmp_path: Path, na
     body = action_text(PARTIAL[name], "n: Node")
     lines = marked_lines(model_text(MORE + body))
     assert [line for line, _ in biases(tmp_path, body)] == lines
+
+
+CALLS = [name for name, body in {**IMPARTIAL, **PARTIAL}.items() if "self.raised(" in body or "self.guarded(" in body]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_that_calls_share_is_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(statements, "MAX_COPY", 0)
+    body = action_text({**IMPARTIAL, **PARTIAL}[name], "n: Node")
+    assert [line for line, _ in biases(tmp_path, body)] == marked_lines(model_text(MORE + body))
 
 
 def test_what_has_to_be_true_may_fail_first(tmp_path: Path) -> None:

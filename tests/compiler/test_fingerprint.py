@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -57,6 +58,18 @@ class Pair(Record):
 def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
+
+
+def test_loops_are_known_by_their_names_their_constants_and_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
+    monkeypatch.setattr(compiled_model, "is_kept", lambda *_: False)
+    monkeypatch.setattr(compiled_model, "object_image", lambda source, _, effort: (*source.values(), effort))
+    monkeypatch.setattr(compiled_model, "MachineCode", lambda images: images[0])
+    made = [
+        compiled_model._loops([loop], {"NW": words}, good)
+        for loop, words, good in itertools.product((load, search), (1, 2), (False, True))
+    ]
+    assert len(set(made)) == len(made) == 8
 
 
 # What is written can be read in one way only.

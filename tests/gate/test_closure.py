@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import floodmark.language.reference
-from floodmark.checkers.gate.closure import _LANGUAGE, Closure, Numbering
+from floodmark.checkers.gate.closure import _LANGUAGE, Closure, Numbering, _order
 from floodmark.checkers.project.modules import Project
 from tests.support.projects import TANK, write
 
@@ -138,3 +140,9 @@ def test_a_hash_does_not_depend_on_what_else_is_loaded() -> None:
     """KRaft calls something ``source``; so is a module of the language called, which not every command loads."""
     assert {"source", "reference"} <= vars(floodmark.language).keys()
     assert not {"source", "reference"} & _LANGUAGE
+
+
+def test_statements_run_by_files_as_they_are_met_and_then_by_lines() -> None:
+    met = [("b", 7, True), ("a", 3, True), ("b", 2, True), ("a", 9, False), ("a", 1, True), ("b", 5, True)]
+    definitions: list[Any] = [SimpleNamespace(file=file, line=line, runs=runs) for file, line, runs in met]
+    assert _order(definitions) == [2, 5, 0, 4, 1]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import networkx
@@ -17,7 +19,7 @@ from floodmark.checkers.report.verdict_summary import cases, check_case, status_
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from floodmark.checkers.verdict.verdict import failed
+from floodmark.checkers.verdict.verdict import _main_violation, failed
 from floodmark.language.errors import SourceError
 from tests.support.outcomes import check, inside, tank, write_all
 from tests.support.projects import write
@@ -158,3 +160,24 @@ def test_a_sentence_of_the_docstring_says_what_is_broken(tmp_path: Path, doc: st
     assert prop is not None
     result = replace(result, properties=[replace(prop, doc=doc)])
     assert about(result) == {"never_two": sentence}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "main"),
+    [
+        ("late", ["early", "late", "later"], 1),
+        ("early", ["early", "late"], 0),
+        ("late", ["early", "error late", "late"], 2),
+        ("other", ["early", "error late", "late"], 1),
+        (None, ["early", "late"], 0),
+        ("late", [], None),
+    ],
+)
+def test_of_several_violations_the_expected_one_decides(wanted: str | None, found: list[str], main: int | None) -> None:
+    violations: list[Any] = [
+        SimpleNamespace(property=text.rpartition(" ")[2], kind="error" if text.startswith("error") else "invariant")
+        for text in found
+    ]
+    check: Any = SimpleNamespace(wanted_property=wanted)
+    result: Any = SimpleNamespace(violations=violations)
+    assert _main_violation(check, result) is (None if main is None else violations[main])
