@@ -133,7 +133,7 @@ def test_a_plan_that_cannot_be_read_is_an_error_that_says_why(tmp_path: Path) ->
     file = tmp_path / "plan.json"
     with pytest.raises(SourceError, match="there is no such file"):
         read(file)
-    file.write_bytes(b"\xff\xfe")
+    file.write_bytes(b"\xff\xfa")
     with pytest.raises(SourceError, match="is not UTF-8"):
         read(file)
     with pytest.raises(SourceError, match="cannot be read"):
