@@ -6,7 +6,7 @@ changes", about his own thesis.
 
 from __future__ import annotations
 
-from floodmark import Set, action
+from floodmark import Set, action, require
 from model.dynamic_quorum.voters import DynamicQuorum, Entry
 from model.kraft.quorum import Offset, Replica
 
@@ -33,6 +33,19 @@ class ChangesTwoAtOnce(DynamicQuorum):
 
     def last_change_is_committed(self, leader: Replica) -> bool:
         return True
+
+
+class ReplacesVoter(DynamicQuorum):
+    """One record takes a voter out and another one in (G-M25): ``VoterSet.hasOverlappingMajority`` would accept it."""
+
+    @action
+    def leader_removes_voter(self, leader: Replica, voter: Replica) -> None:
+        voters = self.voter_set[leader]
+        joining = Set(replica for replica in Replica if replica not in voters and self.has_caught_up(leader, replica))
+        require(self.removes < self.max_removes and self.may_change(leader))
+        require(voter in voters and len(joining) > 0)
+        self.removes += 1
+        self.write_voters(leader, (voters - {voter}) | joining)
 
 
 # Which voters count.

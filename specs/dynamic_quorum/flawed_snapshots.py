@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import Set
+from floodmark import Set, action
 from model.dynamic_quorum.snapshots import DynamicSnapshots
 from model.kraft.quorum import Replica
 
@@ -19,3 +19,12 @@ class SnapshotWithLatestVoters(DynamicSnapshots):
 
     def voters_of_snapshot(self, leader: Replica, replica: Replica) -> Set[Replica]:
         return self.voter_set[leader]
+
+
+class SnapshotOfUncommitted(DynamicSnapshots):
+    """A snapshot reaches beyond the high watermark."""
+
+    @action
+    def leader_takes_snapshot(self, leader: Replica) -> None:
+        super().leader_takes_snapshot(leader)
+        self.log_start[leader] = len(self.logs[leader])

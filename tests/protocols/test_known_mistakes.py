@@ -21,7 +21,7 @@ MISTAKES += [f"C-M{number}" for number in range(1, 36)]
 MISTAKES += [f"D-M{number}" for number in range(1, 9)]
 MISTAKES += [f"E-M{number}" for number in range(1, 25)]
 MISTAKES += [f"F-M{number}" for number in range(1, 37)]
-MISTAKES += [f"G-M{number}" for number in range(1, 25)]
+MISTAKES += [f"G-M{number}" for number in range(1, 26)]
 
 
 @cache
