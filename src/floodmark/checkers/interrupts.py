@@ -80,6 +80,7 @@ def end_command(code: int) -> None:
             time.sleep(0.01)
 
     def rest() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command has said everything: its own exit code is the last
         if interrupted.is_set():
             until = time.monotonic() + _TO_BE_GONE
             while any(map(_is_there, noted)) and time.monotonic() < until:
