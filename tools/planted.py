@@ -501,7 +501,7 @@ def table() -> list[str]:
         f"{totals['explained']:,} change nothing that a test has to notice, each with its reason in "
         f"`tools/planted.toml`, and {totals[GONE]:,} stood in code that was superfluous and is gone. "
         f"{totals['open']:,} are open: no test noticed them within the time that it was given, "
-        "and nobody has looked for a reason yet.",
+        "and none has a reason yet.",
     ]
     for title, counted in (("room", rooms), ("kind", kinds)):
         lines += ["", f"| {title} | tried | {' | '.join(_COLUMNS)} |", "|---" * (len(_COLUMNS) + 2) + "|"]
