@@ -44,7 +44,7 @@ HEAD = [
 
 @leads_to
 def abort_reaches_everybody(model: TwoPhaseCommit) -> tuple[bool, bool]:
-    """Once the coordinator has aborted, every manager aborts some day."""
+    """Once the coordinator has aborted, every manager eventually aborts."""
     aborted = all(model.managers_state[manager] == Manager.ABORTED for manager in ResourceManager)
     return model.coordinator == Coordinator.ABORTED, aborted
 

@@ -68,7 +68,7 @@ def leader_hears_of_the_latest(model: AlterIsr) -> bool:
 
 @always_eventually
 def followers_catch_up(model: AlterIsr) -> bool:
-    """Whoever fetches has the whole log some day."""
+    """Every replica that fetches eventually has the whole log."""
     return not model.leading or all(end >= model.log_end[model.leader] for end in model.log_end.values())
 
 

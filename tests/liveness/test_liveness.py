@@ -171,7 +171,7 @@ class Letter(Record):
 
 
 class Post(Model):
-    """Letters of many kinds; each is delivered some day if each is treated fairly."""
+    """Letters of many kinds; each is eventually delivered if each is treated fairly."""
 
     nodes = Constant(2)
     sacks: Annotated[Bag[Letter], Capacity(2)] = Bag()

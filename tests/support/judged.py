@@ -1,4 +1,4 @@
-"""Models of which it is asked what happens some day, judged by both engines, which have to agree."""
+"""Models with liveness properties, on whose verdicts both engines have to agree."""
 
 from __future__ import annotations
 
