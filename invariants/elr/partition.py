@@ -1,7 +1,8 @@
 """What must hold of a partition with eligible leader replicas (model/elr/partition.py; KIP-966). Start here.
 
-reassignment.py has what holds while replicas are added and removed, settings.py what holds when settings change, and
-directories.py what holds when a directory is lost.
+reassignment.py has what holds while replicas are added and removed, settings.py what holds when settings change,
+directories.py what holds when a directory is lost, progress.py what happens once failures have stopped, logs.py what
+holds of real logs. The lemmas of the proofs are in partition_lemmas.py.
 """
 
 from __future__ import annotations

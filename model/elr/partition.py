@@ -6,9 +6,11 @@ is committed meanwhile, so such a broker keeps everything that is committed unle
 reassignment.py    replicas that are added and removed; which elections are counted as unclean
 settings.py        min.insync.replicas changes, and the feature is switched on and off
 directories.py     log directories fail
+progress.py        liveness
+logs.py            real logs, high watermarks, and brokers that learn of each decision later
 
 Known-bad designs are in specs/elr/: flawed.py, flawed_reassignment.py (with the metric), flawed_settings.py (with the
-directories).
+directories), flawed_progress.py, flawed_logs.py.
 
 A log is complete or not, as in model/reassignment/. Each change of the partition is one record of the metadata log
 (``PartitionChangeBuilder.build``), and the controller is one atomic object. All brokers are replicas here. Nothing
@@ -62,7 +64,7 @@ class EligibleLeaders(Model):
     @initial
     def start(self, leader: Broker, followers: Set[Broker]) -> None:
         """Somebody leads, and all replicas are in sync."""
-        require(leader not in followers and len(followers) + 1 == self.first_replicas())
+        require(self.may_begin(leader, followers))
         self.isr = followers | {leader}
         self.elr = Set()
         self.leader = leader
@@ -73,9 +75,9 @@ class EligibleLeaders(Model):
         self.complete = followers | {leader}
         self.unclean = Set()
 
-    def first_replicas(self) -> int:
-        """How many replicas there are at first."""
-        return len(Broker)
+    def may_begin(self, leader: Broker, followers: Set[Broker]) -> bool:
+        """Whether these are the replicas at first."""
+        return leader not in followers and followers | {leader} == Set(Broker)
 
     def assigned(self) -> Set[Broker]:
         """The brokers that are replicas of the partition."""
@@ -151,20 +153,29 @@ class EligibleLeaders(Model):
             if successor not in elr:
                 self.announce_loss(successor)
                 elr = Set[Broker]()
-            isr = Set({successor})
-            elr = elr - {successor}
+            isr = self.only(successor)
+            elr = elr - isr
         if successor is not None:
             self.last_known_leader = None
         elif self.leader is not None:
             self.last_known_leader = self.leader
         self.leader = successor
         self.isr = isr
-        self.elr = elr
+        self.elr = self.settled(isr, elr)
         self.forget_repaired()
 
-    def announce_loss(self, leader: Broker) -> None:
+    @rule
+    def settled(self, isr: Set[Broker], elr: Set[Broker]) -> Set[Broker]:
+        """Who was elected from the ELR may be enough to commit, if min.insync.replicas is 1 by now."""
+        return Set[Broker]() if self.has_min_isr(isr) else elr
+
+    def only(self, leader: Broker | None) -> Set[Broker]:
+        """The set of just this broker."""
+        return Set(broker for broker in Broker if broker == leader)
+
+    def announce_loss(self, leader: Broker | None) -> None:
         """An unclean election: the leader recovery state says that records may be lost (KIP-704)."""
-        self.complete = Set({leader})
+        self.complete = self.only(leader)
 
     def forget_repaired(self) -> None:
         """History: an unclean shutdown no longer matters once enough others have everything."""
@@ -245,7 +256,7 @@ class EligibleLeaders(Model):
         (``ClusterControlManager.registerBroker``). The controller may not have fenced the one before (KAFKA-18106).
         """
         require(broker not in self.running)
-        suspect = Set[Broker]() if self.was_clean(broker) else Set({broker})
+        suspect = Set[Broker]() if self.was_clean(broker) else self.only(broker)
         self.leave_at_registration(broker, suspect, successor)
         self.registration[broker] = Registration.FENCED
         self.running.add(broker)

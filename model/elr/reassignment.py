@@ -30,8 +30,8 @@ class ReassignedEligibleLeaders(EligibleLeaders):
         self.adding = Set()
         self.removing = Set()
 
-    def first_replicas(self) -> int:
-        return self.replication_factor
+    def may_begin(self, leader: Broker, followers: Set[Broker]) -> bool:
+        return leader not in followers and len(followers) + 1 == self.replication_factor
 
     def assigned(self) -> Set[Broker]:
         return self.replicas

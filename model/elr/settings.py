@@ -65,14 +65,7 @@ class ChangedMinIsr(EligibleLeaders):
         self, isr: Set[Broker], unclean_shutdown: Set[Broker], active: Set[Broker], successor: Broker | None
     ) -> None:
         super().change(isr, unclean_shutdown, active, successor)
-        self.settle_elr()
         self.learn_min_isr()
-
-    @rule
-    def settle_elr(self) -> None:
-        """A leader that was elected from the ELR may be enough to commit, if min.insync.replicas is 1 by now."""
-        if self.has_min_isr(self.isr):
-            self.elr = Set()
 
     @rule
     def learn_min_isr(self) -> None:

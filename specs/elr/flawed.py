@@ -14,6 +14,9 @@ class KeepsElrWithMinIsr(EligibleLeaders):
     def target_elr(self, isr: Set[Broker], unclean_shutdown: Set[Broker]) -> Set[Broker]:
         return (self.elr | self.isr) - isr - unclean_shutdown
 
+    def settled(self, isr: Set[Broker], elr: Set[Broker]) -> Set[Broker]:
+        return elr
+
 
 class CommitsBelowMinIsr(EligibleLeaders):
     """F-M2: the high watermark advances with fewer in sync than min.insync.replicas, as before KAFKA-15583."""

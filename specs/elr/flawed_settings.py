@@ -32,8 +32,8 @@ class KeepsElrAfterElection(ChangedMinIsr):
     """F-M28: the ELR is judged before the election only. With min.insync.replicas = 1 the elected leader commits alone.
     """
 
-    def settle_elr(self) -> None:
-        pass
+    def settled(self, isr: Set[Broker], elr: Set[Broker]) -> Set[Broker]:
+        return elr
 
 
 class LearnsFromTheAnswer(ChangedMinIsr):
