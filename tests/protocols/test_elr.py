@@ -17,8 +17,9 @@ from floodmark.language.reference import initial_states
 from floodmark.language.values import running
 from model.elr.partition import Broker
 from model.elr.reassignment import ReassignedEligibleLeaders
+from tests.support.command import REPOSITORY, floodmark
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "kafka"
+EXAMPLE = REPOSITORY / "examples" / "kafka"
 NUMBERS = (1, 2, 3)
 Numbers = frozenset[int]
 
@@ -126,3 +127,18 @@ def numbers(brokers: Any) -> Numbers:
 
 def number_of(broker: Any) -> Any:
     return None if broker is None else int(str(broker)[1:])
+
+
+PROVED = (
+    "isr_and_elr_are_disjoint", "elr_is_empty_with_min_isr", "leader_is_an_active_member",
+    "eligible_replicas_hold_committed", "leader_holds_committed",
+)
+
+
+@pytest.mark.slow
+def test_it_is_proved_for_any_number_of_brokers() -> None:
+    named = [word for name in PROVED for word in ("--property", name)]
+    spec = "specs/elr/partition.toml"
+    ended = floodmark("prove", spec, "--method", "induction", "--any-size", *named, at=REPOSITORY)
+    assert ended.code == 0
+    assert "inductive: 5 properties" in ended.out
