@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from floodmark.checkers.native.engine import Native
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -20,7 +22,9 @@ settings.load_profile("patient")
 @pytest.fixture(scope="module", autouse=True)
 def young_heap() -> None:
     """Leaves what is there before a file's tests out of each collection of garbage: thousands of tests, and all that
-    they import. Searches collect often, and a process that is forked copies what the collector touches."""
+    they import. Searches collect often, and a process that is forked copies what the collector touches. A
+    process of its own, as each check has, would also import the engine anew if it were not there."""
+    Native().load()
     gc.collect()
     gc.freeze()
 
