@@ -125,9 +125,18 @@ class Variant:
 
 def variants(subject: Subject, function: FunctionType, few: int | None = FEW) -> Iterator[Variant]:
     """The changed functions that are compared; with ``few``, only so many of each stronger kind."""
-    tree = source_of(function).tree
-    for change in changes(tree):
+    yield from mutants(function)
+    yield from stronger(subject, function, few)
+
+
+def mutants(function: FunctionType) -> Iterator[Variant]:
+    """The changes that ``floodmark mutate`` makes of a function."""
+    for change in changes(source_of(function).tree):
         yield Variant(f"mutate: {change.kind}", False, f"- {change.was}  + {change.now}", change.tree)
+
+
+def stronger(subject: Subject, function: FunctionType, few: int | None = FEW) -> Iterator[Variant]:
+    """The rewrites of a function; with ``few``, only so many of each kind that makes another model."""
     for each in rewrites(scene(subject, function), few):
         yield Variant(each.kind, each.alike, each.what, each.tree, each.helpers)
 
@@ -183,9 +192,13 @@ def _beside(function: FunctionType, helpers: Sequence[str]) -> Iterator[None]:
 
 
 def compared(
-    subject: Subject, function: FunctionType, variant: Variant, plain: Found, budget: Budget, proofs: bool = False
+    subject: Subject, function: FunctionType, variant: Variant, plain: Found | None, budget: Budget,
+    proofs: bool = False,
 ) -> dict[str, Any]:
-    """What became of a changed function: ``agreed``, ``refused``, ``disagreed`` or ``failed``, and why."""
+    """What became of a changed function: ``agreed``, ``refused``, ``disagreed`` or ``failed``, and why.
+
+    ``plain`` is what was found of the unchanged model; a change that makes another model needs none.
+    """
     started = time.process_time()
     found = Found("")
     why = ""
@@ -194,7 +207,7 @@ def compared(
         with planted(function, variant):
             found = agreement(subject.model, subject.properties, budget, subject.deadlock)
             fate = "agreed"
-            if variant.alike and (why := difference(plain, found)):
+            if variant.alike and plain is not None and (why := difference(plain, found)):
                 fate = "disagreed"
             if proofs and fate == "agreed":
                 said = proved(subject, found)
@@ -278,13 +291,23 @@ def _deep(found: Found) -> bool:
 
 @dataclass(frozen=True)
 class Job:
-    """The variants of one function of a subject."""
+    """Variants of some functions of a subject: those of ``floodmark mutate``, or the stronger ones."""
 
     subject: Subject
-    function: FunctionType
+    functions: Sequence[FunctionType]
     one_in: int
     budget: Budget
+    is_stronger: bool
     proofs: bool = False
+
+    def variants(self) -> Iterator[tuple[FunctionType, Variant]]:
+        for function in self.functions:
+            found = stronger(self.subject, function) if self.is_stronger else mutants(function)
+            yield from ((function, variant) for variant in found)
+
+    def __str__(self) -> str:
+        kind = "rewrites" if self.is_stronger else "mutants"
+        return f"{self.subject.name}, {kind} of {len(self.functions)} functions from {self.functions[0].__qualname__}"
 
 
 @cache
@@ -296,23 +319,23 @@ def _sources() -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _key(job: Job, variant: Variant) -> str:
-    function = job.function.__qualname__
-    content = (job.subject.name, function, variant.kind, variant.what, variant.text(), job.budget, job.proofs)
+def _key(job: Job, function: FunctionType, variant: Variant) -> str:
+    name = function.__qualname__
+    content = (job.subject.name, name, variant.kind, variant.what, variant.text(), job.budget, job.proofs)
     return hashlib.sha256(repr(content).encode()).hexdigest()[:20]
 
 
 def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
-    """Compares the variants of a function that are not known yet, and keeps what is found of each at once."""
+    """Compares the variants of a job that are not known yet, and keeps what is found of each at once."""
     plain: Found | None = None
     fates: Counter[str] = Counter()
-    for variant in variants(job.subject, job.function):
-        key = _key(job, variant)
+    for function, variant in job.variants():
+        key = _key(job, function, variant)
         if (key, _sources()) in known or int(key[:8], 16) % job.one_in:
             continue
-        if plain is None:
+        if plain is None and variant.alike:
             plain = agreement(job.subject.model, job.subject.properties, job.budget, job.subject.deadlock)
-        entry = compared(job.subject, job.function, variant, plain, job.budget, job.proofs)
+        entry = compared(job.subject, function, variant, plain, job.budget, job.proofs)
         entry |= {"key": key, "sources": _sources()}
         fates[entry["fate"]] += 1
         _keep(into, entry, variant)
@@ -320,16 +343,28 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
 
 
 def jobs(chosen: Sequence[str], one_in: int, budget: Budget, proofs: bool = False) -> list[Job]:
-    """Each function of the project once, in the smallest model that runs it; in an order in which those that come
-    first are a sample of all."""
-    seen: set[FunctionType] = set()
+    """Each function of the project once with the mutants of ``floodmark mutate``, and then once with the stronger
+    ones, in the smallest model that runs it; in an order in which those that come first are a sample of all."""
     found = []
-    for each in subjects_of_specs():
+    for each, functions in smallest(subjects_of_specs()):
+        if not chosen or any(each.name.startswith(name) for name in chosen):
+            parts = [functions[at : at + TOGETHER] for at in range(0, len(functions), TOGETHER)]
+            found += [Job(each, part, one_in, budget, is_stronger, proofs)
+                      for is_stronger in (False, True) for part in parts]
+    return sorted(found, key=lambda job: (job.is_stronger, hashlib.sha256(str(job).encode()).digest()))
+
+
+TOGETHER = 20
+"""So many functions of a model are changed in one process, which reads the actions that stay the same once."""
+
+
+def smallest(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, list[FunctionType]]]:
+    """Each subject with the functions that none before it runs."""
+    seen: set[FunctionType] = set()
+    for each in subjects:
         new = [function for function in each.functions() if function not in seen]
         seen.update(new)
-        if not chosen or any(each.name.startswith(name) for name in chosen):
-            found += [Job(each, function, one_in, budget, proofs) for function in new]
-    return sorted(found, key=lambda job: hashlib.sha256(job.function.__qualname__.encode()).digest())
+        yield each, new
 
 
 def results(into: Path) -> list[dict[str, Any]]:
@@ -347,11 +382,10 @@ def compare(into: Path, every: Sequence[Job], processes: int) -> None:
         job = every[position]
         done += 1
         if isinstance(fates, Exception):
-            print(f"{job.subject.name} {job.function.__qualname__}: {type(fates).__name__}: {fates}", flush=True)
+            print(f"{job}: {type(fates).__name__}: {fates}", flush=True)
             continue
         totals += fates
-        print(f"{done}/{len(every)} {job.subject.name} {job.function.__qualname__}: {dict(fates)}; {dict(totals)}",
-              flush=True)
+        print(f"{done}/{len(every)} {job}: {dict(fates)}; {dict(totals)}", flush=True)
 
 
 def draw(into: Path, models: int, start: int, each: int, budget: Budget) -> None:
@@ -374,8 +408,8 @@ def draw(into: Path, models: int, start: int, each: int, budget: Budget) -> None
             except (RefusedError, SourceError):
                 return
             for function in drawn.functions():
-                job = Job(drawn, function, 1, budget)
-                every = {_key(job, variant): variant for variant in variants(drawn, function, 1)}
+                job = Job(drawn, [function], 1, budget, is_stronger=True)
+                every = {_key(job, function, variant): variant for variant in variants(drawn, function, 1)}
                 for key in sorted(every)[:each]:
                     if (key, _sources()) not in known:
                         known.add((key, _sources()))
@@ -419,6 +453,7 @@ def table(into: Path) -> list[str]:
         f"CPython expanded {totals['states']:,} states of them, and all states of {totals['whole']:,}. "
         f"{seconds:,.0f} seconds of one core.",
         "",
+        *_of_all_mutants(list(kept.values())),
     ]
     if said:
         methods = ", ".join(f"{name} {count:,}" for name, count in sorted(said.items()))
@@ -430,6 +465,21 @@ def table(into: Path) -> list[str]:
         lines.append(f"| {kind.replace('_', ' ')} | {same} | {fates['agreed']:,} | {fates['whole']:,} | "
                      f"{fates['refused']:,} | {fates['disagreed'] + fates['failed']:,} |")
     return lines
+
+
+def _of_all_mutants(compared: Sequence[dict[str, Any]]) -> list[str]:
+    """How many mutants ``floodmark mutate`` makes of all specs, and how many of them were compared."""
+    subjects = subjects_of_specs()
+    made = {function: len(list(mutants(function))) for _, functions in smallest(subjects) for function in functions}
+    of_specs = sum(made[function] for each in subjects for function in each.functions())
+    counted = sum(entry["kind"].startswith("mutate: ") and not entry["subject"].startswith("drawn ")
+                  for entry in compared)
+    return [
+        f"`floodmark mutate` makes {sum(made.values()):,} changes of the {len(made):,} functions of {len(subjects)} "
+        f"specs, {of_specs:,} if a change counts once for each spec whose model runs it. {counted:,} of them were "
+        f"compared, each in the smallest model that runs it.",
+        "",
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

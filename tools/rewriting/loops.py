@@ -86,7 +86,7 @@ def in_a_loop_of_one_round(scene: Scene) -> None:
     body = scene.tree.body
     start = 1 if is_docstring(body[0]) else 0
     name = scene.fresh("once")
-    if contains(body, ast.Break, ast.Continue):
+    if not body[start:] or contains(body, ast.Break, ast.Continue):
         return
     if any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(scene.tree)):
         return  # whoever returns a value does so behind the loop, too
