@@ -14,7 +14,7 @@ from floodmark.compiler.compile_cache import attribute, has_base, member
 from floodmark.compiler.comprehensions import domain_size
 from floodmark.compiler.constructs import FUNCTIONS, METHODS, instead_of_function, instead_of_method
 from floodmark.compiler.expressions import Expressions
-from floodmark.compiler.failures import may_refuse
+from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Frame, ModelRef, Static
 from floodmark.compiler.ir import (
     BOOL,
@@ -168,6 +168,9 @@ class Calls(Expressions, Statements, Unions):
             if keyword.arg != "default" or kind not in ("min", "max"):
                 raise frame.refuse(node, f"{kind} takes no {keyword.arg!r} here")
             default = self.expression(frame, keyword.value)
+            if may_stop(default) or has_effects(default):
+                message = "the default is evaluated in any case, and this one can fail, require or change something"
+                raise frame.refuse(keyword.value, f"{message}; assign it to a local first")
         if kind in ("min", "max") and len(node.args) > 1:
             operands = [self.expression(frame, argument) for argument in node.args]
             extremum = partial(self._extremum, frame, node, kind == "max")
@@ -183,7 +186,8 @@ class Calls(Expressions, Statements, Unions):
                 folded = self.comprehension(frame, node, kind, element, generators)
                 if default is not None and isinstance(folded, Reduce):
                     return self._with_default(frame, node, folded, default)
-                return folded
+                if not self._stops_too_early(node.args[0], kind, folded):
+                    return folded
         domain, of, _ = self.domain(frame, node.args[0])
         if kind != "sum":
             self.require_not_none(frame, node, of, kind)
@@ -191,6 +195,13 @@ class Calls(Expressions, Statements, Unions):
         generator = Generator(variable, domain, [])
         size = domain_size(domain, of)
         return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node), default=default)
+
+    def _stops_too_early(self, made: ast.expr, kind: str, folded: Expr) -> bool:
+        """Whether a fold that ends at the first element that decides it leaves out what CPython evaluates: before
+        ``any`` and ``all`` look at a list or a set, all of it is made. Of a generator they take one by one.
+        """
+        is_made_first = kind in ("any", "all") and not isinstance(made, ast.GeneratorExp)
+        return is_made_first and (may_stop(folded) or has_effects(folded))
 
     def _extremum(self, frame: Frame, node: ast.Call, largest: bool, operands: list[Expr]) -> Expr:
         numbers = [self.integer(frame, node, operand) for operand in operands]
@@ -375,6 +386,8 @@ class Calls(Expressions, Statements, Unions):
         first = frame.bindings.get(frame.source.parameters[0]) if frame.source.parameters else None
         if written_in not in order or not isinstance(first, ModelRef):
             raise frame.refuse(node, "super() works in a method written in the class of the model or a base of it")
+        if _is_in_comprehension(frame.source.tree, node):
+            raise frame.refuse(node, "super() finds no model inside a comprehension; write a loop, or another method")
         self.reading.rests_on(member, name, written_in)
         for base in order[order.index(written_in) + 1 :]:
             if name in vars(base):
@@ -483,6 +496,16 @@ def _is_of_python(callee: Any) -> bool:
     if isinstance(callee, type):
         return not issubclass(callee, Record | Identifier | enum.Enum)
     return not inspect.isfunction(callee) or callee in FUNCTIONS
+
+
+def _is_in_comprehension(tree: ast.FunctionDef, node: ast.expr) -> bool:
+    """Whether an expression is evaluated in the scope of a comprehension. Its first domain is evaluated outside."""
+    for each in ast.walk(tree):
+        if isinstance(each, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
+            outside = {id(part) for part in ast.walk(each.generators[0].iter)}
+            if id(node) not in outside and any(part is node for part in ast.walk(each)):
+                return True
+    return False
 
 
 def _own_function(kind: RecordType, name: str) -> Any:

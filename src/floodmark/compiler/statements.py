@@ -109,7 +109,8 @@ class Statements(Lowering):
             case ast.Continue():
                 out.append(Continue(at))
                 return False
-            case ast.Assert(test=test):
+            case ast.Assert(test=test, msg=message):
+                self._refuse_message(frame, message)
                 out.append(Assert(at, self.condition(frame, test)))
                 return True
             case ast.Assign():
@@ -121,6 +122,23 @@ class Statements(Lowering):
                     said = "a value alone on a line does nothing; assign it, require(...) or assert it"
                 raise frame.refuse(node, said)
         raise AssertionError(node)
+
+    def _refuse_message(self, frame: Frame, message: ast.expr | None) -> None:
+        """Refuses the message of an assertion unless it is a text with values in it that call nothing: CPython
+        evaluates it where the condition is false, and a ``require`` in it would end the action without an error.
+        """
+        match message:
+            case None | ast.Constant():
+                return
+            case ast.JoinedStr(values=parts):
+                for part in parts:
+                    if isinstance(part, ast.FormattedValue):
+                        if any(isinstance(each, ast.Call) for each in ast.walk(part)):
+                            raise frame.refuse(message, "the message of an assertion calls nothing")
+                        self.expression(frame, part.value)
+                        self._refuse_message(frame, part.format_spec)
+            case _:
+                raise frame.refuse(message, "the message of an assertion is a text in quotes")
 
     def _not_in_place(self, frame: Frame, node: ast.AugAssign, result: Expr) -> None:
         """Refuses ``x |= {e}`` where CPython changes a plain container for all names that it has, and a place that
