@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.language.errors import ModelError
+from floodmark.language.reference import Step, choices, every_choice, fire, initial_states, parameter_types
 from tests.support.agreement import assert_agrees
 from tests.support.broken import MODEL, action_text, load, marked_lines, model_text, refusal, search
 
@@ -129,6 +130,18 @@ def test_statements_mean_what_cpython_makes_of_them(tmp_path: Path, statements: 
 @pytest.mark.parametrize("parameters", DRAWS)
 def test_drawn_parameters_take_the_members_that_cpython_finds(tmp_path: Path, parameters: str) -> None:
     agree(tmp_path, action_text(DRAWS[parameters], parameters))
+
+
+def test_a_guard_that_changes_the_state_rules_no_step_out_in_cpython(tmp_path: Path) -> None:
+    """Compiled code refuses such a guard; CPython tests it with each choice in the state before the step."""
+    body = "require(self.take() == 1 or v > 5)\nrequire(w > 0)\nself.x = v"
+    cls = load(tmp_path, model_text(METHODS + action_text(body, "v: Small, w: Small"), MODEL_WITH_Y)).M
+    model = cls()
+    ((_, state),) = initial_states(model)
+    every = every_choice(model, parameter_types(model, cls.methods("action")["step"]))
+    taken = [step for step in (Step("step", chosen) for chosen in every) if fire(model, state, step) is not None]
+    assert len(taken) > 1
+    assert [step for step in choices(model, state, "step") if fire(model, state, step) is not None] == taken
 
 
 @pytest.mark.parametrize(

@@ -190,11 +190,12 @@ def _bindings(model: Model, method: Callable[..., Any], reset: bool = False) -> 
     """The choices of an action's parameters that its leading guards do not rule out at once.
 
     A parameter that a guard draws from a set, as in ``require(request in self.requests)``, takes that set's members;
-    the others take every value of their type.
+    the others take every value of their type. A guard that changes the state rules nothing out.
     """
     kinds = parameter_types(model, method)
     guards, _ = leading_guards(source_of(method))
-    yield from list(_choose(model, method, kinds, guards, {}, reset))  # before a step changes the state they look at
+    seen = model if reset else model.at(model.snapshot())  # which no guard can change
+    yield from list(_choose(seen, method, kinds, guards, {}, reset))  # before a step changes the state they look at
 
 
 def _choose(
