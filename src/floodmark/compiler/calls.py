@@ -170,7 +170,7 @@ class Calls(Expressions, Statements, Unions):
             default = self.expression(frame, keyword.value)
             if may_stop(default) or has_effects(default):
                 message = "the default is evaluated in any case, and this one can fail, require or change something"
-                raise frame.refuse(keyword.value, f"{message}; assign it to a local first")
+                raise frame.refuse(keyword.value, f"{message}; assign its value to a local first")
         if kind in ("min", "max") and len(node.args) > 1:
             operands = [self.expression(frame, argument) for argument in node.args]
             extremum = partial(self._extremum, frame, node, kind == "max")
