@@ -13,6 +13,7 @@ import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ LEADERS: dict[str, dict[str, Any]] = {
     "four replicas": {"brokers": 4},
 }
 CALLS = 5_000
+ROUND = 500
+"""Steps in lockstep of each row, after which the table is written."""
 BELIEVED = 10_000
 """The steps after which a mistaken belief is given up."""
 
@@ -75,23 +78,43 @@ def _adapter(kafka: Any, module: str, name: str) -> Any:
 def _in_step(
     kafkas: list[Any], of: dict[str, dict[str, Any]], built: Callable[[Any, dict[str, Any]], Contract],
     steps: int, choice: WalkChoice,
-) -> Iterator[str]:
-    yield "| version | of | steps | for a second of the processor | actions | differences |"
-    yield "|---|---|---|---|---|---|"
-    for kafka in reversed(kafkas):
-        for title, constants in of.items():
-            contract = built(kafka, constants)
-            walks = Walks(contract.model, [], choice, 1, contract)
+) -> Iterator[list[str]]:
+    """The table after each round, in which every walk goes on for a little: a run may be stopped at any time."""
+    walked = [_Walked(kafka, title, Walks(contract.model, [], choice, 1, contract))
+              for kafka in reversed(kafkas) for title, constants in of.items()
+              for contract in [built(kafka, constants)]]
+    for until in range(min(ROUND, steps), steps + 1, min(ROUND, steps)):
+        for each in walked:
+            each.go_on(until)
+        total = sum(each.walks.steps for each in walked)
+        yield ["| version | of | steps | for a second of the processor | actions | differences |",
+               "|---|---|---|---|---|---|", *(each.row() for each in walked), f"| all | | {total:,} | | | |"]
+
+
+@dataclass
+class _Walked:
+    kafka: Any
+    title: str
+    walks: Walks
+    used: float = 0.0
+    found: int | None = None
+
+    def go_on(self, until: int) -> None:
+        if self.found is None:
             begun = time.process_time()
-            found = walks.search(steps)
-            used = time.process_time() - begun
-            actions = f"{len(walks.coverage.actions())} of {len(contract.taken)}"
-            told = "none" if found is None else f"after {found.taken:,}"
-            yield (f"| {kafka.libraries.version} | {title} | {walks.steps:,} | {walks.steps / used:,.0f} | {actions} | "
-                   f"{told} |")
+            found = self.walks.search(until)
+            self.used += time.process_time() - begun
+            self.found = None if found is None else found.taken
+
+    def row(self) -> str:
+        assert self.walks.contract is not None
+        actions = f"{len(self.walks.coverage.actions())} of {len(self.walks.contract.taken)}"
+        told = "none" if self.found is None else f"after {self.found:,}"
+        return (f"| {self.kafka.libraries.version} | {self.title} | {self.walks.steps:,} | "
+                f"{self.walks.steps / self.used:,.0f} | {actions} | {told} |")
 
 
-def _controller(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
+def _controller(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
     def built(kafka: Any, constants: dict[str, Any]) -> Contract:
         of_version = importlib.import_module("partition_adapter").of_version(kafka)
         model = importlib.import_module("observed").ObservedPartition(**{**of_version, **constants})
@@ -100,7 +123,7 @@ def _controller(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
     return _in_step(kafkas, CLUSTERS, built, given.steps, given.choice)
 
 
-def _quorum(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
+def _quorum(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
     def built(kafka: Any, constants: dict[str, Any]) -> Contract:
         model = importlib.import_module("quorum").KafkaQuorum(**{**BOUNDS, **constants})
         return Contract(model, _adapter(kafka, "quorum_adapter", "QuorumAdapter"))
@@ -108,15 +131,14 @@ def _quorum(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
     return _in_step(kafkas, QUORUMS, built, given.steps, given.choice)
 
 
-def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
+def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
     module = importlib.import_module("leader")
 
     def built(kafka: Any, constants: dict[str, Any]) -> Contract:
         model = module.ObservedLeader(**{**module.WALKED, **constants})
         return Contract(model, _adapter(kafka, "leader_adapter", "LeaderAdapter"))
 
-    drives = importlib.import_module("partition_broker").drives
-    return _in_step([kafka for kafka in kafkas if drives(kafka)], LEADERS, built, given.steps, given.choice)
+    return _in_step(kafkas, LEADERS, built, given.steps, given.choice)
 
 
 def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
@@ -145,7 +167,7 @@ def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, WalkCh
             yield f"| {belief.__name__} | {f'over {BELIEVED:,}' if found is None else f'{found.taken:,}'} |"
 
 
-PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str]]] = {
+PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str] | Iterator[list[str]]]] = {
     "calls": _bridges, "controller": _controller, "quorum": _quorum, "leader": _leader, "beliefs": _beliefs,
     "leader-beliefs": _leader_beliefs,
 }
@@ -163,9 +185,9 @@ def main() -> None:
     kafkas = [classes(each) for each in importlib.import_module("libraries").libraries()]
     for part in given.part or PARTS:
         lines: list[str] = []
-        for line in PARTS[part](kafkas, given):
-            lines.append(line)
-            print(line, flush=True)
+        for told in PARTS[part](kafkas, given):
+            lines = [*lines, told] if isinstance(told, str) else told
+            print("\n".join([told] if isinstance(told, str) else told), flush=True)
             if given.write:
                 in_step = part in ("controller", "quorum", "leader")
                 how = f" --steps {given.steps} --choice {given.choice}" if in_step else ""

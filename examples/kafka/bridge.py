@@ -109,11 +109,15 @@ class Classes:
     def first_of(self, *names: str) -> str:
         """The first of several names of a class that this version has: some were renamed."""
         for name in names[:-1]:
-            with contextlib.suppress(NotInVersion):
-                self.type(name)
+            if self.has_type(name):
                 return name
         self.type(names[-1])
         return names[-1]
+
+    def has_type(self, name: str) -> bool:
+        with contextlib.suppress(NotInVersion):
+            return self.type(name) is not None
+        return False
 
     def has(self, name: str, method: str) -> bool:
         """Whether a class of this version has a method of this name."""

@@ -56,6 +56,17 @@ class Registration:
     partition_epoch: int
 
 
+@dataclass(frozen=True)
+class Change:
+    """What an AlterPartition request asks of one partition: an ISR, with the broker epoch of each member."""
+
+    partition: int
+    isr: Mapping[int, int]
+    leader_epoch: int
+    partition_epoch: int
+    recovering: bool = False
+
+
 class Managers:
     """The managers of one controller, without the log that they have replayed."""
 
@@ -119,7 +130,8 @@ class Controller:
     """A cluster of brokers with one partition, and the controller that has it. Errors are names of Kafka's."""
 
     def __init__(
-        self, kafka: Classes, brokers: Sequence[int], replicas: Sequence[int], elr: bool, min_isr: int, unclean: bool
+        self, kafka: Classes, brokers: Sequence[int], replicas: Sequence[int], elr: bool, min_isr: int, unclean: bool,
+        partitions: int = 1,
     ) -> None:
         self.kafka = kafka
         self.now = 0
@@ -139,10 +151,17 @@ class Controller:
             self.register(broker, clean=True)
             self.unfence(broker)
         self.topic = self.uuid(0, 0)
-        self.create_topic(replicas)
+        self.create_topic(replicas, partitions)
         self.configure(_MIN_ISR, str(min_isr))
         if unclean:
             self.configure(_UNCLEAN, "true")
+
+    def close(self) -> None:
+        """Lets go of what is Java's: it holds what implements its interfaces, and that holds this object. No collector
+        sees such a circle as a whole.
+        """
+        vars(self.managers).clear()
+        vars(self).clear()
 
     # The log.
 
@@ -286,14 +305,14 @@ class Controller:
         principal = kind("common.security.auth.KafkaPrincipal").ANONYMOUS
         return kind("controller.ControllerRequestContext")(header, principal, jpype.java.util.OptionalLong.empty())
 
-    def create_topic(self, replicas: Sequence[int]) -> None:
+    def create_topic(self, replicas: Sequence[int], partitions: int) -> None:
         """The id of the topic, which Kafka draws at random, is replaced by one that is always the same."""
         base = "common.message.CreateTopicsRequestData"
         kind = self.kafka.type
-        assignment = kind(f"{base}$CreatableReplicaAssignment")().setPartitionIndex(0)
-        assignment.setBrokerIds(integers(replicas))
         topic = kind(f"{base}$CreatableTopic")().setName(TOPIC).setNumPartitions(-1)
-        topic.setReplicationFactor(jpype.JShort(-1)).assignments().add(assignment)
+        for index in range(partitions):
+            assignment = kind(f"{base}$CreatableReplicaAssignment")().setPartitionIndex(index)
+            topic.setReplicationFactor(jpype.JShort(-1)).assignments().add(assignment.setBrokerIds(integers(replicas)))
         request = kind(base)()
         request.topics().add(topic)
         replication = self.managers.replication
@@ -332,8 +351,8 @@ class Controller:
             jpype.java.util.List.of(self.topic)))
         return str(response.get(self.topic).error().name())
 
-    def partition(self) -> Registration:
-        found = self.kafka.call(self.managers.replication, "getPartition", self.topic, 0)
+    def partition(self, index: int = 0) -> Registration:
+        found = self.kafka.call(self.managers.replication, "getPartition", self.topic, index)
         leader = int(found.leader)
         return Registration(
             replicas=numbers(found.replicas), adding=numbers(found.addingReplicas),
@@ -351,18 +370,24 @@ class Controller:
         recovering: bool = False, broker_epoch: int | None = None,
     ) -> str:
         """A leader asks for an ISR, whose members have these broker epochs."""
+        change = Change(0, isr, leader_epoch, partition_epoch, recovering)
+        return self.alter_partitions(broker, [change], broker_epoch)[0]
+
+    def alter_partitions(
+        self, broker: int, changes: Sequence[Change], broker_epoch: int | None = None
+    ) -> list[str]:
+        """One request of a leader, and the error of each change in it; a single one, if the request is refused."""
         base = "common.message.AlterPartitionRequestData"
         kind = self.kafka.type
-        members = jpype.java.util.ArrayList()
-        for member, epoch in isr.items():
-            members.add(kind(f"{base}$BrokerState")().setBrokerId(member).setBrokerEpoch(jpype.JLong(epoch)))
-        partition = (
-            kind(f"{base}$PartitionData")().setPartitionIndex(0).setLeaderEpoch(leader_epoch)
-            .setPartitionEpoch(partition_epoch).setNewIsrWithEpochs(members)
-            .setLeaderRecoveryState(jpype.JByte(int(recovering)))
-        )
         topic = kind(f"{base}$TopicData")().setTopicId(self.topic)
-        topic.partitions().add(partition)
+        for change in changes:
+            members = jpype.java.util.ArrayList()
+            for member, epoch in change.isr.items():
+                members.add(kind(f"{base}$BrokerState")().setBrokerId(member).setBrokerEpoch(jpype.JLong(epoch)))
+            topic.partitions().add(
+                kind(f"{base}$PartitionData")().setPartitionIndex(change.partition)
+                .setLeaderEpoch(change.leader_epoch).setPartitionEpoch(change.partition_epoch)
+                .setNewIsrWithEpochs(members).setLeaderRecoveryState(jpype.JByte(int(change.recovering))))
         epoch = self.epoch(broker) if broker_epoch is None else broker_epoch
         request = kind(base)().setBrokerId(broker).setBrokerEpoch(jpype.JLong(epoch))
         request.topics().add(topic)
@@ -370,8 +395,8 @@ class Controller:
             response = self.commit(self.kafka.call(
                 self.managers.replication, "alterPartition", self.context("ALTER_PARTITION"), request))
         except jpype.JException as error:
-            return str(kind("common.protocol.Errors").forException(error).name())
-        return self.error(response.topics().get(0).partitions().get(0).errorCode())
+            return [str(kind("common.protocol.Errors").forException(error).name())]
+        return [self.error(each.errorCode()) for each in response.topics().get(0).partitions()]
 
     def leader_alters_isr(self, isr: Sequence[int]) -> str:
         """``alter_partition`` of the leader, who knows the present state."""

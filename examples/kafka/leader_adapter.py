@@ -231,3 +231,11 @@ class LeaderAdapter(Adapter):
     @observable
     def is_under_min_isr(self) -> bool:
         return self.broker.is_under_min_isr()
+
+    @observable(of=lambda model: model.leading and len(model.isr) == model.min_insync_replicas)
+    def is_at_min_isr(self) -> bool:
+        return self.broker.is_at_min_isr()
+
+    @observable(of=lambda model: model.leading and len(model.isr) < len(model.log_end))
+    def is_under_replicated(self) -> bool:
+        return self.broker.is_under_replicated()

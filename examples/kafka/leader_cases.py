@@ -5,7 +5,7 @@ controller. The caller is the network between them, the followers, and the clock
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bridge import Classes
@@ -88,6 +88,16 @@ class Leadership:
     def settle(self) -> None:
         self.is_answered()
         self.answer_arrives()
+
+    def submit(self, partition: int) -> Any:
+        """A change of another partition that it leads."""
+        future = self.broker.submit(partition, (1, 2))
+        self.steps += [f"a change of partition {partition}", f"    under way are requests for {self.broker.asked}"]
+        return future
+
+    def results(self, errors: dict[int, str]) -> None:
+        self.broker.answer_each(errors)
+        self.steps += [f"the answer says {errors}", f"    under way are requests for {self.broker.asked}"]
 
     # What the broker hears.
 
@@ -275,6 +285,87 @@ def asks_again(run: Leadership) -> bool:
     return run.broker.requests == []
 
 
+# Several partitions in a request (model/alter_isr/batch.py).
+
+
+@case("Changes of partitions that come while a request is under way go together in the next one")
+def next_request_has_all(run: Leadership) -> bool:
+    run.begin()
+    for partition in (1, 2, 3):
+        run.submit(partition)
+    first = run.broker.asked
+    run.results({1: "NONE"})
+    return first == [[1]] and run.broker.asked == [[2, 3]]
+
+
+@case("Each partition's change is settled by its own result")
+def own_result(run: Leadership) -> bool:
+    """Two of a request are answered, one of them with an error, and the third is sent again."""
+    run.begin()
+    futures = {partition: run.submit(partition) for partition in (1, 2, 3, 4)}
+    run.results({1: "NONE"})
+    run.results({2: "NONE", 3: "INELIGIBLE_REPLICA"})
+    settled = {partition: bool(future.isDone()) for partition, future in futures.items()}
+    refused = [partition for partition, future in futures.items() if future.isCompletedExceptionally()]
+    return settled == {1: True, 2: True, 3: True, 4: False} and refused == [3] and run.broker.asked == [[4]]
+
+
+@case("A request that is refused as a whole settles none of its changes")
+def refused_as_a_whole(run: Leadership) -> bool:
+    run.begin()
+    futures = [run.submit(partition) for partition in (1, 2, 3)]
+    run.results({1: "NONE"})
+    run.submit(4)
+    run.broker.fail("STALE_BROKER_EPOCH")
+    run.told("the request is refused, STALE_BROKER_EPOCH, and time passes")
+    return [bool(each.isDone()) for each in futures] == [True, False, False] and run.broker.asked == [[2, 3, 4]]
+
+
+# What a broker's metrics say (model/under_replicated/metric.py).
+
+
+@case("UnderReplicated compares numbers: an added replica in sync makes up for one that is not")
+def added_makes_up(run: Leadership) -> bool:
+    """What KAFKA-8834 adopted: 2, which was a replica before, is out of sync."""
+    run.begin(replicas=(1, 2))
+    run.control("reassign", [1, 2, 3])
+    run.metadata()
+    run.shrink(2)
+    run.settle()
+    alone = bool(run.broker.is_under_replicated())
+    run.fetch(3, 0)
+    run.settle()
+    return alone and run.broker.isr == (1, 3) and not run.broker.is_under_replicated()
+
+
+@case("UnderMinIsr asks for no more than there are replicas")
+def no_more_than_replicas(run: Leadership) -> bool:
+    run.begin(replicas=(1, 2), min_isr=3)
+    return not run.broker.is_under_min_isr() and bool(run.broker.is_at_min_isr())
+
+
+@case("A replica that is being added is counted for UnderMinIsr before it is in sync")
+def adding_is_counted(run: Leadership) -> bool:
+    """With min.insync.replicas 3 and two replicas, producers are refused once a third is being added."""
+    run.begin(replicas=(1, 2), min_isr=3)
+    before = run.append()
+    run.control("reassign", [1, 2, 3])
+    run.metadata()
+    return before == "NONE" and bool(run.broker.is_under_min_isr()) and run.append() == "NOT_ENOUGH_REPLICAS"
+
+
+@case("Only the leader has metrics of a partition")
+def follower_has_none(run: Leadership) -> bool:
+    """A broker that follows counts it neither as under-replicated nor as below min.insync.replicas."""
+    run.begin(replicas=(1, 2), min_isr=2)
+    run.shrink(2)
+    run.settle()
+    led = bool(run.broker.is_under_replicated() and run.broker.is_under_min_isr())
+    now = run.state()
+    run.metadata(replace(now, leader=2, leader_epoch=now.leader_epoch + 1, partition_epoch=now.partition_epoch + 1))
+    return led and not run.broker.is_under_replicated() and not run.broker.is_under_min_isr()
+
+
 # What the models assume of the leader, and mistakes that Kafka once made.
 
 
@@ -380,6 +471,7 @@ def lost_disk(run: Leadership) -> bool:
 
 LEADER_UNREACHABLE = {
     "KAFKA-15221: offset and broker epoch of a follower are read from two fetches": "two threads in `Partition`",
+    "A leader of an older version writes the ISR to ZooKeeper itself": "`ZkAlterPartitionManager`, ended with 4.0",
 }
 """What one thread cannot ask of the leader, and what it takes."""
 

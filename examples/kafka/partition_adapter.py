@@ -40,6 +40,9 @@ class PartitionAdapter(Adapter):
         self.asked_to_stop: set[int] = set()
         self.seen: Registration | None = None
 
+    def close(self) -> None:
+        self.controller.close()
+
     def do(self, answered: str) -> None:
         self.answered, self.seen = answered, None
 

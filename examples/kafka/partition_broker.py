@@ -3,7 +3,8 @@
 ``Partition`` gets what its constructor asks for, as in Kafka's ``PartitionTest``. Its log is a real ``UnifiedLog`` in a
 temporary folder, its purgatories are real and have no thread, and ISR changes go through the real
 ``DefaultAlterPartitionManager``. Interfaces are the caller's: the clock, the channel to the controller, the scheduler,
-the metadata cache. No ``LogManager`` is given, as the log is there from the beginning.
+the metadata cache. No ``LogManager`` is given, as the log is there from the beginning. The leader of 4.0 asks only a
+``KRaftMetadataCache``, so there it has a real one, with an image of the brokers.
 
 So the caller decides when a request reaches the controller and what is answered, in which order that and the metadata
 arrive, what the metadata cache says of a broker, and how much time passes. Followers are the caller's, too: a fetch
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,6 @@ LAG = 30_000
 """replica.lag.time.max.ms"""
 _BEGINNING = 1_000_000
 """The clock at first, so that a time of 0, which Kafka uses for "never", is long ago."""
-
-
-def drives(kafka: Classes) -> bool:
-    """Whether a version's leader takes the calls of this module: since 4.2 it is told of ``PartitionRegistration``."""
-    return kafka.libraries.number >= (4, 2)
 
 
 @dataclass(frozen=True)
@@ -104,6 +100,8 @@ class Broker:
         self.scheduler = kafka.implement("server.util.Scheduler", {
             "schedule": lambda name, task, delay, period: self._schedule(task, int(period)),
         })
+        self.asks_real_cache = not kafka.has_type("metadata.MetadataCache")
+        self.metadata = self._cache()
         self.log = self._log(min_isr)
         self.partition = self._partition()
         self.partition.setLog(self.log, False)
@@ -116,12 +114,18 @@ class Broker:
         folder = self.folder / f"{TOPIC}-0"
         folder.mkdir()
         place = "storage.internals.log"
-        return kind(f"{place}.UnifiedLog").create(
+        arguments = (
             jpype.java.io.File(str(folder)), kind(f"{place}.LogConfig")(settings), jpype.JLong(0), jpype.JLong(0),
             self.scheduler, kind("storage.log.metrics.BrokerTopicStats")(False), self.clock, 60_000,
             kind(f"{place}.ProducerStateManagerConfig")(60_000, False), 60_000,
-            kind(f"{place}.LogDirFailureChannel")(1), True, jpype.java.util.Optional.of(self.topic),
+            kind(f"{place}.LogDirFailureChannel")(1), True,
         )
+        name = self.kafka.first_of("kafka.log.UnifiedLog", f"{place}.UnifiedLog")
+        if name.startswith("kafka."):
+            topic, remaining = kind("scala.Option").apply(self.topic), jpype.java.util.concurrent.ConcurrentHashMap()
+            listener = kind(f"{place}.LogOffsetsListener").NO_OP_OFFSETS_LISTENER
+            return kind(name).apply(*arguments, topic, True, remaining, False, listener)
+        return kind(name).create(*arguments, jpype.java.util.Optional.of(self.topic))
 
     def _partition(self) -> Any:
         kafka, kind = self.kafka, self.kafka.type
@@ -132,13 +136,8 @@ class Broker:
         purgatories = [purgatory(name, timer, self.broker, 1000, False, False) for name in ("p", "f", "d", "s")]
         topic = kind("scala.Option").apply(self.topic)
         delayed = kind("kafka.cluster.DelayedOperations")(topic, self.name, *purgatories)
-        cache = kafka.implement("metadata.MetadataCache", {
-            "isBrokerFenced": lambda broker: self.cached(int(broker)).fenced,
-            "isBrokerShuttingDown": lambda broker: self.cached(int(broker)).shutting_down,
-            "getAliveBrokerEpoch": lambda broker: self._alive_epoch(int(broker)),
-            "hasAliveBroker": lambda broker: not self.cached(int(broker)).fenced,
-        })
-        listener = kafka.implement("server.partition.AlterPartitionListener", {
+        told = kafka.first_of("server.partition.AlterPartitionListener", "kafka.cluster.AlterPartitionListener")
+        listener = kafka.implement(told, {
             "markIsrExpand": lambda: self.marks.append("expand"), "markIsrShrink": lambda: self.marks.append("shrink"),
             "markFailed": lambda: self.marks.append("failed"),
         })
@@ -147,10 +146,35 @@ class Broker:
         })
         own = self.cached(self.broker)
         epoch = kafka.implement("scala.Function0", {"apply": lambda: jpype.JLong(own.broker_epoch)})
-        manager = kind("kafka.server.DefaultAlterPartitionManager")(
+        self.manager = kind("kafka.server.DefaultAlterPartitionManager")(
             channel, self.scheduler, self.clock, self.broker, epoch)
         return kind("kafka.cluster.Partition")(
-            self.name, jpype.JLong(LAG), self.broker, epoch, self.clock, listener, delayed, cache, None, manager, topic)
+            self.name, jpype.JLong(LAG), self.broker, epoch, self.clock, listener, delayed, self.metadata, None,
+            self.manager, topic)
+
+    def _cache(self) -> Any:
+        """What the leader asks of brokers' registrations."""
+        kafka = self.kafka
+        if not self.asks_real_cache:
+            return kafka.implement("metadata.MetadataCache", {
+                "isBrokerFenced": lambda broker: self.cached(int(broker)).fenced,
+                "isBrokerShuttingDown": lambda broker: self.cached(int(broker)).shutting_down,
+                "getAliveBrokerEpoch": lambda broker: self._alive_epoch(int(broker)),
+                "hasAliveBroker": lambda broker: not self.cached(int(broker)).fenced,
+            })
+        return kafka.type("kafka.server.metadata.KRaftMetadataCache")(self.broker, None)
+
+    def _fill_cache(self) -> None:
+        """Gives a real cache an image of what the caller says of the brokers."""
+        kind = self.kafka.type
+        if not self.asks_real_cache:
+            return
+        delta = kind("image.MetadataDelta")(kind("image.MetadataImage").EMPTY)
+        for broker, found in self.cache.items():
+            record = kind("common.metadata.RegisterBrokerRecord")().setBrokerId(broker).setFenced(found.fenced)
+            record.setBrokerEpoch(jpype.JLong(found.broker_epoch)).setInControlledShutdown(found.shutting_down)
+            delta.replay(record)
+        self.metadata.setImage(delta.apply(kind("image.MetadataProvenance").EMPTY))
 
     def _schedule(self, task: Any, period: int) -> Any:
         """What is to be done once is for the caller to run; the log's periodic task has nothing to do here."""
@@ -182,7 +206,7 @@ class Broker:
         """
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        del self.log, self.partition, self.clock, self.scheduler
+        del self.log, self.partition, self.clock, self.scheduler, self.metadata, self.manager
         self.sent.clear()
         self.scheduled.clear()
 
@@ -190,7 +214,16 @@ class Broker:
 
     def receive(self, state: State) -> None:
         """The metadata log has a state of the partition (``ReplicaManager.applyDelta``)."""
-        kind, builder = self.kafka.type, self.kafka.new("metadata.PartitionRegistration$Builder")
+        for broker in state.replicas:
+            self.cached(broker)
+        self._fill_cache()
+        kind = self.kafka.type
+        topic, none = kind("scala.Option").apply(self.topic), kind("scala.Option").apply(None)
+        become = self.partition.makeLeader if state.leader == self.broker else self.partition.makeFollower
+        if self.kafka.libraries.number < (4, 2):
+            become(self._leader_and_isr(state), None, topic, none)
+            return
+        builder = self.kafka.new("metadata.PartitionRegistration$Builder")
         registration = (
             builder.setReplicas(_ints(state.replicas)).setIsr(_ints(state.isr)).setAddingReplicas(_ints(state.adding))
             .setRemovingReplicas(_ints(state.removing)).setElr(_ints(())).setLastKnownElr(_ints(()))
@@ -201,9 +234,15 @@ class Broker:
             .setDirectories(_array(kind("common.Uuid"), [self.topic] * len(state.replicas)))
             .build()
         )
-        none = kind("scala.Option").apply(None)
-        become = self.partition.makeLeader if state.leader == self.broker else self.partition.makeFollower
-        become(registration, False, None, kind("scala.Option").apply(self.topic), none)
+        become(registration, False, None, topic, none)
+
+    def _leader_and_isr(self, state: State) -> Any:
+        """Until 4.1 the leader is told in the words of a request that ended with ZooKeeper."""
+        told = self.kafka.type("common.requests.LeaderAndIsrRequest$PartitionState")()
+        told.setTopicName(TOPIC).setPartitionIndex(0).setLeader(-1 if state.leader is None else state.leader)
+        told.setLeaderEpoch(state.leader_epoch).setPartitionEpoch(state.partition_epoch).setIsr(integers(state.isr))
+        told.setReplicas(integers(state.replicas)).setAddingReplicas(integers(state.adding))
+        return told.setRemovingReplicas(integers(state.removing))
 
     def append(self, acks: int = -1) -> str:
         """A producer's record."""
@@ -231,8 +270,10 @@ class Broker:
         optional, integer = jpype.java.util.Optional, jpype.java.lang.Integer
         known = self.leader_epoch if leader_epoch is None else leader_epoch
         epoch = self.cached(follower).broker_epoch if broker_epoch is None else broker_epoch
+        latest = kind("common.protocol.ApiKeys").FETCH.latestVersion()
+        version = [latest] if self.kafka.libraries.number < (4, 1) else []
         parameters = kind("server.storage.log.FetchParams")(
-            follower, jpype.JLong(epoch), jpype.JLong(0), 0, 1,
+            *version, follower, jpype.JLong(epoch), jpype.JLong(0), 0, 1,
             kind("server.storage.log.FetchIsolation").LOG_END, optional.empty())
         asked = kind("common.requests.FetchRequest$PartitionData")(
             self.topic, jpype.JLong(offset), jpype.JLong(0), 1, optional.of(integer(known)),
@@ -240,12 +281,14 @@ class Broker:
         found: list[Any] = []
         error = self._told(lambda: found.append(self.partition.fetchRecords(
             parameters, asked, jpype.JLong(self.now), 1, True, True)))
-        if found and found[0].divergingEpoch().isPresent():
-            return f"DIVERGES AT {found[0].divergingEpoch().get().endOffset()}"
+        diverging = self.kafka.field(found[0], "divergingEpoch") if found else optional.empty()
+        if diverging.isPresent():
+            return f"DIVERGES AT {diverging.get().endOffset()}"
         return error
 
     def shrink(self) -> None:
         """The leader looks for followers that are out of sync, as it does every half of ``LAG``."""
+        self._fill_cache()
         self.partition.maybeShrinkIsr()
 
     def pass_time(self) -> None:
@@ -253,6 +296,7 @@ class Broker:
         self.now += LAG + 1
 
     def _told(self, call: Callable[[], Any]) -> str:
+        self._fill_cache()
         try:
             call()
         except jpype.JException as error:
@@ -267,31 +311,56 @@ class Broker:
         told.setLeaderId(-1 if state.leader is None else state.leader).setLeaderEpoch(state.leader_epoch)
         told.setPartitionEpoch(state.partition_epoch).setLeaderRecoveryState(jpype.JByte(0))
         told.setIsr(integers(state.isr))
-        self._complete(told, "NONE")
+        self._complete([told], "NONE")
 
     def refuse(self, error: str) -> None:
         """The controller has refused the request for the partition."""
         told = self._partition_answer()
         told.setErrorCode(self.kafka.type("common.protocol.Errors").valueOf(error).code())
-        self._complete(told, "NONE")
+        self._complete([told], "NONE")
 
     def fail(self, error: str) -> None:
         """The controller has refused the whole request, which is sent again a little later."""
-        self._complete(None, error)
+        self._complete([], error)
         tasks, self.scheduled = self.scheduled, []
         for task in tasks:
             task.run()
 
+    # Several partitions that it leads, of which only the first is a ``Partition``; the manager does not ask.
+
+    def submit(self, partition: int, isr: Sequence[int]) -> Any:
+        """A change of another partition's ISR, and its future."""
+        kind = self.kafka.type
+        name = kind("server.common.TopicIdPartition")(self.topic, partition)
+        recovered = kind("metadata.LeaderRecoveryState").RECOVERED
+        return self.manager.submit(name, kind("metadata.LeaderAndIsr")(self.broker, 0, integers(isr), recovered, 0))
+
+    @property
+    def asked(self) -> list[list[int]]:
+        """The partitions of each request that is under way."""
+        return [sorted(int(each.partitionIndex()) for each in data.topics().get(0).partitions())
+                for _, _, data in self.sent]
+
+    def answer_each(self, errors: Mapping[int, str]) -> None:
+        """The answer to a request has an error, or NONE, for these partitions."""
+        results = []
+        for partition, error in errors.items():
+            told = self._partition_answer().setPartitionIndex(partition).setPartitionEpoch(1).setLeaderId(self.broker)
+            results.append(told.setErrorCode(self.kafka.type("common.protocol.Errors").valueOf(error).code()))
+        self._complete(results, "NONE")
+
     def _partition_answer(self) -> Any:
         return self.kafka.type("common.message.AlterPartitionResponseData$PartitionData")().setPartitionIndex(0)
 
-    def _complete(self, told: Any, error: str) -> None:
+    def _complete(self, results: Sequence[Any], error: str) -> None:
         base, kind = "common.message.AlterPartitionResponseData", self.kafka.type
         data = kind(base)().setErrorCode(kind("common.protocol.Errors").valueOf(error).code())
-        if told is not None:
+        if results:
             topic = kind(f"{base}$TopicData")().setTopicId(self.topic)
-            topic.partitions().add(told)
+            for each in results:
+                topic.partitions().add(each)
             data.topics().add(topic)
+        self._fill_cache()
         handler = self.sent.pop(0)[1]
         handler.onComplete(kind("clients.ClientResponse")(
             None, None, "", jpype.JLong(self.now), jpype.JLong(self.now), False, None, None,
@@ -319,11 +388,11 @@ class Broker:
     @property
     def isr(self) -> tuple[int, ...]:
         """What the controller has confirmed, as far as the leader knows."""
-        return _numbers(self._state().isr())
+        return self._members(self._state().isr())
 
     @property
     def maximal_isr(self) -> tuple[int, ...]:
-        return _numbers(self._state().maximalIsr())
+        return self._members(self._state().maximalIsr())
 
     @property
     def in_flight(self) -> bool:
@@ -354,6 +423,9 @@ class Broker:
     def is_under_min_isr(self) -> bool:
         return bool(self.partition.isUnderMinIsr())
 
+    def is_at_min_isr(self) -> bool:
+        return bool(self.partition.isAtMinIsr())
+
     def is_reassigning(self) -> bool:
         return bool(self.partition.isReassigning())
 
@@ -368,10 +440,17 @@ class Broker:
         seen = found.get().stateSnapshot()
         epoch = seen.brokerEpoch()
         lately = self.now - int(seen.lastCaughtUpTimeMs()) <= LAG
-        return Follower(int(seen.logEndOffset()), int(epoch.get()) if epoch.isPresent() else None, lately)
+        known = epoch.isDefined() if hasattr(epoch, "isDefined") else epoch.isPresent()
+        return Follower(int(seen.logEndOffset()), int(str(epoch.get())) if known else None, lately)
 
     def _state(self) -> Any:
         return self.kafka.call(self.partition, "partitionState")
+
+    def _members(self, values: Any) -> tuple[int, ...]:
+        """Of a set of Java's or, until 4.1, of Scala's."""
+        if not hasattr(values, "__iter__"):
+            values = self.kafka.type("scala.jdk.javaapi.CollectionConverters").asJava(values)
+        return tuple(sorted(int(value) for value in values))
 
 
 def _ints(values: Sequence[int]) -> Any:
@@ -384,7 +463,3 @@ def _array(kind: Any, values: Sequence[Any]) -> Any:
     for at, value in enumerate(values):
         jpype.java.lang.reflect.Array.set(made, at, value)
     return made
-
-
-def _numbers(values: Any) -> tuple[int, ...]:
-    return tuple(sorted(int(value) for value in values))

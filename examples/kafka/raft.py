@@ -111,7 +111,7 @@ class Kinds:
         self.append_info = kind("raft.LogAppendInfo")
         self.fetch_info = kind("raft.LogFetchInfo")
         self.offset_metadata = kind("raft.LogOffsetMetadata")
-        self.offset_and_epoch = kind(kafka.first_of("server.common.OffsetAndEpoch", "raft.OffsetAndEpoch"))
+        self.offset_and_epoch = kind(kafka.first_of("raft.OffsetAndEpoch", "server.common.OffsetAndEpoch"))
         self.topic = kind("common.Uuid").METADATA_TOPIC_ID
         self.partition = kind("common.TopicPartition")("__cluster_metadata", 0)
         self.listener = kind("common.network.ListenerName").normalised(LISTENER)
@@ -310,9 +310,13 @@ class Member:
 
     def take_with(self, request: Any, data: Any) -> Any:
         """As ``take``, with other contents."""
+        return self.asked(data, request.correlationId())
+
+    def asked(self, data: Any, correlation: int = 0) -> Any:
+        """The answer to a request of anybody's, or None."""
         api = self.kinds.api.forId(data.apiKey())
         inbound = self.kinds.inbound_request(
-            self.kinds.listener, request.correlationId(), api.latestVersion(), data, jpype.JLong(self.now))
+            self.kinds.listener, correlation, api.latestVersion(), data, jpype.JLong(self.now))
         self.client.handle(inbound)
         self.client.poll()
         answer = inbound.completion.getNow(None)

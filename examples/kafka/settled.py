@@ -21,11 +21,10 @@ PAGE = HERE.parent.parent / "docs" / "kafka.md"
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from bridge import Classes  # noqa: E402
-from controller import Controller, Registration  # noqa: E402
+from controller import Change, Controller, Registration  # noqa: E402
 from leader_cases import LEADER_CASES, LEADER_UNREACHABLE, Leadership  # noqa: E402
 from leader_cases import settled as settled_of_leader  # noqa: E402
 from libraries import NoKafka, libraries  # noqa: E402
-from partition_broker import drives  # noqa: E402
 from quorum_cases import QUORUM_CASES, QUORUM_UNREACHABLE, Voters  # noqa: E402
 
 REPRODUCED, REFUTED, UNDRIVEN = "reproduced", "not so", "not reachable"
@@ -42,10 +41,11 @@ class Run:
 
     def begin(
         self, brokers: int = 4, replicas: tuple[int, ...] = (1, 2), elr: bool = True, min_isr: int = 2,
-        unclean: bool = False,
+        unclean: bool = False, partitions: int = 1,
     ) -> Run:
         self.controller = Controller(
-            self.kafka, list(range(1, brokers + 1)), replicas, elr=elr, min_isr=min_isr, unclean=unclean)
+            self.kafka, list(range(1, brokers + 1)), replicas, elr=elr, min_isr=min_isr, unclean=unclean,
+            partitions=partitions)
         self.steps.append(f"begin(replicas={list(replicas)}, elr={elr}, min_isr={min_isr}, unclean={unclean})")
         self.steps.append(f"    {shown(self.now)}")
         return self
@@ -346,6 +346,43 @@ def cannot_register(run: Run) -> bool:
 # Known bugs.
 
 
+# Several partitions in one AlterPartition request (model/alter_isr/batch.py).
+
+
+@case("Each partition of an AlterPartition request has an error of its own, and the others are changed")
+def each_has_its_error(run: Run) -> bool:
+    """One request with every error of a partition, between two changes that are accepted."""
+    run.begin(replicas=(1, 2, 3), elr=False, min_isr=1, partitions=10)
+    now, epoch = run.now, run.controller.epoch
+    shrunk = {1: epoch(1), 2: epoch(2)}
+    wanted = [
+        (Change(0, shrunk, now.leader_epoch, now.partition_epoch), "NONE"),
+        (Change(1, shrunk, now.leader_epoch - 1, now.partition_epoch), "FENCED_LEADER_EPOCH"),
+        (Change(2, shrunk, now.leader_epoch + 1, now.partition_epoch), "NOT_CONTROLLER"),
+        (Change(3, shrunk, now.leader_epoch, now.partition_epoch - 1), "INVALID_UPDATE_VERSION"),
+        (Change(4, shrunk, now.leader_epoch, now.partition_epoch + 1), "NOT_CONTROLLER"),
+        (Change(5, {**shrunk, 4: epoch(4)}, now.leader_epoch, now.partition_epoch), "INVALID_REQUEST"),
+        (Change(6, {2: epoch(2)}, now.leader_epoch, now.partition_epoch), "INVALID_REQUEST"),
+        (Change(7, {1: epoch(1), 2: epoch(2) - 1}, now.leader_epoch, now.partition_epoch), "INELIGIBLE_REPLICA"),
+        (Change(99, shrunk, now.leader_epoch, now.partition_epoch), "UNKNOWN_TOPIC_OR_PARTITION"),
+        (Change(9, shrunk, now.leader_epoch, now.partition_epoch), "NONE"),
+    ]
+    answered = run.controller.alter_partitions(1, [change for change, _ in wanted])
+    run.steps += [f"{change} -> {error}" for (change, _), error in zip(wanted, answered, strict=True)]
+    changed = [index for index in range(10) if run.controller.partition(index).isr == (1, 2)]
+    return answered == [error for _, error in wanted] and changed == [0, 9]
+
+
+@case("An AlterPartition request from an earlier life of a broker changes no partition")
+def refused_as_a_whole(run: Run) -> bool:
+    run.begin(replicas=(1, 2, 3), elr=False, min_isr=1, partitions=2)
+    now, members = run.now, {1: run.controller.epoch(1)}
+    changes = [Change(index, members, now.leader_epoch, now.partition_epoch) for index in range(2)]
+    answered = run.controller.alter_partitions(1, changes, broker_epoch=run.controller.epoch(1) - 1)
+    run.steps.append(f"a request of 1 for both partitions, with an earlier broker epoch -> {answered}")
+    return answered == ["STALE_BROKER_EPOCH"] and all(run.controller.partition(each) == now for each in range(2))
+
+
 @case("KAFKA-19522: a fenced last known leader is elected")
 def fenced_last_known(run: Run) -> bool:
     """Both replicas lose their logs while they are fenced; then 2 comes back, and 1, which is away, is to lead."""
@@ -375,8 +412,7 @@ UNREACHABLE: Mapping[str, str] = {
 
 def results(kafka: Classes) -> dict[str, str]:
     found = {title: judge(Run(kafka)) for title, judge in CASES.items()}
-    if drives(kafka):
-        found |= {title: settled_of_leader(kafka, judge) for title, judge in LEADER_CASES.items()}
+    found |= {title: settled_of_leader(kafka, judge) for title, judge in LEADER_CASES.items()}
     found |= {title: judge(Voters(kafka)) for title, judge in QUORUM_CASES.items()}
     return {title: REPRODUCED if happens else REFUTED for title, happens in found.items()}
 
@@ -388,7 +424,7 @@ def schedules(kafka: Classes, asked: str) -> Iterator[tuple[str, bool, list[str]
             run = Run(kafka)
             yield title, judge(run), run.steps
     for title, of_leader in LEADER_CASES.items():
-        if asked.lower() in title.lower() and drives(kafka):
+        if asked.lower() in title.lower():
             led = Leadership(kafka)
             yield title, settled_of_leader(kafka, of_leader, led), led.steps
     for title, of_quorum in QUORUM_CASES.items():

@@ -72,14 +72,6 @@ class Example:
     def quorum(self, **constants: Any) -> Any:
         return self.module("quorum").KafkaQuorum(max_epoch=10, max_log=8, max_restarts=20, delays=2, **constants)
 
-    @property
-    def led(self) -> list[Any]:
-        """The versions whose leader can be driven. Skips the test where there is none."""
-        found = [kafka for kafka in self.kafkas if self.module("partition_broker").drives(kafka)]
-        if not found:
-            pytest.skip("no version whose Partition can be driven: set FLOODMARK_KAFKA_LIBS to 4.2 or later")
-        return found
-
     def leader_adapter(self, kafka: Any) -> Any:
         return type("Adapter", (self.module("leader_adapter").LeaderAdapter,), {"kafka": kafka})
 
@@ -254,7 +246,7 @@ def test_each_mistaken_belief_about_the_quorum_is_contradicted(example: Example)
 
 @pytest.mark.parametrize("partition", LEADERS)
 def test_the_leader_does_what_its_model_says(example: Example, partition: str) -> None:
-    found = walk(example.leader(**LEADERS[partition]), example.leader_adapter(example.led[-1]), most=100, seed=3,
+    found = walk(example.leader(**LEADERS[partition]), example.leader_adapter(example.kafkas[-1]), most=100, seed=3,
                  choice="uniform")
     assert found is None, found.mismatch
 
@@ -262,7 +254,7 @@ def test_the_leader_does_what_its_model_says(example: Example, partition: str) -
 def test_a_mistaken_belief_about_the_leader_is_contradicted(example: Example) -> None:
     belief = example.module("mistaken_leader").SendsSecondRequest
     model = belief(**example.module("leader").WALKED)
-    found = walk(model, example.leader_adapter(example.led[-1]), most=200, seed=1, choice="uniform")
+    found = walk(model, example.leader_adapter(example.kafkas[-1]), most=200, seed=1, choice="uniform")
     assert found is not None
     assert "request: the model has" in str(found.mismatch)
 
@@ -271,7 +263,7 @@ def test_a_mistaken_belief_about_the_leader_is_contradicted(example: Example) ->
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
 @pytest.mark.parametrize("partition", LEADERS)
 def test_every_leader_does_what_its_model_says(example: Example, partition: str, choice: Any) -> None:
-    for kafka in example.led:
+    for kafka in example.kafkas:
         found = walk(example.leader(**LEADERS[partition]), example.leader_adapter(kafka), most=2_000, seed=5,
                      choice=choice)
         assert found is None, f"{kafka}: {found.mismatch}"
@@ -280,7 +272,7 @@ def test_every_leader_does_what_its_model_says(example: Example, partition: str,
 @pytest.mark.slow
 def test_hypothesis_finds_no_difference_of_the_leader(example: Example) -> None:
     run_state_machine_as_test(
-        state_machine(example.leader(), example.leader_adapter(example.led[-1])),
+        state_machine(example.leader(), example.leader_adapter(example.kafkas[-1])),
         settings=settings(QUICK, max_examples=20))
 
 
@@ -288,13 +280,13 @@ def test_hypothesis_finds_no_difference_of_the_leader(example: Example) -> None:
 def test_each_mistaken_belief_about_the_leader_is_contradicted(example: Example) -> None:
     for belief, constants in example.module("mistaken_leader").BELIEFS.items():
         model = belief(**{**example.module("leader").WALKED, **constants})
-        found = walk(model, example.leader_adapter(example.led[-1]), most=10_000, seed=1, choice="uniform")
+        found = walk(model, example.leader_adapter(example.kafkas[-1]), most=10_000, seed=1, choice="uniform")
         assert found is not None, belief.__name__
 
 
 def test_counterexamples_are_taken_until_kafka_decides_otherwise(example: Example) -> None:
     found = {name: otherwise for name, _, otherwise in example.module("replayed").counterexamples(
-        EXAMPLE / "leader.toml", example.led[-1])}
+        EXAMPLE / "leader.toml", example.kafkas[-1])}
     assert found.pop("KafkaLeader") is None
     assert found
     assert all(otherwise is not None for otherwise in found.values()), found
