@@ -177,12 +177,22 @@ class Controller:
         self.written += [str(each) for each in records]
 
     def fail_over(self) -> str:
-        """A new controller replays the log. It takes the brokers for alive."""
+        """A new controller replays the log. It takes the brokers for alive, and one that shuts down asks again: until
+        then it counts as a broker that has read nothing, and no other may shut down.
+        """
         self.managers = Managers(self.kafka, self.clock)
         for offset, record in enumerate(self.log):
             self.managers.replay(record, offset)
         self.managers.cluster.activate()
+        for broker in self.incarnations:
+            if self.state(broker) == "shutting down":
+                self._note_shutdown(broker)
         return "NONE"
+
+    def _note_shutdown(self, broker: int) -> None:
+        """It may go once the others have read what is written now."""
+        manager = self.kafka.call(self.managers.cluster, "heartbeatManager")
+        self.kafka.call(manager, "maybeUpdateControlledShutdownOffset", broker, jpype.JLong(len(self.log) - 1))
 
     def set_feature(self, name: str, level: int) -> None:
         """As the cluster is formatted: the record is written without a request."""
@@ -283,8 +293,7 @@ class Controller:
                 self.heartbeat(other)
         answered = self.heartbeat(broker, shut_down=True)
         if self.state(broker) == "shutting down":
-            manager = self.kafka.call(self.managers.cluster, "heartbeatManager")
-            self.kafka.call(manager, "maybeUpdateControlledShutdownOffset", broker, jpype.JLong(len(self.log) - 1))
+            self._note_shutdown(broker)
         return answered
 
     def register_anew(self, broker: int, clean: bool) -> str:

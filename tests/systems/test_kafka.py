@@ -140,6 +140,19 @@ def test_a_seed_determines_the_run(example: Example) -> None:
     assert written[0] == written[1]
 
 
+def test_a_broker_may_shut_down_beside_another_when_the_controller_has_failed_over(example: Example) -> None:
+    for kafka in example.kafkas:
+        one = example.module("controller").Controller(kafka, [1, 2, 3, 4], (1, 2), elr=True, min_isr=2, unclean=True)
+        one.shut_down(3)
+        one.reassign([3, 4])
+        one.register_anew(2, True)
+        one.shut_down(1)
+        one.fail_over()
+        one.shut_down(4)
+        one.shut_down(4)
+        assert (one.state(1), one.state(4)) == ("shutting down", "fenced")
+
+
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_kafka_does_what_the_model_says(example: Example, cluster: str) -> None:
     for kafka in example.kafkas[-1:]:
