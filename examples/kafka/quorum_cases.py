@@ -224,7 +224,26 @@ def zombie_answers(voters: Voters) -> bool:
     return before == ("NONE", 1) and voters.describe(1)[0] != "NONE" and voters.describe(2) == ("NONE", 2)
 
 
+@case("Overlapping majorities need not overlap")
+def majorities_apart(voters: Voters) -> bool:
+    """Of voters 1, 2, 3 and of 1, 2, 4: the majorities of 1, 3 and of 2, 4 have nobody in common."""
+    address, integer = jpype.java.net.InetSocketAddress, jpype.java.lang.Integer
+    listener = voters.kafka.type("common.network.ListenerName").normalised("CONTROLLER")
+    sets = []
+    for members in ((1, 2, 3), (1, 2, 4)):
+        addresses = jpype.java.util.HashMap()
+        for member in members:
+            addresses.put(integer(member), address.createUnresolved(f"r{member}", 9000))
+        sets.append(voters.kafka.type("raft.VoterSet").fromInetSocketAddresses(listener, addresses))
+    overlap = bool(sets[0].hasOverlappingMajority(sets[1]))
+    voters.steps.append(f"of {sets[0].voterIds()} and {sets[1].voterIds()}, hasOverlappingMajority says {overlap}")
+    return overlap
+
+
 QUORUM_UNREACHABLE = {
+    "Half of the voters may be all that hold an acknowledged record": "changes of the voter set, taken back",
+    "A leader that has removed itself may forget to resign": "changes of the voter set, which are not driven here",
+    "A controller that is removed joins again": "changes of the voter set, which are not driven here",
     "Votes may be split forever": "timers of several clients that run out together, again and again",
     "An observer whose leader has resigned": "observers, which are not driven here",
     "A leader that is no voter any more deposes the next": "changes of the voter set, which are not driven here",

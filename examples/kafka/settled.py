@@ -283,6 +283,7 @@ def unclean_cancellation(run: Run) -> bool:
     return run.now.leader == 2 and not run.now.recovering
 
 
+@case("A new min.insync.replicas leaves nobody eligible")
 @case("Setting min.insync.replicas takes a partition offline for good")
 def offline_for_good(run: Run) -> bool:
     """The ELR of a partition without a leader is cleared. All replicas come back, and none can be elected."""
@@ -293,6 +294,31 @@ def offline_for_good(run: Run) -> bool:
     run.do("unfence", 1)
     run.do("unfence", 2)
     return run.now.leader is None
+
+
+@case("A cancellation leaves the ELR with a broker that is no replica")
+def cancelled_stranger(run: Run) -> bool:
+    run.begin()
+    run.isr(1)
+    run.do("reassign", [3, 4])
+    run.isr(1, 3)
+    run.do("reassign", None)
+    return 3 in run.now.elr and 3 not in run.now.replicas
+
+
+@case("The controller counts the replicas of another partition")
+def counts_partition_zero(run: Run) -> bool:
+    """With one replica left in partition 0, whoever leaves the ISR of partition 1 is not eligible."""
+    eligible = []
+    for reassigned in (False, True):
+        run.begin(partitions=2)
+        if reassigned:
+            run.do("reassign", [1])
+        run.do("fence", 2)
+        other = run.controller.partition(1)
+        run.steps.append(f"    partition 1 has {shown(other)}")
+        eligible.append(other.elr)
+    return eligible == [(2,), ()]
 
 
 @case("The last known leader is nobody")
@@ -406,6 +432,7 @@ def directories(run: Run) -> bool:
 
 UNREACHABLE: Mapping[str, str] = {
     "The topic command sends two requests": "`TopicCommand`, with a cluster that answers it",
+    "The last known leader may be no replica any more": "an override of a reassignment while nobody is in sync",
 }
 """Findings that none of these classes decides, and the class that does."""
 
