@@ -19,7 +19,7 @@ from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walker import Strategy, Walking
+from floodmark.checkers.simulation.walker import Walking, WalkStrategy
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.language.errors import SourceError
 
@@ -47,7 +47,7 @@ def quick_checks(one_in: int) -> Iterator[Check]:
     yield from every[::one_in]
 
 
-def walked(check: Check, walks: int, seed: int, strategy: Strategy) -> SearchResult:
+def walked(check: Check, walks: int, seed: int, strategy: WalkStrategy) -> SearchResult:
     """Walks through a check's model, by one worker."""
     return simulate(check.model(), check.properties(), Options(workers=1), Walking(walks, STEPS, seed, strategy))
 
@@ -66,7 +66,7 @@ def shares(every: Sequence[Check], totals: Sequence[int]) -> list[str]:
         "| strategy | steps | median share of the states | least | most | interval contained the truth |",
         "|---|---|---|---|---|---|",
     ]
-    for strategy in Strategy:
+    for strategy in WalkStrategy:
         for total in totals:
             reached, right, asked = [], 0, 0
             for check, states in known:
@@ -101,7 +101,7 @@ def designs(every: Sequence[Check], seeds: int) -> list[str]:
         "| strategy | found by every seed | by some | by none | median steps | nine in ten | fewer than a search |",
         "|---|---|---|---|---|---|---|",
     ]
-    for strategy in Strategy:
+    for strategy in WalkStrategy:
         steps: list[float] = []
         every_seed = some = none = fewer = 0
         for check, generated in zip(flawed, search, strict=True):
@@ -121,7 +121,7 @@ def designs(every: Sequence[Check], seeds: int) -> list[str]:
     return lines
 
 
-def _until(check: Check, seed: int, strategy: Strategy) -> int | None:
+def _until(check: Check, seed: int, strategy: WalkStrategy) -> int | None:
     """The steps of all walks until one meets a violation; None if none does."""
     found = walked(check, LIMIT // STEPS, seed, strategy)
     return found.generated if found.violations else None
@@ -142,7 +142,7 @@ def speed(names: Sequence[str]) -> list[str]:
 
 def _rate(check: Check) -> float:
     before = time.process_time()
-    found = walked(check, 20_000, 1, Strategy.ACTIONS)
+    found = walked(check, 20_000, 1, WalkStrategy.ACTIONS)
     return found.generated / (time.process_time() - before)
 
 

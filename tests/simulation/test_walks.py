@@ -33,14 +33,14 @@ from floodmark.checkers.search_result import Limit, Limits, Options, SearchResul
 from floodmark.checkers.simulation import shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Strategy, Walker, Walking
+from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.language.model import State
 from floodmark.language.reference import holds, initial_states, successors
 
 Digit = Annotated[int, Between(0, 9)]
 ALONE = Options(workers=1)
-EVERY_STRATEGY = pytest.mark.parametrize("strategy", Strategy, ids=lambda it: it.name.lower())
+EVERY_STRATEGY = pytest.mark.parametrize("strategy", WalkStrategy, ids=lambda it: it.name.lower())
 SPECS = ("alter_isr/core", "kraft/quorum", "reassignment/kip236", "zk_controller/core")
 
 
@@ -139,13 +139,13 @@ class LivelyRing(Ring):
 
 
 def walked(
-    model: Model, strategy: Strategy = Strategy.ACTIONS, walks: int = 1000, steps: int = 60, seed: int = 1,
+    model: Model, strategy: WalkStrategy = WalkStrategy.ACTIONS, walks: int = 1000, steps: int = 60, seed: int = 1,
     options: Options = ALONE,
 ) -> SearchResult:
     return simulate(model, list(collect(type(model), []).values()), options, Walking(walks, steps, seed, strategy))
 
 
-def paths(model: Model, strategy: Strategy, walks: int, steps: int) -> list[list[State]]:
+def paths(model: Model, strategy: WalkStrategy, walks: int, steps: int) -> list[list[State]]:
     """The states of each walk, from a walker whose walks end at the last step."""
     code = build_walk_code(model, {}, good=False)
     layout = code.interface.layout
@@ -156,7 +156,7 @@ def paths(model: Model, strategy: Strategy, walks: int, steps: int) -> list[list
 
 @EVERY_STRATEGY
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_walk_is_a_run_of_the_model(spec: str, strategy: Strategy) -> None:
+def test_a_walk_is_a_run_of_the_model(spec: str, strategy: WalkStrategy) -> None:
     model = checks(read_all(Path(f"specs/{spec}.toml"))[0], CheckSettings())[0].model()
     begin = [state for _, state in initial_states(model)]
     for path in paths(model, strategy, 2, 12):
@@ -166,7 +166,7 @@ def test_a_walk_is_a_run_of_the_model(spec: str, strategy: Strategy) -> None:
 
 
 @EVERY_STRATEGY
-def test_the_same_seed_is_the_same_walks_with_any_number_of_workers(strategy: Strategy) -> None:
+def test_the_same_seed_is_the_same_walks_with_any_number_of_workers(strategy: WalkStrategy) -> None:
     model = Ring(nodes=3)
     one, two, three = (walked(model, strategy, options=Options(workers=count)) for count in (1, 2, 3))
     for other in (two, three):
@@ -176,7 +176,7 @@ def test_the_same_seed_is_the_same_walks_with_any_number_of_workers(strategy: St
 
 
 @EVERY_STRATEGY
-def test_the_same_seed_finds_the_same_counterexample_with_any_number_of_workers(strategy: Strategy) -> None:
+def test_the_same_seed_finds_the_same_counterexample_with_any_number_of_workers(strategy: WalkStrategy) -> None:
     found = [walked(OrderedRing(), strategy, options=Options(workers=count)) for count in (1, 2, 3)]
     assert found[0].violations
     assert [it.violations for it in found] == [found[0].violations] * 3
@@ -184,16 +184,17 @@ def test_the_same_seed_finds_the_same_counterexample_with_any_number_of_workers(
 
 
 @pytest.mark.parametrize(
-    ("strategy", "share"), [(Strategy.ACTIONS, 1 / 2), (Strategy.INSTANCES, 1 / 4), (Strategy.PRIORITIES, 1 / 2)]
+    ("strategy", "share"),
+    [(WalkStrategy.ACTIONS, 1 / 2), (WalkStrategy.INSTANCES, 1 / 4), (WalkStrategy.PRIORITIES, 1 / 2)],
 )
-def test_a_strategy_draws_actions_or_instances_alike(strategy: Strategy, share: float) -> None:
+def test_a_strategy_draws_actions_or_instances_alike(strategy: WalkStrategy, share: float) -> None:
     found = walked(Race(), strategy, walks=8000, steps=1)
     assert abs(found.actions["left"] / 8000 - share) < 0.02
     assert found.actions["left"] + found.actions["right"] == 8000
 
 
 def test_each_instance_of_an_action_is_as_likely_as_another() -> None:
-    ends = Counter(path[-1] for path in paths(Race(), Strategy.ACTIONS, 1200, 1))
+    ends = Counter(path[-1] for path in paths(Race(), WalkStrategy.ACTIONS, 1200, 1))
     shares = sorted(count / 1200 for count in ends.values())
     assert len(shares) == 4
     assert max(abs(share - 1 / 6) for share in shares[:3]) < 0.04
@@ -202,7 +203,7 @@ def test_each_instance_of_an_action_is_as_likely_as_another() -> None:
 def test_walks_of_a_swarm_leave_actions_out() -> None:
     anew = [
         any(sum(after[0].values()) < sum(before[0].values()) for before, after in itertools.pairwise(path))
-        for path in paths(Ring(), Strategy.SWARM, 40, 27)
+        for path in paths(Ring(), WalkStrategy.SWARM, 40, 27)
     ]
     assert {True, False} == set(anew)
 
@@ -279,7 +280,7 @@ def test_a_deadlock_is_found_where_it_is_a_violation() -> None:
 
 
 def test_a_swarm_without_some_actions_has_no_deadlock() -> None:
-    assert not walked(Ring(), Strategy.SWARM, options=Options(workers=1, deadlock=True)).violations
+    assert not walked(Ring(), WalkStrategy.SWARM, options=Options(workers=1, deadlock=True)).violations
 
 
 def test_a_violation_outside_of_the_boundary_is_found() -> None:
@@ -311,7 +312,7 @@ def test_a_walk_that_is_taken_again_must_be_the_same(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Walker, "take", lambda *_: Hit(3, 3, Problem.WRONG_STEP, 0))
     code = build_walk_code(Ring(), {}, good=False)
     begin = [code.interface.layout.pack(state) for _, state in initial_states(Ring())]
-    taken = Walker(code, begin, Walking(64, 10, 0, Strategy.ACTIONS), 0, False)
+    taken = Walker(code, begin, Walking(64, 10, 0, WalkStrategy.ACTIONS), 0, False)
     with pytest.raises(RuntimeError, match="another one"):
         taken.path(Hit(2, 2, Problem.FALSE_STATE, 1))
     assert GROUP == walker.GROUP

@@ -201,7 +201,7 @@ class Premise:
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class WalkFigures:
     """How random walks covered a model: ``walks`` of up to ``steps`` steps each, drawn from ``seed``.
 
     ``exact`` is whether the number of distinct states was counted and not estimated, ``once`` how many of them were
@@ -259,7 +259,7 @@ class SearchResult:
     workers: int = 1
     state_bits: int = 0
     notes: list[str] = field(default_factory=list)
-    walked: Walked | None = None
+    walked: WalkFigures | None = None
 
 
 Watcher = Callable[[Progress], None]

@@ -22,7 +22,7 @@ from floodmark.checkers.report.liveness import (
     superfluous_lines,
 )
 from floodmark.checkers.report.trace import marked, trace_lines
-from floodmark.checkers.search_result import SearchResult, Violation, Walked
+from floodmark.checkers.search_result import SearchResult, Violation, WalkFigures
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.liveness_findings import undetermined
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
@@ -124,7 +124,7 @@ def figures(result: CheckResult) -> str:
     return f"{size}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
 
 
-def walked(found: SearchResult, walks: Walked, taken: str) -> str:
+def walked(found: SearchResult, walks: WalkFigures, taken: str) -> str:
     """How far random walks came: ``2,000 walks (actions, seed 0), 201,354 states, 9,247 of them distinct, ...``."""
     about = "" if walks.exact else "about "
     return (

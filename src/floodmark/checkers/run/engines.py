@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from floodmark.checkers.engine import ClusterEngine, Engine
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.reference.engine import Reference
-from floodmark.checkers.simulation.engine import Walks
+from floodmark.checkers.simulation.engine import RandomWalks
 from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.verdict.check import Check, EngineName
 
 _NATIVE, _SPARK = Native(), Spark()
 _NAMED: Mapping[EngineName, Engine] = {"native": _NATIVE, "spark": _SPARK, "reference": Reference()}
-_AUTOMATIC: tuple[Engine, ...] = (Walks(), _SPARK, _NATIVE)
+_AUTOMATIC: tuple[Engine, ...] = (RandomWalks(), _SPARK, _NATIVE)
 """``--engine auto`` selects the first of these that a check asks for."""
 
 

@@ -23,7 +23,7 @@ from floodmark.checkers.search_result import (
     SearchResult,
     Stop,
     Violation,
-    Walked,
+    WalkFigures,
 )
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.checkers.verdict.divergence import Divergence, Ruling, Said
@@ -160,7 +160,7 @@ def _search_result(model: Model, properties: Sequence[Property], entry: WrittenE
         vacuous=[Premise(**premise) for premise in entry["vacuous"]],
         liveness=_findings(model, properties, entry["liveness"]),
         assumed=tuple(entry["fairness"]),
-        walked=None if entry["walked"] is None else Walked(**entry["walked"]),
+        walked=None if entry["walked"] is None else WalkFigures(**entry["walked"]),
     )
 
 

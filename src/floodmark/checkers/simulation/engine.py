@@ -11,7 +11,7 @@ from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model
 
 
-class Walks(Engine):
+class RandomWalks(Engine):
     """Takes random walks, where a spec or the command asks for them."""
 
     def asked_for(self, check: Check) -> bool:
@@ -24,9 +24,9 @@ class Walks(Engine):
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
     ) -> SearchResult:
         from floodmark.checkers.simulation.simulate import simulate
-        from floodmark.checkers.simulation.walker import Strategy, Walking
+        from floodmark.checkers.simulation.walker import Walking, WalkStrategy
 
         asked = check.walks
         assert asked is not None
-        walking = Walking(asked.walks, asked.steps, asked.seed, Strategy[asked.strategy.upper()])
+        walking = Walking(asked.walks, asked.steps, asked.seed, WalkStrategy[asked.strategy.upper()])
         return simulate(model, properties, check.options, walking, watch)

@@ -40,7 +40,7 @@ def shrunk(model: Model, violation: Violation, prop: Property | None, kernel: Ke
     shortest = _searched(model, violation, prop)
     if shortest is not None:
         return shortest
-    judge = _Judge(model, violation, prop)
+    judge = _SameViolation(model, violation, prop)
     trace = _with_fewer_steps(judge, violation.trace)
     return replace(violation, trace=_with_shortcuts(judge, trace, kernel))
 
@@ -59,7 +59,7 @@ def _searched(model: Model, violation: Violation, prop: Property | None) -> Viol
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
+class _SameViolation:
     """Whether a trace shows a certain violation."""
 
     model: Model
@@ -114,7 +114,7 @@ class _Judge:
         return None
 
 
-def _with_fewer_steps(judge: _Judge, trace: tuple[TraceState, ...]) -> tuple[TraceState, ...]:
+def _with_fewer_steps(judge: _SameViolation, trace: tuple[TraceState, ...]) -> tuple[TraceState, ...]:
     """The trace without the steps that it does not need. One that cannot be judged again is returned as it is."""
     best = judge.replayed(trace[0], [at.step for at in trace[1:]])
     if best is None:
@@ -136,7 +136,7 @@ def _with_fewer_steps(judge: _Judge, trace: tuple[TraceState, ...]) -> tuple[Tra
     return best
 
 
-def _with_shortcuts(judge: _Judge, trace: tuple[TraceState, ...], kernel: Kernel) -> tuple[TraceState, ...]:
+def _with_shortcuts(judge: _SameViolation, trace: tuple[TraceState, ...], kernel: Kernel) -> tuple[TraceState, ...]:
     """The trace by shorter ways between its states."""
     layout = kernel.interface.layout
     stepper = Stepper(kernel.model, kernel.interface)
@@ -185,7 +185,7 @@ def _around(path: Sequence[Packed], at: int, stepper: Stepper) -> tuple[list[Pac
 
 
 def _rebuilt(
-    judge: _Judge, trace: tuple[TraceState, ...], at: int, way: Sequence[State], joins: int
+    judge: _SameViolation, trace: tuple[TraceState, ...], at: int, way: Sequence[State], joins: int
 ) -> tuple[TraceState, ...] | None:
     """The trace with a part of it replaced by a shorter way, whose steps CPython finds."""
     steps = [it.step for it in trace[1 : at + 1]]

@@ -32,7 +32,7 @@ from floodmark.checkers.search_result import (
     Stop,
     TraceState,
     Violation,
-    Walked,
+    WalkFigures,
     Watcher,
 )
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
@@ -174,7 +174,7 @@ class _Simulation:
         for place, name in enumerate(self.code.interface.state_predicates):
             if self.by_name[name].kind == "reachable" and reached >> place & 1:
                 found.reached[name] = ()
-        found.walked = Walked(
+        found.walked = WalkFigures(
             walks=min(self.groups.next * GROUP, self.walking.walks),
             steps=self.walking.steps,
             seed=self.walking.seed,

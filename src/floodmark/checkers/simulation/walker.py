@@ -21,7 +21,7 @@ SEEN_WORDS = 1 << 14
 """Words of the bits by which walks for novel states know what was seen: of a million states, one in two is mistaken."""
 
 
-class Strategy(IntEnum):
+class WalkStrategy(IntEnum):
     """How a walk draws its next step; the names are those of the command line."""
 
     ACTIONS = loops.BY_ACTION
@@ -46,7 +46,7 @@ class Walking:
     walks: int
     steps: int
     seed: int
-    strategy: Strategy
+    strategy: WalkStrategy
 
 
 class Problem(IntEnum):
