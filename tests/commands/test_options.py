@@ -54,8 +54,8 @@ GIVEN = CheckSettings(
     keep_states="c",
     keep_results="d",
 )
-NOT_REPEATED = {"workers", "only_variant", "compare", "checkpoint", "resume", "keep_states", "keep_results"}
-"""Settings that do not matter to what is found: how fast, what else is written, and which of several checks it is."""
+NOT_REPEATED = {"only_variant", "compare", "checkpoint", "resume", "keep_states", "keep_results"}
+"""Settings that do not matter to what is found: what else is written, and which of several checks it is."""
 
 
 def test_the_command_that_reproduces_has_every_setting_that_matters(

@@ -119,7 +119,7 @@ def expressions(draw: st.DrawFn, depth: int = 4) -> str:
         st.builds("{}({}, {})".format, st.sampled_from(["min", "max"]), inner, inner),
         st.builds("({} if {} {} {} else {})".format, inner, inner, order, inner, inner),
         st.builds("sum({} for i in {})".format, st.sampled_from(["i", "i % 5", "i // 3", "-i", "1"]), ends),
-        st.builds("{}((i for i in {}), default={})".format, st.sampled_from(["min", "max"]), ends, inner),
+        st.builds("{}((i for i in {}), default={})".format, st.sampled_from(["min", "max"]), ends, leaves),
         st.builds("sum({} + i for i in range(m.few, m.few + 3))".format, inner),
         st.builds("grown({}, m.count)".format, inner),
         st.builds("{}({}, {})".format, st.sampled_from(["first", "last"]), inner, inner),

@@ -155,7 +155,7 @@ def test_many_searches_get_more_partitions_when_they_outgrow_them(
 
 
 def repartitioned(seed: int, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, states in (("STATES", 14), ("MAX_STATES", 16), ("FEW_STATES", 1), ("GROWTH", 1)):
+    for name, states in (("STATES", 14), ("MAX_STATES", 16), ("MIN_STATES_FOR_CORE", 1), ("GROWTH", 1)):
         monkeypatch.setattr(partition_count, name, states)
     monkeypatch.setattr(cluster, "MAX_BYTES", (-1, 40, MAX_BYTES)[seed % 3])
     machines = Machines(root / str(seed), random.Random(seed), often=0.0 if seed == 0 else 0.002)

@@ -60,4 +60,4 @@ def test_a_majority_of_each_leader_is_a_cycle_with_the_lines_of_lemmas_and_laws(
     lines = cycle_lines(system, chosen, "election_timeout", "only_candidates_hold_votes")
     assert "instantiation may not terminate: Replica -> Set[Replica] -> Replica" in lines
     assert any("the_election_is_over (invariants/kraft/quorum_lemmas.py:" in line for line in lines)
-    assert any("what is known of the size of Set[Replica]" in line for line in lines)
+    assert any("in a law about the size of Set[Replica]" in line for line in lines)

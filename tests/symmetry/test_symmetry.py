@@ -584,7 +584,7 @@ def test_a_proof_is_kept_for_the_same_part_only(tmp_path: Path, monkeypatch: pyt
     text = model_text(action_text("require(self.node in (Node(1), Node(2)))  #!\nself.x = 1"))
     search(load(tmp_path, text), reference, options)
     with monkeypatch.context() as patch:
-        asked = "floodmark.checkers.symmetry.obligations.Judge.doubt"
+        asked = "floodmark.checkers.symmetry.obligations.SymmetryProver.doubt"
         patch.setattr(asked, lambda *_: pytest.fail("z3 was asked again"))
         search(load(tmp_path, text), reference, options)
     refused(tmp_path, text, reference, nodes=3)
