@@ -94,8 +94,7 @@ def test_a_counterexample_is_walked_left_and_found_again(tab: Browser, isr: str)
 
 def test_an_address_is_all_that_another_person_needs(tab: Browser, isr: str) -> None:
     """The address of a path is readable, comes back to it, and so does the browser's own way back."""
-    opened(tab, isr)
-    tab.evaluate("document.querySelector('.take').click()")
+    opened(tab, f"{isr}#design=JoinsBelowHighWatermark&path=start()")  # without a path it opens at the violation
     tab.until(HERE, "step 1 of 1")
     tab.evaluate("[...document.querySelectorAll('.take')].find(it => it.dataset.step.includes('shrink')).click()")
     tab.until(HERE, "step 2 of 2")
