@@ -30,7 +30,7 @@ from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read_all
 from floodmark.checkers.search_result import Limit, Limits, Options, SearchResult
-from floodmark.checkers.simulation import shrinking, walker
+from floodmark.checkers.simulation import sample, shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
@@ -216,6 +216,22 @@ def test_long_walks_visit_all_states_that_a_search_finds() -> None:
     assert found.walked.exact
     assert found.distinct == exact.distinct
     assert "somebody_is_at_nine" in found.reached
+
+
+def test_a_small_sample_estimates_the_distinct_states_alike_for_any_number_of_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exact = walked(Ring(), walks=3000)
+    monkeypatch.setattr(walker, "SAMPLE_CELLS", 256)
+    monkeypatch.setattr(sample, "MAX_SAMPLE", 128)
+    one, two = (walked(Ring(), walks=3000, options=Options(workers=count)) for count in (1, 2))
+    assert exact.walked is not None
+    assert exact.walked.exact
+    assert one.walked is not None
+    assert not one.walked.exact
+    assert one.walked == two.walked
+    assert one.distinct == two.distinct
+    assert abs(one.distinct / exact.distinct - 1) < 0.4  # four standard errors of so small a sample
 
 
 def test_walks_without_a_violation_do_not_complete_a_search() -> None:
