@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from floodmark import Between, Model, action, invariant, reachable
 from floodmark.checkers.codegen import llvm_ir as llvm
 from floodmark.checkers.codegen.bits import I64, const
-from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
 from floodmark.checkers.codegen.model_module import COUNTERS, FAILED, _failure, _function
+from floodmark.checkers.codegen.statements import Statements
 from floodmark.checkers.native import search as native
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.compiler.ir import Arithmetic, Compare, Expr, walk
@@ -132,14 +132,14 @@ def compiled(layout: Layout, nodes: Sequence[Expr], effort: Effort) -> MachineCo
     module = llvm.Module("values")
     for number, node in enumerate(nodes):
         function = _function(module, f"value{number}", I64, 2)
-        emitter = Effects(function, layout, function.args[1], 0)
-        leave = emitter.block("gave.up")
-        emitter.failed = _failure(emitter, leave)
+        code = Statements(function, layout, function.args[1], 0)
+        leave = code.routine.block("gave.up")
+        code.routine.failed = _failure(code, leave)
         llvm.IRBuilder(leave).ret(const(0))
-        pointers = [emitter.builder.gep(function.args[0], [const(index)]) for index in range(layout.words)]
-        emitter.bind_words("new", pointers)
-        emitter.builder.ret(emitter.emit(node))
-        emitter.finish()
+        pointers = [code.builder.gep(function.args[0], [const(index)]) for index in range(layout.words)]
+        code.states.words["new"] = pointers
+        code.builder.ret(code.expressions.emit(node))
+        code.routine.finish()
     return MachineCode([_compile(module, effort)])
 
 

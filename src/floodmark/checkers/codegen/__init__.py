@@ -1,13 +1,14 @@
 """The back end that generates machine code: a model's expression graph (``floodmark/compiler/ir.py``) as LLVM code.
 
 ``model_module.py`` is where to begin: the functions that a model's code consists of, ``expand``, ``check`` and
-``canonical``. It builds on these files, each on top of the ones before it:
+``canonical``. Each is the work of a ``Statements`` (``statements.py``: statements and calls), which has a ``Routine``
+(``routine.py``: one function with its blocks and loops), the ``StateWords`` (``state_words.py``: the variables of a
+state) and the ``Expressions`` (``expressions.py``), and these the ``Comprehensions`` (``comprehensions.py``). What they
+write into a routine is in functions:
 
-- ``llvm_ir.py``: LLVM's text, written instruction by instruction; ``bits.py``: packed values; ``routine.py``: one
-  function with its blocks and loops; ``windows.py``: parts of codes at offsets known at run time; ``elements.py``:
-  iteration; ``containers.py``: sets and sequences; ``conversions.py``: a value in another type; ``state_words.py``: the
-  variables of a state;
-  ``comprehensions.py``: comprehensions; ``emitter.py``: expressions; ``effects.py``: statements and calls.
+- ``llvm_ir.py``: LLVM's text, written instruction by instruction; ``bits.py``: packed values; ``windows.py``: parts of
+  codes at offsets known at run time; ``elements.py``: iteration; ``containers.py``: sets and sequences;
+  ``conversions.py``: a value in another type.
 - ``guard_order.py``: the order in which parameters are chosen and guards are tried.
 - ``signature.py`` and ``permutation.py``: the state that represents an orbit (``floodmark/compiler/renaming.py``
   defines which one that is).
@@ -19,7 +20,7 @@ Decisions:
 
 - LLVM's text is written by a file of our own: llvmlite's builder took longer than LLVM for a small model, and what is
   known while code is written (a constant, what a block has just computed) never reaches LLVM.
-- A helper that is large with all that it calls is a function of its own (``effects.py``), once for each part.
+- A helper that is large with all that it calls is a function of its own (``statements.py``), once for each part.
 - LLVM is used for everything, and numba for nothing. Importing a second compiler costs more than the whole first check
   of a small spec, and the loops have to be specialised for each state width.
 - Code comes in parts, one for each action and property. Parts compiled without optimisation are cached by the

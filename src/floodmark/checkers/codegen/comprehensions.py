@@ -6,12 +6,12 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
+from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen.bits import I1, I64, Value, code_of, const, register, resize, value_of
-from floodmark.checkers.codegen.state_words import StateWords
+from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.windows import Window
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.ir import Domain, Expr, Range, Reduce, Sorted, Universe
-from floodmark.compiler.visitor import Visitor
 from floodmark.language.types import (
     MapType,
     SeqType,
@@ -20,15 +20,13 @@ from floodmark.language.types import (
 )
 
 
-class Folds(StateWords, Visitor[Value]):
-    """A routine that can run comprehensions."""
+class Comprehensions:
+    """Emits loops over domains, with what ``emit`` makes of the expressions in them."""
 
-    def emit(self, node: Expr) -> Value:
-        """The value of an expression."""
-        outer, self.builder.place = self.builder.place, node.at
-        value = node.accept(self)
-        self.builder.place = outer
-        return value
+    def __init__(self, routine: Routine, emit: Callable[[Expr], Value]) -> None:
+        self.routine = routine
+        self.builder = routine.builder
+        self.emit = emit
 
     @contextmanager
     def over(self, domain: Domain, of: Type, distinct: bool = False) -> Any:
@@ -38,41 +36,41 @@ class Folds(StateWords, Visitor[Value]):
         """
         match domain:
             case Universe(kind):
-                with self.codes(kind) as (code, onward, leave):
+                with elements.codes(self.routine, kind) as (code, onward, leave):
                     yield value_of(self.builder, kind, code), onward, leave
             case Range():
                 low, high = self.emit(domain.low), self.emit(domain.high)
-                with self.counting(low, high, domain.step) as (index, onward, leave):
+                with self.routine.counting(low, high, domain.step) as (index, onward, leave):
                     yield index, onward, leave
             case _:
-                with self._elements(self.emit(domain), domain.type, distinct) as (value, onward, leave):
+                with elements.iterate(self.routine, self.emit(domain), domain.type, distinct) as (value, onward, leave):
                     yield value, onward, leave
 
-    def visit_sorted(self, node: Sorted) -> Value:
+    def sort(self, node: Sorted) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
         code = self.emit(node.seq)
-        length = self.seq_length(kind, code)
-        result = self.window(code)
-        with self.counting(const(1), length) as (index, _, _):
+        length = elements.seq_length(self.routine, kind, code)
+        result = windows.of(self.routine, code)
+        with self.routine.counting(const(1), length) as (index, _, _):
             self._sink(kind, result, index, node.reverse)
         return result.code()
 
     def _sink(self, kind: SeqType, result: Window, index: Value, reverse: bool) -> None:
         """One round of an insertion sort: moves the element at ``index`` to its place among those before it."""
         width = kind.element.bits
-        with self.counting(index, const(0), -1) as (position, _, leave):
-            high_at = self.seq_offset(kind, position)
+        with self.routine.counting(index, const(0), -1) as (position, _, leave):
+            high_at = elements.seq_offset(self.routine, kind, position)
             low_at = self.builder.sub(high_at, const(width))
             high, low = result.cut(high_at, width), result.cut(low_at, width)
             swap = self.builder.icmp_unsigned(">" if reverse else "<", high, low)
-            exchange = self.block("exchange")
+            exchange = self.routine.block("exchange")
             self.builder.cbranch(swap, exchange, leave)
             self.builder.position_at_end(exchange)
             for place in (high_at, low_at):
                 result.flip(place, width, self.builder.xor(high, low))
 
-    def visit_reduce(self, node: Reduce) -> Value:
+    def reduce(self, node: Reduce) -> Value:
         match node.kind:
             case "any" | "all":
                 return self._any_or_all(node)
@@ -93,20 +91,20 @@ class Folds(StateWords, Visitor[Value]):
             return
         generator = node.generators[depth]
         with self.over(generator.domain, generator.variable.type) as (value, onward, _):
-            self.builder.store(value, self.variable(generator.variable))
+            self.builder.store(value, self.routine.variable(generator.variable))
             for condition in generator.conditions:
-                self._skip_unless(self.emit(condition), onward)
+                self.routine.skip_unless(self.emit(condition), onward)
             self.generate(node, body, depth + 1)
 
     def _any_or_all(self, node: Reduce) -> Value:
         looking_for = node.kind == "any"
-        result = self.room(I1, node.kind)
+        result = self.routine.room(I1, node.kind)
         self.builder.store(const(int(not looking_for), I1), result)
-        leave = self.block("found")
+        leave = self.routine.block("found")
 
         def body() -> None:
             value = self.emit(node.body)
-            hit, onward = self.block("hit"), self.block("miss")
+            hit, onward = self.routine.block("hit"), self.routine.block("miss")
             if looking_for:
                 self.builder.cbranch(value, hit, onward)
             else:
@@ -122,19 +120,19 @@ class Folds(StateWords, Visitor[Value]):
         return self.builder.load(result)
 
     def _sum(self, node: Reduce) -> Value:
-        result = self.room(I64, "sum")
+        result = self.routine.room(I64, "sum")
         self.builder.store(const(0), result)
 
         def body() -> None:
             value, total = self.emit(node.body), self.builder.load(result)
-            add = self.builder.add if not may_outgrow(node) else lambda a, b: self.exactly("+", a, b)
+            add = self.builder.add if not may_outgrow(node) else lambda a, b: self.routine.exactly("+", a, b)
             self.builder.store(add(total, value), result)
 
         self.generate(node, body)
         return self.builder.load(result)
 
     def _best(self, node: Reduce) -> Value:
-        result, some = self.room(I64, node.kind), self.room(I1, "some")
+        result, some = self.routine.room(I64, node.kind), self.routine.room(I1, "some")
         self.builder.store(const(0, I1), some)
         self.builder.store(const(0), result)
 
@@ -147,21 +145,21 @@ class Folds(StateWords, Visitor[Value]):
 
         self.generate(node, body)
         if node.default is None:
-            self.fail_unless(self.builder.load(some))
+            self.routine.fail_unless(self.builder.load(some))
         else:
-            with self.when(self.builder.not_(self.builder.load(some))):
+            with self.routine.when(self.builder.not_(self.builder.load(some))):
                 self.builder.store(self.emit(node.default), result)
         return self.builder.load(result)
 
     def _set_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, SetType)
-        result = self.room(register(kind.bits), "set")
+        result = self.routine.room(register(kind.bits), "set")
         self.builder.store(const(0, register(kind.bits)), result)
 
         def body() -> None:
             item = code_of(self.builder, kind.element, self.emit(node.body))
-            self.builder.store(self.with_element(kind, self.builder.load(result), item), result)
+            self.builder.store(containers.with_element(self.routine, kind, self.builder.load(result), item), result)
 
         self.generate(node, body)
         return self.builder.load(result)
@@ -169,12 +167,12 @@ class Folds(StateWords, Visitor[Value]):
     def _seq_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
-        result, count = self.blank(register(kind.bits)), self.room(I64, "count")
+        result, count = windows.blank(self.routine, register(kind.bits)), self.routine.room(I64, "count")
         self.builder.store(const(0), count)
 
         def body() -> None:
             index = self.builder.load(count)
-            self.append(kind, result, index, self.emit(node.body))
+            containers.append(self.routine, kind, result, index, self.emit(node.body))
             self.builder.store(self.builder.add(index, const(1)), count)
 
         self.generate(node, body)
@@ -184,12 +182,12 @@ class Folds(StateWords, Visitor[Value]):
     def _map_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, MapType) and node.key is not None
-        result = self.blank(register(kind.bits))
+        result = windows.blank(self.routine, register(kind.bits))
 
         def body() -> None:
             assert node.key is not None
             value = code_of(self.builder, kind.value, self.emit(node.body))
-            result.write(self.map_offset(kind, self.emit(node.key)), kind.value.bits, value)
+            result.write(elements.map_offset(self.routine, kind, self.emit(node.key)), kind.value.bits, value)
 
         self.generate(node, body)
         return result.code()

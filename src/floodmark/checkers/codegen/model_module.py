@@ -21,9 +21,9 @@ from functools import lru_cache
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
-from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guard_order import GuardOrder, plan
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
+from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.identity_key import MAX_KEYS, Itself
@@ -203,8 +203,8 @@ class _ProgramParts:
     def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> CodePart:
         return CodePart(name, self.fingerprints.of(name, *key), emit)
 
-    def _pointers(self, emitter: Effects, base: Value) -> list[Value]:
-        return [emitter.builder.gep(base, [const(index)]) for index in range(self.words)]
+    def _pointers(self, code: Statements, base: Value) -> list[Value]:
+        return [code.builder.gep(base, [const(index)]) for index in range(self.words)]
 
     def _predicate(self, predicate: Predicate, symbol: str, first_premise: int) -> CodePart:
         """One predicate as a function: (state*, context*) or (old*, new*, context*) -> bool."""
@@ -212,15 +212,15 @@ class _ProgramParts:
 
         def emit(module: ir.Module) -> None:
             function = _function(module, symbol, I1, 3 if transition else 2)
-            emitter = Effects(function, self.interface.layout, function.args[-1], first_premise)
-            leave = emitter.block("gave.up")
-            emitter.failed = _failure(emitter, leave)
+            code = Statements(function, self.interface.layout, function.args[-1], first_premise)
+            leave = code.routine.block("gave.up")
+            code.routine.failed = _failure(code, leave)
             ir.IRBuilder(leave).ret(const(int(predicate.kind != "boundary"), I1))
-            emitter.bind_words("new", self._pointers(emitter, function.args[-2]))
+            code.states.words["new"] = self._pointers(code, function.args[-2])
             if transition:
-                emitter.bind_words("old", self._pointers(emitter, function.args[0]))
-            emitter.builder.ret(emitter.emit(predicate.value))
-            emitter.finish()
+                code.states.words["old"] = self._pointers(code, function.args[0])
+            code.builder.ret(code.expressions.emit(predicate.value))
+            code.routine.finish()
 
         return self._part(symbol, (predicate, first_premise if predicate.premises else 0), emit)
 
@@ -328,49 +328,49 @@ class _ProgramParts:
     def _emit_action(self, module: ir.Module, action: Action, symbol: str, steps: GuardOrder, index: int) -> None:
         function = _function(module, symbol, I64, 3)
         state, out, context = function.args
-        emitter = Effects(function, self.interface.layout, context, 0)
-        count, fired = emitter.room(I64, "count"), emitter.room(I64, "fired")
-        emitter.builder.store(const(0), count)
-        emitter.builder.store(const(0), fired)
-        before = [emitter.room(I64, f"before{number}") for number in range(self.words)]
-        words = [emitter.room(I64, f"word{number}") for number in range(self.words)]
-        original = [emitter.builder.load(pointer) for pointer in self._pointers(emitter, state)]
+        code = Statements(function, self.interface.layout, context, 0)
+        count, fired = code.routine.room(I64, "count"), code.routine.room(I64, "fired")
+        code.builder.store(const(0), count)
+        code.builder.store(const(0), fired)
+        before = [code.routine.room(I64, f"before{number}") for number in range(self.words)]
+        words = [code.routine.room(I64, f"word{number}") for number in range(self.words)]
+        original = [code.builder.load(pointer) for pointer in self._pointers(code, state)]
         for place, value in zip(before, original, strict=True):
-            emitter.builder.store(value, place)
-        emitter.bind_words("new", before)
-        done = emitter.block("done")
+            code.builder.store(value, place)
+        code.states.words["new"] = before
+        done = code.routine.block("done")
         with ExitStack() as loops:
             try:
-                onward = _choose(emitter, steps, loops, done)
+                onward = _choose(code, steps, loops, done)
             except ModelError as error:
                 raise ModelError(error.message, action.at.file, action.at.line) from None
-            emitter.abandoned = onward
-            emitter.failed = _failure(emitter, onward)
+            code.abandoned = onward
+            code.routine.failed = _failure(code, onward)
             for word, value in zip(words, original, strict=True):
-                emitter.builder.store(value, word)
-            emitter.bind_words("new", words)
-            emitter.run(action.body)
-            emitter.builder.store(emitter.builder.add(emitter.builder.load(fired), const(1)), fired)
-            self._deliver(emitter, state, out, count, words)
-            emitter.builder.branch(onward)
-        if not emitter.builder.block.is_terminated:
-            emitter.builder.branch(done)
-        emitter.builder.position_at_end(done)
-        counter = emitter.builder.gep(context, [const(COUNTERS + index)])
-        total = emitter.builder.add(emitter.builder.load(counter), emitter.builder.load(fired))
-        emitter.builder.store(total, counter)
-        emitter.builder.ret(emitter.builder.load(count))
-        emitter.finish()
+                code.builder.store(value, word)
+            code.states.words["new"] = words
+            code.run(action.body)
+            code.builder.store(code.builder.add(code.builder.load(fired), const(1)), fired)
+            self._deliver(code, state, out, count, words)
+            code.builder.branch(onward)
+        if not code.builder.block.is_terminated:
+            code.builder.branch(done)
+        code.builder.position_at_end(done)
+        counter = code.builder.gep(context, [const(COUNTERS + index)])
+        total = code.builder.add(code.builder.load(counter), code.builder.load(fired))
+        code.builder.store(total, counter)
+        code.builder.ret(code.builder.load(count))
+        code.routine.finish()
 
-    def _deliver(self, emitter: Effects, state: Value, out: Value, count: Value, words: list[Value]) -> None:
+    def _deliver(self, code: Statements, state: Value, out: Value, count: Value, words: list[Value]) -> None:
         """Writes a successor to out, and takes it back if it is not to be kept."""
-        builder = emitter.builder
+        builder = code.builder
         number = builder.load(count)
         place = builder.gep(out, [builder.mul(number, const(self.words))])
         for index, word in enumerate(words):
             builder.store(builder.load(word), builder.gep(place, [const(index)]))
-        judge = _function(emitter.function.module, "judge", I64, 3)
-        builder.store(builder.add(number, builder.call(judge, [state, place, emitter.context])), count)
+        judge = _function(code.routine.function.module, "judge", I64, 3)
+        builder.store(builder.add(number, builder.call(judge, [state, place, code.context])), count)
 
 
 class _Symbols:
@@ -407,26 +407,27 @@ def _outside(module: ir.Module) -> ir.Function:
     return function
 
 
-def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:
+def _failure(code: Statements, onward: ir.Block) -> ir.Block:
     """A block that records the failure and continues."""
-    block = emitter.block("failed")
+    block = code.routine.block("failed")
     builder = ir.IRBuilder(block)
-    builder.store(const(1), builder.gep(emitter.context, [const(FAILED)]))
+    builder.store(const(1), builder.gep(code.context, [const(FAILED)]))
     builder.branch(onward)
     return block
 
 
-def _choose(emitter: Effects, steps: GuardOrder, loops: ExitStack, done: ir.Block) -> ir.Block:
+def _choose(code: Statements, steps: GuardOrder, loops: ExitStack, done: ir.Block) -> ir.Block:
     """Opens the loops over the parameters with guards between them; returns the block that tries the next binding."""
     onward = done
     for guard in [None, *steps.choices]:
         if guard is not None:
-            value, onward, _ = loops.enter_context(emitter.over(guard.domain, guard.parameter.type, distinct=True))
-            emitter.builder.store(value, emitter.variable(guard.parameter))
-        emitter.failed = _failure(emitter, onward)
-        emitter.abandoned = onward
+            values = code.expressions.comprehensions.over(guard.domain, guard.parameter.type, distinct=True)
+            value, onward, _ = loops.enter_context(values)
+            code.builder.store(value, code.routine.variable(guard.parameter))
+        code.routine.failed = _failure(code, onward)
+        code.abandoned = onward
         for condition in steps.first if guard is None else guard.guards:
-            good = emitter.block("enabled")
-            emitter.builder.cbranch(emitter.emit(condition), good, onward)
-            emitter.builder.position_at_end(good)
+            good = code.routine.block("enabled")
+            code.builder.cbranch(code.expressions.emit(condition), good, onward)
+            code.builder.position_at_end(good)
     return onward

@@ -8,8 +8,10 @@ from __future__ import annotations
 import itertools
 import math
 
+from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register, resize, shifted_left
+from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.signature import signature
 from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.layout import Layout
@@ -55,11 +57,13 @@ def packed(permutation: tuple[int, ...]) -> int:
     return sum(image << (_NIBBLE * index) for index, image in enumerate(permutation))
 
 
-class _Canonical(StateWords):
+class _Canonical:
     """Emits the renamings that sort the signatures, and the choice of the least of the resulting states."""
 
     def __init__(self, function: ir.Function, layout: Layout, types: list[IdentifierType]) -> None:
-        super().__init__(function, layout, function.args[0])
+        self.routine = Routine(function)
+        self.builder = self.routine.builder
+        self.states = StateWords(self.builder, layout)
         self.types = types
         self.classes = {kind.cls for kind in types}
         self.images: dict[IdentifierType, Value] = {}
@@ -68,47 +72,47 @@ class _Canonical(StateWords):
         if self.types:
             self._emit_least(module)
         self.builder.ret(const(0))
-        self.finish()
+        self.routine.finish()
 
     def emit_one(self) -> None:
         """Renames by a given renaming."""
-        state, images = self.function.args
-        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.layout.words)]
+        state, images = self.routine.function.args
+        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.states.layout.words)]
         old, new = self._room_for_state(), self._room_for_state()
         for place, other, pointer in zip(old, new, pointers, strict=True):
             self.builder.store(self.builder.load(pointer), place)
             self.builder.store(const(0), other)
-        self.bind_words("old", old)
-        self.bind_words("new", new)
+        self.states.words["old"] = old
+        self.states.words["new"] = new
         for number, named in enumerate(self.types):
             self.images[named] = self.builder.load(self.builder.gep(images, [const(number)]))
-        for name, kind in self.layout.variables.items():
-            self.write_code(name, self.renamed(kind, self.read_code(name, "old")))
+        for name, kind in self.states.layout.variables.items():
+            self.states.write_code(name, self.renamed(kind, self.states.read_code(name, "old")))
         for pointer, place in zip(pointers, new, strict=True):
             self.builder.store(self.builder.load(place), pointer)
         self.builder.ret(const(0))
-        self.finish()
+        self.routine.finish()
 
     def _emit_least(self, module: ir.Module) -> None:
-        state = self.function.args[0]
-        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.layout.words)]
+        state = self.routine.function.args[0]
+        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.states.layout.words)]
         old, new, best = self._room_for_state(), self._room_for_state(), self._room_for_state()
         for place, other, pointer in zip(old, best, pointers, strict=True):
             self.builder.store(self.builder.load(pointer), place)
             self.builder.store(const(-1), other)
-        self.bind_words("old", old)
-        self.bind_words("new", new)
-        codes = {name: self.read_code(name, "old") for name in self.layout.variables}
+        self.states.words["old"] = old
+        self.states.words["new"] = new
+        codes = {name: self.states.read_code(name, "old") for name in self.states.layout.variables}
         orders = [_Order(self.builder, self._signatures(kind, codes)) for kind in self.types]
         self._try_all(module, list(zip(self.types, orders, strict=True)), codes, best)
         for pointer, place in zip(pointers, best, strict=True):
             self.builder.store(self.builder.load(place), pointer)
 
     def _room_for_state(self) -> list[Value]:
-        return [self.room(I64, "word") for _ in range(self.layout.words)]
+        return [self.routine.room(I64, "word") for _ in range(self.states.layout.words)]
 
     def _signatures(self, kind: IdentifierType, codes: dict[str, Value]) -> list[Value]:
-        variables, numbers = self.layout.variables, range(kind.count)
+        variables, numbers = self.states.layout.variables, range(kind.count)
         return [signature(self.builder, variables, codes, kind, number, self.classes) for number in numbers]
 
     def _try_all(
@@ -123,7 +127,7 @@ class _Canonical(StateWords):
         places = _table(module, f"starts.{len(rest)}", starts)
         first, last = (self._entry(places, self.builder.add(order.ties, const(more))) for more in (0, 1))
         table = _table(module, f"ways.{len(rest)}", ways)
-        with self.counting(first, last) as (index, _, _):
+        with self.routine.counting(first, last) as (index, _, _):
             self.images[kind] = order.images(self._entry(table, index))
             self._try_all(module, rest, codes, best)
 
@@ -132,11 +136,11 @@ class _Canonical(StateWords):
 
     def _try(self, codes: dict[str, Value], best: list[Value]) -> None:
         """Renames, and keeps the result if it is the least so far."""
-        new = self.words["new"]
+        new = self.states.words["new"]
         for place in new:
             self.builder.store(const(0), place)
-        for name, kind in self.layout.variables.items():
-            self.write_code(name, self.renamed(kind, codes[name]))
+        for name, kind in self.states.layout.variables.items():
+            self.states.write_code(name, self.renamed(kind, codes[name]))
         self._keep_smaller(new, best)
 
     def _keep_smaller(self, new: list[Value], best: list[Value]) -> None:
@@ -182,54 +186,56 @@ class _Canonical(StateWords):
         return code
 
     def _renamed_optional(self, inner: Type, code: Value) -> Value:
-        result = self.room(code.type, "optional")
+        result = self.routine.room(code.type, "optional")
         self.builder.store(const(0, code.type), result)
-        with self.when(self.builder.icmp_unsigned("!=", code, const(0, code.type))):
+        with self.routine.when(self.builder.icmp_unsigned("!=", code, const(0, code.type))):
             part = resize(self.builder, self.builder.sub(code, const(1, code.type)), register(inner.bits))
             image = resize(self.builder, self.renamed(inner, part), code.type)
             self.builder.store(self.builder.add(image, const(1, code.type)), result)
         return self.builder.load(result)
 
     def _renamed_mask(self, element: Type, code: Value) -> Value:
-        result = self.blank(code.type)
-        with self.members(code) as (position, _, _):
+        result = windows.blank(self.routine, code.type)
+        with windows.members(self.routine, code) as (position, _, _):
             image = self.renamed(element, resize(self.builder, position, register(element.bits)))
             result.write(resize(self.builder, image, I64), 1, const(1))
         return result.code()
 
     def _renamed_slots(self, element: Type, capacity: int, code: Value) -> Value:
         width = element.codes.bit_length()
-        source, result = self.window(code), self.room(code.type, "slots")
+        source, result = windows.of(self.routine, code), self.routine.room(code.type, "slots")
         self.builder.store(const(0, code.type), result)
-        self.failed = self.failed or self._unreachable()
-        with self.counting(const(0), const(capacity)) as (index, onward, _):
+        self.routine.failed = self.routine.failed or self._unreachable()
+        with self.routine.counting(const(0), const(capacity)) as (index, onward, _):
             slot = source.cut(self.builder.mul(index, const(width)), width)
-            self._skip_unless(self.builder.icmp_unsigned("!=", slot, const(0, slot.type)), onward)
+            self.routine.skip_unless(self.builder.icmp_unsigned("!=", slot, const(0, slot.type)), onward)
             part = resize(self.builder, self.builder.sub(slot, const(1, slot.type)), register(element.bits))
             image = self.renamed(element, part)
             slots = self.builder.load(result)
-            self.builder.store(self.insert(element, capacity, slots, image, once=False), result)
+            self.builder.store(containers.insert(self.routine, element, capacity, slots, image, once=False), result)
         return self.builder.load(result)
 
     def _unreachable(self) -> ir.Block:
-        block = self.block("impossible")
+        block = self.routine.block("impossible")
         ir.IRBuilder(block).unreachable()
         return block
 
     def _renamed_map(self, kind: MapType, code: Value) -> Value:
         width = kind.value.bits
-        source, result = self.window(code), self.blank(code.type)
-        with self.keys(kind) as (position, key):
+        source, result = windows.of(self.routine, code), windows.blank(self.routine, code.type)
+        with elements.keys(self.routine, kind) as (position, key):
             image = self.renamed(kind.value, source.cut(self.builder.mul(position, const(width)), width))
-            offset = self.builder.mul(self.position(kind.key, self.renamed(kind.key, key)), const(width))
+            rank = elements.rank(self.routine, kind.key, self.renamed(kind.key, key))
+            offset = self.builder.mul(rank, const(width))
             result.write(offset, width, image)
         return result.code()
 
     def _renamed_seq(self, kind: SeqType, code: Value) -> Value:
-        length = self.seq_length(kind, code)
-        source, result = self.window(code), self.window(resize(self.builder, length, code.type))
-        with self.counting(const(0), length) as (index, _, _):
-            offset = self.seq_offset(kind, index)
+        length = elements.seq_length(self.routine, kind, code)
+        source = windows.of(self.routine, code)
+        result = windows.of(self.routine, resize(self.builder, length, code.type))
+        with self.routine.counting(const(0), length) as (index, _, _):
+            offset = elements.seq_offset(self.routine, kind, index)
             result.write(offset, kind.element.bits, self.renamed(kind.element, source.cut(offset, kind.element.bits)))
         return result.code()
 

@@ -7,26 +7,20 @@ from typing import Any
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const, held, resize
-from floodmark.compiler.ir import (
-    Local,
-)
-from floodmark.compiler.layout import Layout
+from floodmark.compiler.ir import Local
 
 
 class Routine:
     """One LLVM function under construction: its local variables, its blocks and loops, its failure block."""
 
-    def __init__(self, function: ir.Function, layout: Layout, context: Value) -> None:
+    def __init__(self, function: ir.Function) -> None:
         self.function = function
-        self.layout = layout
-        self.context = context
         self.entry = function.append_basic_block("entry")
         self.builder = ir.IRBuilder(self.entry)
         body = function.append_basic_block("body")
         self.leave_entry = body
         self.builder.position_at_end(body)
         self.locals: dict[int, Value] = {}
-        self.words: dict[str, list[Value]] = {}
         self.failed: ir.Block | None = None
 
     def finish(self) -> None:
@@ -132,7 +126,8 @@ class Routine:
             self.builder.branch(after)
         self.builder.position_at_end(after)
 
-    def _skip_unless(self, condition: Value | None, onward: ir.Block) -> None:
+    def skip_unless(self, condition: Value | None, onward: ir.Block) -> None:
+        """Jumps to ``onward`` unless the condition is true; None is a condition that is always true."""
         if condition is None:
             return
         good = self.block("valid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import (
     I64,
     Value,
@@ -15,15 +16,17 @@ from floodmark.checkers.codegen.bits import (
     shifted_right,
     value_of,
 )
-from floodmark.checkers.codegen.conversions import Conversions
+from floodmark.compiler.layout import Layout
 
 
-class StateWords(Conversions):
-    """A routine that holds a state's words."""
+class StateWords:
+    """The variables of the "new" and the "old" state. ``words`` has, for each of the two that the routine knows, a
+    pointer to 64 bits for each word."""
 
-    def bind_words(self, which: str, words: list[Value]) -> None:
-        """Sets where the "new" or the "old" state is: one pointer to 64 bits for each word."""
-        self.words[which] = words
+    def __init__(self, builder: ir.IRBuilder, layout: Layout) -> None:
+        self.builder = builder
+        self.layout = layout
+        self.words: dict[str, list[Value]] = {}
 
     def read(self, name: str, which: str) -> Value:
         """The value of a state variable."""

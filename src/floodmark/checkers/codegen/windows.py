@@ -39,40 +39,40 @@ class Window(Protocol):
         """The whole code."""
 
 
-class Windows(Routine):
-    """A routine that looks at codes through windows."""
+def of(routine: Routine, code: Value) -> Window:
+    """A window on a copy of a code."""
+    return (_Register if code.type.width <= MAX_REGISTER_BITS else _Memory)(routine, code)
 
-    def window(self, code: Value) -> Window:
-        """A window on a copy of a code."""
-        return (_Register if code.type.width <= MAX_REGISTER_BITS else _Memory)(self, code)
 
-    def blank(self, kind: ir.LlvmIntType) -> Window:
-        """A window on zero."""
-        return self.window(const(0, kind))
+def blank(routine: Routine, kind: ir.LlvmIntType) -> Window:
+    """A window on zero."""
+    return of(routine, const(0, kind))
 
-    @contextmanager
-    def members(self, mask: Value) -> Any:
-        """A loop over the set bits of a mask, from the lowest up; yields (position, next, exit)."""
-        if mask.type.width <= MAX_REGISTER_BITS:
-            with self.set_bits(mask) as found:
-                yield found
-            return
-        window = self.window(mask)
-        with (
-            self.counting(const(0), const(mask.type.width), WORD) as (start, _, leave),
-            self.set_bits(window.cut(start, WORD)) as (position, onward, _),
-        ):
-            yield self.builder.add(start, position), onward, leave
 
-    def funnel(self, direction: str, high: Value, low: Value, by: Value) -> Value:
-        """The upper word of two after a shift to the left ("l"), or the lower one after a shift to the right ("r")."""
-        return self.builder.intrinsic(f"llvm.fsh{direction}", I64, [high, low, by], I64)
+@contextmanager
+def members(routine: Routine, mask: Value) -> Any:
+    """A loop over the set bits of a mask, from the lowest up; yields (position, next, exit)."""
+    if mask.type.width <= MAX_REGISTER_BITS:
+        with routine.set_bits(mask) as found:
+            yield found
+        return
+    window = of(routine, mask)
+    with (
+        routine.counting(const(0), const(mask.type.width), WORD) as (start, _, leave),
+        routine.set_bits(window.cut(start, WORD)) as (position, onward, _),
+    ):
+        yield routine.builder.add(start, position), onward, leave
+
+
+def funnel(routine: Routine, direction: str, high: Value, low: Value, by: Value) -> Value:
+    """The upper word of two after a shift to the left ("l"), or the lower one after a shift to the right ("r")."""
+    return routine.builder.intrinsic(f"llvm.fsh{direction}", I64, [high, low, by], I64)
 
 
 class _Register:
     """A code in a variable, which LLVM keeps in registers."""
 
-    def __init__(self, routine: Windows, code: Value) -> None:
+    def __init__(self, routine: Routine, code: Value) -> None:
         self._routine = routine
         self._place = routine.room(code.type, "code")
         routine.builder.store(code, self._place)
@@ -108,7 +108,7 @@ class _Register:
 class _Memory:
     """A code in memory, word by word, with one word more so that two words can be read at each."""
 
-    def __init__(self, routine: Windows, code: Value) -> None:
+    def __init__(self, routine: Routine, code: Value) -> None:
         self._routine = routine
         self._kind = code.type
         words = code.type.width // WORD
@@ -140,7 +140,7 @@ class _Memory:
         kind = register(bits)
         result: Value = const(0, kind)
         for index in range(len(words) - 1):
-            piece = self._routine.funnel("r", words[index + 1], words[index], by)
+            piece = funnel(self._routine, "r", words[index + 1], words[index], by)
             result = builder.or_(result, shifted_left(builder, resize(builder, piece, kind), index * WORD))
         return masked(builder, result, bits)
 
@@ -158,7 +158,7 @@ class _Memory:
         below: Value = const(0)
         for index, place in enumerate(places):
             piece = const(0) if index == len(places) - 1 else resize(builder, _word_of(builder, part, index), I64)
-            moved = self._routine.funnel("l", piece, below, by)
+            moved = funnel(self._routine, "l", piece, below, by)
             builder.store(getattr(builder, how)(builder.load(place), moved), place)
             below = piece
 

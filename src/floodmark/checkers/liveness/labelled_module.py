@@ -17,9 +17,9 @@ from dataclasses import replace
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
-from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guard_order import GuardOrder, plan
 from floodmark.checkers.codegen.model_module import CodePart, Interface, _function, _ProgramParts, interface_of
+from floodmark.checkers.codegen.statements import Statements
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
@@ -94,33 +94,33 @@ class _LabelledParts(_ProgramParts):
 
         return self._part("expand", (names, "labelled"), emit)
 
-    def _deliver(self, emitter: Effects, state: Value, out: Value, count: Value, words: list[Value]) -> None:
+    def _deliver(self, code: Statements, state: Value, out: Value, count: Value, words: list[Value]) -> None:
         """Writes a row: no successor is judged, and none taken back."""
         assert self._emitting is not None
         action = self._emitting
         name = action.name.removesuffix(_BEYOND)
-        builder = emitter.builder
+        builder = code.builder
         number = builder.load(count)
         row = builder.gep(out, [builder.mul(number, const(len(words) + MORE))])
-        values = [*(builder.load(word) for word in words), self._label(emitter, action, name)]
+        values = [*(builder.load(word) for word in words), self._label(code, action, name)]
         for index, value in enumerate([*values, const(int(name != action.name))]):
             builder.store(value, builder.gep(row, [const(index)]))
         if name == action.name and self.of_boundaries:
-            within = builder.call(_function(emitter.function.module, "within", I64, 2), [row, emitter.context])
+            within = builder.call(_function(code.routine.function.module, "within", I64, 2), [row, code.context])
             builder.store(builder.xor(within, const(1)), builder.gep(row, [const(len(words) + 1)]))
         builder.store(builder.add(number, const(1)), count)
 
-    def _label(self, emitter: Effects, action: Action, name: str) -> Value:
+    def _label(self, code: Statements, action: Action, name: str) -> Value:
         """The label of the step that is being made, where an edge has it."""
-        builder = emitter.builder
+        builder = code.builder
         assumption = self.assumptions.by_action.get(name)
         label: Value = const(0)
         if assumption is not None:
             parameters = {parameter.name: parameter for parameter in action.parameters}
             for each, kind in assumption.each:
                 parameter = parameters[each]
-                code = code_of(builder, parameter.type, builder.load(emitter.variable(parameter)))
-                label = builder.or_(builder.shl(label, const(kind.bits)), resize(builder, code, I64))
+                encoded = code_of(builder, parameter.type, builder.load(code.routine.variable(parameter)))
+                label = builder.or_(builder.shl(label, const(kind.bits)), resize(builder, encoded, I64))
             label = builder.add(label, const(assumption.first))
         edge = builder.shl(label, const(LABEL_SHIFT))
         return builder.or_(edge, const(STEERED)) if name in self.steered else edge

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+from floodmark.checkers.codegen import elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, held, put, register, resize
-from floodmark.checkers.codegen.emitter import Emitter, field_place
+from floodmark.checkers.codegen.expressions import Expressions, field_place
+from floodmark.checkers.codegen.routine import Routine
+from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.ir import (
     Applied,
     Assert,
@@ -32,11 +35,19 @@ _DONE, _FAILED, _ABANDONED = range(3)
 """How a function ended: at its end, by a failure of the model, or by a ``require`` that is false."""
 
 
-class Effects(Emitter):
-    """An emitter that also runs statements."""
+class Statements:
+    """Runs statements in a routine of its own.
+
+    ``context`` is the array in which ``first_premise`` is the place of the first premise. ``abandoned`` is where a
+    ``require`` that is false leads.
+    """
 
     def __init__(self, function: ir.Function, layout: Layout, context: Value, first_premise: int) -> None:
-        super().__init__(function, layout, context)
+        self.routine = Routine(function)
+        self.builder = self.routine.builder
+        self.states = StateWords(self.builder, layout)
+        self.expressions = Expressions(self.routine, self.states, self)
+        self.context = context
         self.first_premise = first_premise
         self.abandoned: ir.Block | None = None
         self.symbol = function.name
@@ -51,7 +62,7 @@ class Effects(Emitter):
 
     def run(self, body: list[Stmt]) -> None:
         """Runs statements; leaves the builder at their end."""
-        leave = self.block("returned")
+        leave = self.routine.block("returned")
         self._returns.append(leave)
         self._block(body)
         self._returns.pop()
@@ -68,27 +79,27 @@ class Effects(Emitter):
     def _statement(self, node: Stmt) -> None:
         match node:
             case SetLocal(target=target, value=value):
-                self.builder.store(self.emit(value), self.variable(target))
+                self.builder.store(self.expressions.emit(value), self.routine.variable(target))
             case SetVariable():
                 self._store(node)
             case If():
                 self._if(node)
             case For(variable=variable, domain=domain, body=body):
-                with self.over(domain, variable.type) as (value, onward, leave):
-                    self.builder.store(value, self.variable(variable))
+                with self.expressions.comprehensions.over(domain, variable.type) as (value, onward, leave):
+                    self.builder.store(value, self.routine.variable(variable))
                     self._loops.append((onward, leave))
                     self._block(body)
                     self._loops.pop()
             case Require(condition=condition):
                 assert self.abandoned is not None
-                good = self.block("required")
-                self.builder.cbranch(self.emit(condition), good, self.abandoned)
+                good = self.routine.block("required")
+                self.builder.cbranch(self.expressions.emit(condition), good, self.abandoned)
                 self.builder.position_at_end(good)
             case Assert(condition=condition):
-                self.fail_unless(self.emit(condition))
+                self.routine.fail_unless(self.expressions.emit(condition))
             case Return(value=value, into=into):
                 if value is not None and into is not None:
-                    self.builder.store(self.emit(value), self.variable(into))
+                    self.builder.store(self.expressions.emit(value), self.routine.variable(into))
                 self.builder.branch(self._returns[-1])
             case Break():
                 self.builder.branch(self._loops[-1][1])
@@ -103,8 +114,8 @@ class Effects(Emitter):
                 assert_never(node)
 
     def _if(self, node: If) -> None:
-        then, otherwise, after = self.block("then"), self.block("else"), self.block("after")
-        self.builder.cbranch(self.emit(node.condition), then, otherwise)
+        then, otherwise, after = self.routine.block("then"), self.routine.block("else"), self.routine.block("after")
+        self.builder.cbranch(self.expressions.emit(node.condition), then, otherwise)
         for block, body in ((then, node.then), (otherwise, node.otherwise)):
             self.builder.position_at_end(block)
             self._block(body)
@@ -112,14 +123,14 @@ class Effects(Emitter):
                 self.builder.branch(after)
         self.builder.position_at_end(after)
 
-    def visit_inline(self, node: Inline) -> Value:
+    def inline(self, node: Inline) -> Value:
         self.run(node.body)
         assert node.result is not None
-        return self.builder.load(self.variable(node.result))
+        return self.builder.load(self.routine.variable(node.result))
 
     # Functions that calls share.
 
-    def visit_applied(self, node: Applied) -> Value:
+    def apply(self, node: Applied) -> Value:
         result = self._apply(node)
         assert result is not None
         return self.builder.load(result)
@@ -127,20 +138,20 @@ class Effects(Emitter):
     def _apply(self, node: Applied) -> Value | None:
         """Calls a function of its own; returns where its result is. It has the words of the state at the same places,
         so what it changes is changed for the caller."""
-        arguments = [self.emit(argument) for argument in node.arguments]
+        arguments = [self.expressions.emit(argument) for argument in node.arguments]
         wanted = node.function.result
-        results = [] if wanted is None else [self.room(held(wanted.type), "result")]
-        states = [*self.words["new"], *self.words.get("old", [])]
+        results = [] if wanted is None else [self.routine.room(held(wanted.type), "result")]
+        states = [*self.states.words["new"], *self.states.words.get("old", [])]
         ended = self.builder.call(self._function_of(node.function), [self.context, *states, *results, *arguments])
-        done, ended_early = self.block("done"), self.block("ended")
+        done, ended_early = self.routine.block("done"), self.routine.block("ended")
         self.builder.cbranch(self.builder.icmp_unsigned("==", ended, const(_DONE)), done, ended_early)
         self.builder.position_at_end(ended_early)
-        assert self.failed is not None
+        assert self.routine.failed is not None
         if self.abandoned is None:
-            self.builder.branch(self.failed)
+            self.builder.branch(self.routine.failed)
         else:
             failed = self.builder.icmp_unsigned("==", ended, const(_FAILED))
-            self.builder.cbranch(failed, self.failed, self.abandoned)
+            self.builder.cbranch(failed, self.routine.failed, self.abandoned)
         self.builder.position_at_end(done)
         return results[0] if results else None
 
@@ -149,49 +160,49 @@ class Effects(Emitter):
         known = self.functions.get(id(called))
         if known is not None:
             return known
-        states = [*self.words["new"], *self.words.get("old", [])]
+        states = [*self.states.words["new"], *self.states.words.get("old", [])]
         results = [] if called.result is None else [held(called.result.type).as_pointer()]
         kinds = [self.context.type, *(word.type for word in states), *results]
         kinds += [held(parameter.type) for parameter in called.parameters]
         name = f"{self.symbol}.call.{len(self.functions)}"
-        made = ir.Function(self.function.module, ir.FunctionType(I64, kinds), name)
+        made = ir.Function(self.routine.function.module, ir.FunctionType(I64, kinds), name)
         made.linkage = "internal"
         made.attributes += ["nounwind", "noinline"]
         self.functions[id(called)] = made
-        inner = Effects(made, self.layout, made.args[0], self.first_premise)
+        inner = Statements(made, self.states.layout, made.args[0], self.first_premise)
         inner.functions, inner.symbol = self.functions, self.symbol
-        inner.emit_function(called, {which: len(words) for which, words in self.words.items()})
+        inner.emit_function(called, {which: len(words) for which, words in self.states.words.items()})
         return made
 
     def emit_function(self, called: SharedFunction, words: dict[str, int]) -> None:
         """The function itself, where the states have so many words."""
-        given = iter(self.function.args[1:])
+        given = iter(self.routine.function.args[1:])
         for which in ("new", "old"):
             if which in words:
-                self.bind_words(which, [next(given) for _ in range(words[which])])
+                self.states.words[which] = [next(given) for _ in range(words[which])]
         result = None if called.result is None else next(given)
         for parameter, value in zip(called.parameters, given, strict=True):
-            self.builder.store(value, self.variable(parameter))
-        self.failed, self.abandoned = self.block("failed"), self.block("abandoned")
-        ir.IRBuilder(self.failed).ret(const(_FAILED))
+            self.builder.store(value, self.routine.variable(parameter))
+        self.routine.failed, self.abandoned = self.routine.block("failed"), self.routine.block("abandoned")
+        ir.IRBuilder(self.routine.failed).ret(const(_FAILED))
         ir.IRBuilder(self.abandoned).ret(const(_ABANDONED))
         self.run(called.body)
         if result is not None:
             assert called.result is not None
-            self.builder.store(self.builder.load(self.variable(called.result)), result)
+            self.builder.store(self.builder.load(self.routine.variable(called.result)), result)
         self.builder.ret(const(_DONE))
-        self.finish()
+        self.routine.finish()
 
     def _store(self, node: SetVariable) -> None:
-        kind = self.layout.variables[node.variable]
-        value = self.emit(node.value)
+        kind = self.states.layout.variables[node.variable]
+        value = self.expressions.emit(node.value)
         if not node.path:
-            self.write_code(
+            self.states.write_code(
                 node.variable, resize(self.builder, code_of(self.builder, kind, value), register(kind.bits))
             )
             return
-        code = self.read_code(node.variable, "new")
-        self.write_code(node.variable, self._updated(kind, code, node.path, value))
+        code = self.states.read_code(node.variable, "new")
+        self.states.write_code(node.variable, self._updated(kind, code, node.path, value))
 
     def _updated(self, kind: Type, code: Value, path: list[FieldStep | ItemStep], value: Value) -> Value:
         """The code of a container after an assignment inside it."""
@@ -203,15 +214,15 @@ class Effects(Emitter):
             case FieldStep(record=record, name=name):
                 offset, of = field_place(record, name)
             case ItemStep(container=MapType() as container, key=key):
-                offset, of = self.map_offset(container, self.emit(key)), container.value
+                offset, of = elements.map_offset(self.routine, container, self.expressions.emit(key)), container.value
             case ItemStep(container=SeqType() as container, key=key):
-                index = self.seq_index(container, code, self.emit(key))
-                offset, of = self.seq_offset(container, index), container.element
+                index = elements.seq_index(self.routine, container, code, self.expressions.emit(key))
+                offset, of = elements.seq_offset(self.routine, container, index), container.element
             case _:
                 raise AssertionError(step)
         if isinstance(offset, int):
             inner = cut(self.builder, code, offset, of.bits)
             return put(self.builder, code, offset, of.bits, self._updated(of, inner, rest, value))
-        window = self.window(code)
+        window = windows.of(self.routine, code)
         window.replace(offset, of.bits, self._updated(of, window.cut(offset, of.bits), rest, value))
         return window.code()

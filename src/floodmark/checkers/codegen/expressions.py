@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from typing import Protocol
 
+from floodmark.checkers.codegen import containers, conversions, elements, windows
 from floodmark.checkers.codegen.bits import (
     I1,
     I64,
@@ -19,11 +20,14 @@ from floodmark.checkers.codegen.bits import (
     shifted_right,
     value_of,
 )
-from floodmark.checkers.codegen.comprehensions import Folds
+from floodmark.checkers.codegen.comprehensions import Comprehensions
+from floodmark.checkers.codegen.routine import Routine
+from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.ir import (
     INT,
     And,
+    Applied,
     Arithmetic,
     BagChange,
     Choose,
@@ -37,6 +41,7 @@ from floodmark.compiler.ir import (
     Extremum,
     Field,
     Implies,
+    Inline,
     IsNone,
     Local,
     MapGet,
@@ -46,6 +51,7 @@ from floodmark.compiler.ir import (
     OpenConstant,
     Or,
     RecordOf,
+    Reduce,
     SeqConcat,
     SeqGet,
     SeqOf,
@@ -53,11 +59,13 @@ from floodmark.compiler.ir import (
     SetBinary,
     SetOf,
     Size,
+    Sorted,
     StateVar,
     Subset,
     Witness,
 )
 from floodmark.compiler.layout import encode
+from floodmark.compiler.visitor import Visitor
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
     BagType,
@@ -72,8 +80,35 @@ from floodmark.language.types import (
 )
 
 
-class Emitter(Folds):
-    """A routine that evaluates the expression graph."""
+class Calls(Protocol):
+    """What expressions leave to statements: calls, whose bodies are statements, and the place of a premise."""
+
+    def inline(self, node: Inline) -> Value:
+        """The result of a call whose body stands where the call is."""
+
+    def apply(self, node: Applied) -> Value:
+        """The result of a call of a function that calls share."""
+
+    def see_premise(self, index: int) -> None:
+        """Notes that the premise of a property was true."""
+
+
+class Expressions(Visitor[Value]):
+    """Evaluates the expression graph in a routine."""
+
+    def __init__(self, routine: Routine, states: StateWords, calls: Calls) -> None:
+        self.routine = routine
+        self.builder = routine.builder
+        self.states = states
+        self.calls = calls
+        self.comprehensions = Comprehensions(routine, self.emit)
+
+    def emit(self, node: Expr) -> Value:
+        """The value of an expression."""
+        outer, self.builder.place = self.builder.place, node.at
+        value = node.accept(self)
+        self.builder.place = outer
+        return value
 
     def visit_const(self, node: Const) -> Value:
         match node.type:
@@ -89,10 +124,10 @@ class Emitter(Folds):
         raise AssertionError(f"{node.name} is open in a proof alone")
 
     def visit_local(self, node: Local) -> Value:
-        return self.builder.load(self.variable(node))
+        return self.builder.load(self.routine.variable(node))
 
     def visit_state_var(self, node: StateVar) -> Value:
-        return self.read(node.name, node.which)
+        return self.states.read(node.name, node.which)
 
     def visit_field(self, node: Field) -> Value:
         kind = node.record.type
@@ -103,8 +138,8 @@ class Emitter(Folds):
     def visit_map_get(self, node: MapGet) -> Value:
         kind = node.map.type
         assert isinstance(kind, MapType)
-        entries = self.window(self.emit(node.map))
-        offset = self.map_offset(kind, self.emit(node.key))
+        entries = windows.of(self.routine, self.emit(node.map))
+        offset = elements.map_offset(self.routine, kind, self.emit(node.key))
         return value_of(self.builder, kind.value, entries.cut(offset, kind.value.bits))
 
     def visit_seq_get(self, node: SeqGet) -> Value:
@@ -112,15 +147,17 @@ class Emitter(Folds):
         assert isinstance(kind, SeqType)
         code = self.emit(node.seq)
         if kind.capacity == 0:
-            self.fail()
+            self.routine.fail()
             return const(0, held(kind.element))
-        return self.seq_element(kind, self.window(code), self.seq_index(kind, code, self.emit(node.index)))
+        items = windows.of(self.routine, code)
+        index = elements.seq_index(self.routine, kind, code, self.emit(node.index))
+        return elements.seq_element(self.routine, kind, items, index)
 
     def visit_seq_slice(self, node: SeqSlice) -> Value:
         kind = node.seq.type
         assert isinstance(kind, SeqType)
         code = self.emit(node.seq)
-        length = self.seq_length(kind, code)
+        length = elements.seq_length(self.routine, kind, code)
         low = const(0) if node.low is None else self._clipped(self.emit(node.low), length)
         high = length if node.high is None else self._clipped(self.emit(node.high), length)
         size = self.builder.sub(high, low)
@@ -153,7 +190,7 @@ class Emitter(Folds):
             items = resize(self.builder, shifted_right(self.builder, code, of.capacity.bit_length()), wide)
             offset = self.builder.mul(total, const(kind.element.bits))
             data = self.builder.or_(data, shifted_left(self.builder, items, offset))
-            total = self.builder.add(total, self.seq_length(of, code))
+            total = self.builder.add(total, elements.seq_length(self.routine, of, code))
         data = shifted_left(self.builder, data, kind.capacity.bit_length())
         return self.builder.or_(data, resize(self.builder, total, wide))
 
@@ -183,7 +220,8 @@ class Emitter(Folds):
         assert isinstance(kind, SetType)
         code: Value = const(0, register(kind.bits))
         for element in node.elements:
-            code = self.with_element(kind, code, code_of(self.builder, kind.element, self.emit(element)))
+            item = code_of(self.builder, kind.element, self.emit(element))
+            code = containers.with_element(self.routine, kind, code, item)
         return code
 
     def visit_set_binary(self, node: SetBinary) -> Value:
@@ -209,11 +247,11 @@ class Emitter(Folds):
     def _united(self, kind: SetType, of: SetType, left: Value, right: Value) -> Value:
         """Slots with the elements of both. Slots are filled from the lowest up, so more of them are just more zeros."""
         wide = register(kind.bits)
-        result = self.room(wide, "set")
+        result = self.routine.room(wide, "set")
         self.builder.store(resize(self.builder, left, wide), result)
-        with self._elements(right, of) as (value, _, _):
+        with elements.iterate(self.routine, right, of) as (value, _, _):
             item = code_of(self.builder, of.element, value)
-            self.builder.store(self.with_element(kind, self.builder.load(result), item), result)
+            self.builder.store(containers.with_element(self.routine, kind, self.builder.load(result), item), result)
         return self.builder.load(result)
 
     def _filtered(self, kind: SetType, source: Value, other: Value, wanted: bool) -> Value:
@@ -222,11 +260,11 @@ class Emitter(Folds):
         They are visited from the smallest element up, so that each belongs before those that are already there.
         """
         width = kind.element.codes.bit_length()
-        result = self.room(source.type, "set")
+        result = self.routine.room(source.type, "set")
         self.builder.store(const(0, source.type), result)
-        with self._elements(source, kind) as (value, onward, _):
-            inside = self.contains(kind, other, value)
-            self._skip_unless(inside if wanted else self.builder.not_(inside), onward)
+        with elements.iterate(self.routine, source, kind) as (value, onward, _):
+            inside = containers.contains(self.routine, kind, other, value)
+            self.routine.skip_unless(inside if wanted else self.builder.not_(inside), onward)
             item = resize(self.builder, code_of(self.builder, kind.element, value), source.type)
             others = shifted_left(self.builder, self.builder.load(result), width)
             first = self.builder.add(item, const(1, source.type))
@@ -239,11 +277,11 @@ class Emitter(Folds):
         value, code = self.emit(node.item), self.emit(node.container)
         if isinstance(kind.element, NothingType):
             return const(0, I1)
-        found = self.room(I1, "within")
+        found = self.routine.room(I1, "within")
         self.builder.store(const(0, I1), found)
-        fitting, embedded = self.embed(node.item.type, kind.element, value)
-        with self.when(fitting):
-            self.builder.store(self.contains(kind, code, embedded()), found)
+        fitting, embedded = conversions.embed(self.routine, node.item.type, kind.element, value)
+        with self.routine.when(fitting):
+            self.builder.store(containers.contains(self.routine, kind, code, embedded()), found)
         return self.builder.load(found)
 
     def visit_subset(self, node: Subset) -> Value:
@@ -254,10 +292,11 @@ class Emitter(Folds):
             outside = self.builder.and_(left, self.builder.not_(right))
             inside = self.builder.icmp_unsigned("==", outside, const(0, outside.type))
         else:
-            flag = self.room(I1, "subset")
+            flag = self.routine.room(I1, "subset")
             self.builder.store(const(1, I1), flag)
-            with self._elements(left, kind) as (value, _, _):
-                still = self.builder.and_(self.builder.load(flag), self.contains(kind, right, value))
+            with elements.iterate(self.routine, left, kind) as (value, _, _):
+                there = containers.contains(self.routine, kind, right, value)
+                still = self.builder.and_(self.builder.load(flag), there)
                 self.builder.store(still, flag)
             inside = self.builder.load(flag)
         if not node.strict:
@@ -270,26 +309,26 @@ class Emitter(Folds):
         code = self.emit(node.bag)
         item = code_of(self.builder, kind.element, self.emit(node.item))
         if kind.capacity is None:
-            window, place = self.window(code), resize(self.builder, item, I64)
-            self.fail_unless(self.builder.icmp_unsigned("!=", window.cut(place, 1), const(0)))
+            window, place = windows.of(self.routine, code), resize(self.builder, item, I64)
+            self.routine.fail_unless(self.builder.icmp_unsigned("!=", window.cut(place, 1), const(0)))
             window.flip(place, 1, const(1))
             return window.code()
         if not node.remove:
-            return self.insert(kind.element, kind.capacity, code, item, once=False)
-        result, found = self.without(kind.element, kind.capacity, code, item)
-        self.fail_unless(found)
+            return containers.insert(self.routine, kind.element, kind.capacity, code, item, once=False)
+        result, found = containers.without(self.routine, kind.element, kind.capacity, code, item)
+        self.routine.fail_unless(found)
         return result
 
     def visit_size(self, node: Size) -> Value:
-        return self.size(node.container.type, self.emit(node.container))
+        return containers.size(self.routine, node.container.type, self.emit(node.container))
 
     def visit_count(self, node: Count) -> Value:
         kind = node.bag.type
         assert isinstance(kind, BagType)
         wanted, code = self.emit(node.item), self.emit(node.bag)
-        count = self.room(I64, "count")
+        count = self.routine.room(I64, "count")
         self.builder.store(const(0), count)
-        with self._elements(code, kind) as (value, _, _):
+        with elements.iterate(self.routine, code, kind) as (value, _, _):
             same = self.builder.zext(self.builder.icmp_unsigned("==", value, wanted), I64)
             self.builder.store(self.builder.add(self.builder.load(count), same), count)
         return self.builder.load(count)
@@ -299,7 +338,7 @@ class Emitter(Folds):
         if node.op in ("//", "%"):
             return self._divided(node, left, right)
         if may_outgrow(node):
-            return self.exactly(node.op, left, right)
+            return self.routine.exactly(node.op, left, right)
         plain = {"+": self.builder.add, "-": self.builder.sub, "*": self.builder.mul}
         return plain[node.op](left, right)
 
@@ -310,12 +349,12 @@ class Emitter(Folds):
         -1, whose quotient has 65 bits and whose remainder is that of a division by 1; only operands that may be any
         word get that far.
         """
-        self.fail_unless(self.builder.icmp_signed("!=", right, const(0)))
+        self.routine.fail_unless(self.builder.icmp_signed("!=", right, const(0)))
         if node.left.type == INT:
             inverts = self.builder.icmp_signed("==", right, const(-1))
             if node.op == "//":
                 least = self.builder.icmp_signed("==", left, const(INT.low))
-                self.fail_unless(self.builder.not_(self.builder.and_(inverts, least)))
+                self.routine.fail_unless(self.builder.not_(self.builder.and_(inverts, least)))
             else:
                 right = self.builder.select(inverts, const(1), right)
         quotient, rest = self.builder.sdiv(left, right), self.builder.srem(left, right)
@@ -342,13 +381,13 @@ class Emitter(Folds):
 
     def _chain(self, operands: list[Expr], stop_at: bool) -> Value:
         """Evaluates operands from left to right until one is ``stop_at``."""
-        result = self.room(I1, "chain")
-        leave = self.block("decided")
+        result = self.routine.room(I1, "chain")
+        leave = self.routine.block("decided")
         for position, operand in enumerate(operands):
             value = self.emit(operand)
             self.builder.store(value, result)
             if position + 1 < len(operands):
-                onward = self.block("operand")
+                onward = self.routine.block("operand")
                 if stop_at:
                     self.builder.cbranch(value, leave, onward)
                 else:
@@ -363,8 +402,8 @@ class Emitter(Folds):
         return self.builder.or_(self.builder.not_(premise), conclusion)
 
     def visit_choose(self, node: Choose) -> Value:
-        result = self.room(held(node.type), "choice")
-        then, otherwise, after = self.block("then"), self.block("else"), self.block("after")
+        result = self.routine.room(held(node.type), "choice")
+        then, otherwise, after = self.routine.block("then"), self.routine.block("else"), self.routine.block("after")
         self.builder.cbranch(self.emit(node.condition), then, otherwise)
         for block, branch in ((then, node.then), (otherwise, node.otherwise)):
             self.builder.position_at_end(block)
@@ -388,15 +427,23 @@ class Emitter(Folds):
         return best
 
     def visit_witness(self, node: Witness) -> Value:
-        self.see_premise(node.index)
+        self.calls.see_premise(node.index)
         return self.emit(node.operand)
 
-    @abstractmethod
-    def see_premise(self, index: int) -> None:
-        """Notes that the premise of a property was true; the function's creator knows at which place of the context."""
+    def visit_inline(self, node: Inline) -> Value:
+        return self.calls.inline(node)
+
+    def visit_applied(self, node: Applied) -> Value:
+        return self.calls.apply(node)
+
+    def visit_sorted(self, node: Sorted) -> Value:
+        return self.comprehensions.sort(node)
+
+    def visit_reduce(self, node: Reduce) -> Value:
+        return self.comprehensions.reduce(node)
 
     def visit_convert(self, node: Convert) -> Value:
-        return self.convert(self.emit(node.operand), node.operand.type, node.type)
+        return conversions.convert(self.routine, self.emit(node.operand), node.operand.type, node.type)
 
 
 def field_place(kind: RecordType, name: str) -> tuple[int, Type]:
