@@ -43,6 +43,8 @@ LEADERS: dict[str, dict[str, Any]] = {
 CALLS = 5_000
 ROUND = 500
 """Steps in lockstep of each row, after which the table is written."""
+FURTHER = 200
+"""Steps of a walk from the end of a kept run; with fewer, going there takes most of the time."""
 BELIEVED = 10_000
 """The steps after which a mistaken belief is given up."""
 
@@ -80,7 +82,7 @@ def _in_step(
     steps: int, choice: WalkChoice,
 ) -> Iterator[list[str]]:
     """The table after each round, in which every walk goes on for a little: a run may be stopped at any time."""
-    walked = [_Walked(kafka, title, Walks(contract.model, [], choice, 1, contract))
+    walked = [_Walked(kafka, title, Walks(contract.model, [], choice, 1, contract, further=FURTHER))
               for kafka in reversed(kafkas) for title, constants in of.items()
               for contract in [built(kafka, constants)]]
     for until in range(min(ROUND, steps), steps + 1, min(ROUND, steps)):

@@ -10,6 +10,7 @@ Most of the controller is visible to its own package only, so its constructors a
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -73,8 +74,8 @@ class Classes:
 
     def new(self, name: str, *arguments: Any) -> Any:
         """An object, by whichever constructor takes the arguments, whether it is public or not."""
-        kind = self.type(name).class_
-        constructor = self._fitting(kind, name, "a constructor", kind.getDeclaredConstructors(), arguments)
+        kind = self.type(name)
+        constructor = self._fitting(kind, "a constructor", lambda: kind.class_.getDeclaredConstructors(), arguments)
         return self._unwrapped(lambda: constructor.newInstance(_list(arguments)))
 
     def call(self, target: Any, name: str, *arguments: Any) -> Any:
@@ -83,8 +84,9 @@ class Classes:
         An exception of Kafka's comes as it is, not wrapped by reflection.
         """
         static = isinstance(target, jpype.JClass)
-        kind = target.class_ if static else target.getClass()
-        method = self._fitting(kind, kind.getName(), name, None, arguments)
+        kind = target if static else type(target)
+        method = self._fitting(
+            kind, name, lambda: [each for each in _methods_of(kind.class_) if each.getName() == name], arguments)
         return self._unwrapped(lambda: method.invoke(None if static else target, _list(arguments)))
 
     def field(self, target: Any, name: str) -> Any:
@@ -95,9 +97,9 @@ class Classes:
         self._field(target, name).set(target, _boxed(value))
 
     def _field(self, target: Any, name: str) -> Any:
-        kind = target.getClass()
-        key = (kind.hashCode(), name)
+        key = (type(target), name)
         if key not in self._methods:
+            kind = type(target).class_
             try:
                 found = kind.getDeclaredField(name)
             except jpype.JException:
@@ -148,16 +150,18 @@ class Classes:
         interfaces = jpype.JArray(jpype.java.lang.Class)([self.type(name).class_])
         return jpype.java.lang.reflect.Proxy.newProxyInstance(self._loader, interfaces, handler)
 
-    def _fitting(self, kind: Any, where: str, name: str, given: Sequence[Any] | None, arguments: Sequence[Any]) -> Any:
-        key = (kind.hashCode(), name, tuple(type(each) for each in arguments))
+    def _fitting(
+        self, kind: Any, name: str, given: Callable[[], Sequence[Any]], arguments: Sequence[Any]
+    ) -> Any:
+        key = (kind, name, tuple(map(type, arguments)))
         found = self._methods.get(key)
         if found is None:
-            among = [each for each in _methods_of(kind) if each.getName() == name] if given is None else given
+            among = given()
             fitting = [each for each in among if _takes(each, arguments)]
             if not fitting:
                 kinds = ", ".join(type(each).__name__ for each in arguments)
                 takes = "; ".join(str(each) for each in among) or "nothing of this name"
-                raise NotInVersion(f"{self}: {where} has no {name} that takes ({kinds}), but {takes}")
+                raise NotInVersion(f"{self}: {kind.class_.getName()} has no {name} that takes ({kinds}), but {takes}")
             found = self._methods[key] = fitting[0]
             found.setAccessible(True)
         return found
@@ -173,16 +177,25 @@ class Classes:
 
 
 def _list(arguments: Sequence[Any]) -> Any:
-    return jpype.JArray(jpype.java.lang.Object)([_boxed(each) for each in arguments])
+    return _array_of_objects()([_boxed(each) for each in arguments])
+
+
+@functools.cache
+def _array_of_objects() -> Any:
+    return jpype.JArray(jpype.java.lang.Object)
 
 
 def _boxed(value: Any) -> Any:
     """An object of Java: a number of Python is an int, not a long."""
-    if type(value) is int:
-        return jpype.java.lang.Integer(value)
-    if type(value) in (jpype.JLong, jpype.JShort, jpype.JByte):
-        return getattr(jpype.java.lang, type(value).__name__[1:])(value)
-    return jpype.java.lang.Boolean(value) if isinstance(value, bool) else value
+    box = _boxes().get(type(value))
+    return value if box is None else box(value)
+
+
+@functools.cache
+def _boxes() -> dict[type, Any]:
+    kinds = jpype.java.lang
+    return {int: kinds.Integer, bool: kinds.Boolean, jpype.JLong: kinds.Long, jpype.JShort: kinds.Short,
+            jpype.JByte: kinds.Byte}
 
 
 _OF_OBJECTS: dict[str, Callable[..., Any]] = {

@@ -7,17 +7,34 @@ import os
 import re
 import subprocess
 import sys
+from enum import Enum
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, ClassVar
 
 import pytest
 
-from floodmark import Between, Constant, Model, action, boundary, implies, initial, invariant, require, transition
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Record,
+    Set,
+    action,
+    boundary,
+    implies,
+    initial,
+    invariant,
+    require,
+    transition,
+)
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.coverage import Coverage
 from floodmark.checkers.conformance.lockstep import Mismatch, shortened
-from floodmark.checkers.conformance.proposals import Proposals
+from floodmark.checkers.conformance.proposals import Proposal, Proposals
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.tours import Tour, longest, tour
@@ -57,11 +74,75 @@ def test_what_is_proposed_is_what_cpython_can_do(spec: Path) -> None:
         offered = sorted((each.action, each.after) for each in proposals.of(pack(state)).proposals)
         steps = list(reference.successors(model, state))
         assert offered == sorted((step.action, pack(after)) for step, after in steps)
-        for each in proposals.of(pack(state)).proposals:
-            step, after = proposals.step(state, each)
-            assert (step.action, pack(after)) == (each.action, each.after)
+        taken = [proposals.step(pack(state), each) for each in proposals.of(pack(state)).proposals]
+        assert sorted(map(repr, taken)) == sorted(map(repr, steps)), "the same arguments lead to the same states"
         if len(states) < 30:
             states += [after for _, after in steps[-2:]]
+
+
+class Node(Identifier, count="nodes"):
+    """Who calls."""
+
+
+class Tone(Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+class Asked(Record):
+    by: Node
+    about: Annotated[Set[Node], Capacity(2)]
+
+
+class Telephone(Model):
+    """Steps that only their arguments tell apart, of every kind of type, some drawn and some not."""
+
+    nodes = Constant(3)
+
+    asked: Annotated[Set[Asked], Capacity(3)] = Set()
+    calls: Annotated[int, Between(0, 1)] = 0
+
+    @action
+    def ask(self, by: Node, about: Set[Node]) -> None:
+        require(len(self.asked) < 3 and by not in about)
+        self.asked.add(Asked(by=by, about=about))
+
+    @action
+    def answer(self, asked: Asked, loud: bool, times: Annotated[int, Between(-1, 2)]) -> None:
+        require(asked in self.asked)
+        if times < 0:
+            require(loud)
+        self.calls = 1
+
+    @action
+    def pass_on(self, tones: Map[Node, Tone], to: Node | None) -> None:
+        require(to is None or tones[to] == Tone.HIGH)
+        self.calls = 0
+
+
+def test_steps_to_the_same_state_are_proposed_with_their_arguments() -> None:
+    model = Telephone()
+    proposals = Proposals(model, [])
+    pack = proposals.layout.pack
+    states = [state for _, state in reference.initial_states(model)]
+    for state in states:
+        taken = [proposals.step(pack(state), each) for each in proposals.of(pack(state)).proposals]
+        steps = list(reference.successors(model, state))
+        assert sorted(map(repr, taken)) == sorted(map(repr, steps))
+        if len(states) < 8:
+            states += [after for _, after in steps if after not in states][:3]
+    assert max(len(proposals.of(pack(state)).proposals) for state in states) > 40
+
+
+def test_a_step_that_cpython_takes_elsewhere_is_an_error() -> None:
+    model = Telephone()
+    proposals = Proposals(model, [])
+    state = proposals.layout.pack(next(iter(reference.initial_states(model)))[1])
+    offered = proposals.of(state).proposals
+    asked = [each for each in offered if each.action == "ask"]
+    wrong = Proposal("ask", asked[0].after, asked[1].arguments)
+    with pytest.raises(RuntimeError, match="and CPython took it to"):
+        proposals.step(state, wrong)
 
 
 @pytest.mark.parametrize("choice", ["uniform", "guided"])

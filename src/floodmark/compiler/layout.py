@@ -9,7 +9,7 @@ values have equal codes, so states are compared as words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from floodmark.language.errors import ModelError
@@ -65,19 +65,39 @@ class Layout:
 
     def unpack(self, words: Iterable[int]) -> State:
         """The state that words encode."""
-        packed = 0
-        for index, word in enumerate(words):
-            packed |= int(word) << (index * WORD)
-        values = []
-        for name, kind in self.variables.items():
-            slot = self.slots[name]
-            code = packed >> (slot.word * WORD + slot.offset) & ((1 << slot.bits) - 1)
-            values.append(decode(kind, code))
-        return tuple(values)
+        packed = joined(words)
+        return tuple(self._value(name, packed) for name in self.variables)
+
+    def value(self, variable: str, words: Iterable[int]) -> Any:
+        """The value of one variable in the state that words encode."""
+        return self._value(variable, joined(words))
+
+    def _value(self, variable: str, packed: int) -> Any:
+        slot = self.slots[variable]
+        code = packed >> (slot.word * WORD + slot.offset) & ((1 << slot.bits) - 1)
+        return decode(self.variables[variable], code)
 
 
-def lay_out(variables: Mapping[str, Type]) -> Layout:
-    """Packs variables into as few words as first fit finds; only one wider than a word crosses words."""
+def joined(words: Iterable[int]) -> int:
+    """Words as one number, the first one the least significant."""
+    packed = 0
+    for index, word in enumerate(words):
+        packed |= int(word) << (index * WORD)
+    return packed
+
+
+def lay_out(variables: Mapping[str, Type], behind: Mapping[str, Type] | None = None) -> Layout:
+    """Packs variables into as few words as first fit finds; only one wider than a word crosses words.
+
+    Those ``behind`` begin with a word of their own: the words before it are those of a layout without them.
+    """
+    if behind:
+        first, then = lay_out(variables), lay_out(behind)
+        moved = {name: replace(slot, word=first.words + slot.word) for name, slot in then.slots.items()}
+        return Layout(
+            {**first.variables, **then.variables}, {**first.slots, **moved}, first.words + then.words,
+            first.bits + then.bits,
+        )
     free: list[int] = []
     slots: dict[str, Slot] = {}
     for name, kind in sorted(variables.items(), key=lambda item: -item[1].bits):

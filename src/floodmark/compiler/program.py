@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from floodmark.compiler.calls import Calls
@@ -32,6 +32,7 @@ from floodmark.compiler.ir import (
     Reduce,
     Require,
     Return,
+    SetVariable,
     Stmt,
     Witness,
     has_effects,
@@ -54,13 +55,17 @@ MIN_STEPS_TO_COUNT = 10_000
 
 @dataclass(slots=True)
 class Program:
-    """The input of a back end. ``variables`` are in order of declaration."""
+    """The input of a back end. ``variables`` are in order of declaration.
+
+    ``arguments`` are variables as well, behind the others: see ``with_arguments``.
+    """
 
     name: str
     variables: dict[str, Type]
     actions: list[Action]
     predicates: list[Predicate]
     boundaries: list[Predicate]
+    arguments: dict[str, Type] = field(default_factory=dict)
 
 
 def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
@@ -79,6 +84,28 @@ def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) ->
         [read_predicate(model, name, function) for name, function in properties.items()],
         [read_predicate(model, name, function, "boundary") for name, function in cls.methods("boundary").items()],
     )
+
+
+def with_arguments(program: Program) -> Program:
+    """The program in which each action also stores its parameters, so that a successor says how it was reached.
+
+    A parameter has a variable of its own, named by ``argument``. No action, property or boundary reads these, and a
+    parameter is never assigned, so in the other variables the successors are the same, one for each choice.
+    """
+    kinds, actions = {}, []
+    for action in program.actions:
+        stored: list[Stmt] = []
+        for parameter in action.parameters:
+            name = argument(action.name, parameter.name)
+            kinds[name] = parameter.type
+            stored.append(SetVariable(action.at, name, [], parameter))
+        actions.append(replace(action, body=[*stored, *action.body]))
+    return replace(program, actions=actions, arguments=kinds)
+
+
+def argument(action: str, parameter: str) -> str:
+    """The name of the variable that has a parameter of an action; no variable of a model can be called so."""
+    return f"{action}.{parameter}"
 
 
 def read_beginnings(model: Model) -> list[Action]:

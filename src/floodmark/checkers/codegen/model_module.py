@@ -94,7 +94,7 @@ def parts(program: Program, symmetry_proof: SymmetryProof | None) -> tuple[list[
 
 def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
     """The calling interface of a program's code, whose actions are enumerated as planned."""
-    layout = lay_out(program.variables)
+    layout = lay_out(program.variables, program.arguments)
     states, transitions = _of_states(program), _of_transitions(program)
     if len(states) > MAX_PREDICATES or len(transitions) > MAX_PREDICATES:
         raise ModelError(f"more than {MAX_PREDICATES} properties of one kind; split them between two specs")

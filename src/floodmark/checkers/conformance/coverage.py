@@ -1,7 +1,8 @@
 """Coverage of a model: the effects of its actions and the values of its variables, separately.
 
 Whole states are nearly always new, so they guide little; a new value of a variable, or an action that changes a
-variable for the first time, guides more.
+variable for the first time, guides more. The values of a number that goes far do not count: there is always a higher
+one, and walks would do nothing but go on from the longest runs.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from floodmark.checkers.conformance.proposals import Packed, Proposal
-from floodmark.compiler.layout import Layout
-from floodmark.language.types import WORD
+from floodmark.compiler.layout import Layout, joined
+from floodmark.language.types import WORD, IntType, Type
 
 Piece = tuple[str | int, int]
+
+MAX_COUNTED = 64
+"""The values of an integer with more than these do not count."""
 
 
 class Coverage:
@@ -23,19 +27,20 @@ class Coverage:
         self.counts: Counter[Piece] = Counter()
         self.states: set[int] = set()
         self._slots = [
-            (index, slot.word * WORD + slot.offset, (1 << slot.bits) - 1)
-            for index, slot in enumerate(layout.slots.values())
+            (index, slot.word * WORD + slot.offset, (1 << slot.bits) - 1, not _goes_far(layout.variables[name]))
+            for index, (name, slot) in enumerate(layout.slots.items())
         ]
 
     def pieces(self, before: Packed, proposal: Proposal) -> Iterator[Piece]:
         """What a step covers: which variables the action changes, and to what."""
-        old, new = _joined(before), _joined(proposal.after)
+        old, new = joined(before), joined(proposal.after)
         differing = old ^ new
         changed = 0
-        for index, shift, mask in self._slots:
+        for index, shift, mask, has_values in self._slots:
             if differing >> shift & mask:
                 changed |= 1 << index
-                yield index, new >> shift & mask
+                if has_values:
+                    yield index, new >> shift & mask
         yield proposal.action, changed
 
     def add(self, before: Packed, proposal: Proposal) -> list[Piece]:
@@ -50,8 +55,5 @@ class Coverage:
         return {piece[0] for piece in self.counts if isinstance(piece[0], str)}
 
 
-def _joined(words: Packed) -> int:
-    joined = 0
-    for word in reversed(words):
-        joined = joined << WORD | word
-    return joined
+def _goes_far(kind: Type) -> bool:
+    return isinstance(kind, IntType) and kind.codes > MAX_COUNTED

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any
 
 from floodmark.checkers.project.properties import did_you_mean
@@ -128,11 +129,16 @@ def _member(cls: type[enum.Enum], given: str, name: str) -> enum.Enum:
 
 
 def _identifier(kind: IdentifierType, given: str, name: str) -> Identifier:
-    names = {repr(item): item for item in universe(kind)}
+    names = _names(kind)
     if given not in names:
         raise SourceError(f"{name} is {given!r}, which is not a {kind.cls.__name__}{did_you_mean(given, names)}")
     found: Identifier = names[given]
     return found
+
+
+@lru_cache
+def _names(kind: IdentifierType) -> dict[str, Identifier]:
+    return {repr(item): item for item in universe(kind)}
 
 
 def _keys(kind: Type, name: str) -> dict[str, Any]:

@@ -103,15 +103,15 @@ class Lockstep:
 
     def _compare(self) -> None:
         now = self.model.at(self.state)
+        observables = self.contract.observables
+        with reference.computing(self.model, "what is observed returns a value"):
+            values = [each.expected(now) for each in observables]
         differing = []
-        for each in self.contract.observables:
-            with reference.computing(self.model, "what is observed returns a value"):
-                expected = each.expected(now)
-            with running(self.model):
+        with running(self.model):
+            for each, expected in zip(observables, values, strict=True):
                 shown = getattr(self.implementation, each.name)()
-                same = _same(each, expected, shown)
-            if not same:
-                differing.append((each.name, expected, _in_words_of_the_model(each, shown)))
+                if not _same(each, expected, shown):
+                    differing.append((each.name, expected, _in_words_of_the_model(each, shown)))
         if differing:
             after = f"after {counted(len(self.taken), 'step')}"
             told = [f"{after} the implementation differs from the model", *self._steps()]

@@ -91,7 +91,7 @@ class Tour:
     def _step(self, run: Lockstep, before: Packed, proposal: Proposal) -> None:
         self.steps += 1
         self.coverage.add(before, proposal)
-        run.take(*self.walks.proposals.step(run.state, proposal))
+        run.take(*self.walks.proposals.step(before, proposal))
 
 
 def longest(ends: list[WalkNode]) -> list[WalkNode]:

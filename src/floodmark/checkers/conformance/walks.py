@@ -82,7 +82,8 @@ class _KeptRun:
 class Walks:
     """Walks until something is found. With a ``contract``, its implementation takes each step too.
 
-    Without one, ``allowed`` are the actions that are taken, if they are not all.
+    Without one, ``allowed`` are the actions that are taken, if they are not all. From the end of a kept run a walk
+    takes ``further`` steps.
     ``steps`` counts the states whose proposals were examined. Going back to the end of a kept run, for which an
     implementation has to repeat that run, is not counted.
     """
@@ -91,10 +92,11 @@ class Walks:
         self, model: Model, properties: Sequence[
             Property
         ], choice: WalkChoice, seed: int, contract: Contract | None = None,
-        allowed: Collection[str] | None = None,
+        allowed: Collection[str] | None = None, further: int = FURTHER,
     ) -> None:
         self.model = model
         self.choice = choice
+        self.further = further
         self.chance = random.Random(seed)
         self.contract = contract
         self.proposals = Proposals(model, properties)
@@ -106,7 +108,8 @@ class Walks:
         ]
         self._pool: list[_KeptRun] = []
         self._shortest: dict[Piece, _KeptRun] = {}
-        self._allowed = allowed if contract is None else contract.taken
+        taken = allowed if contract is None else contract.taken
+        self._allowed = None if taken is None or set(taken) >= set(self.proposals.actions) else taken
         self._bounded = bool(type(model).methods("boundary"))
 
     def begin_after(self, steps: Sequence[Step]) -> None:
@@ -118,7 +121,12 @@ class Walks:
             after = reference.fire(self.model, state, step)
             if after is None:
                 raise SourceError(f"{step} is not enabled after the {counted(node.depth + 1, 'step')} before it")
-            node = WalkNode(pack(after), node.start, Proposal(step.action, pack(after)), node, node.depth + 1)
+            proposal = next(
+                each for each in self.proposals.of(node.state).proposals
+                if each.action == step.action and each.after == pack(after)
+                and self.proposals.step(node.state, each)[0] == step
+            )
+            node = WalkNode(proposal.after, node.start, proposal, node, node.depth + 1)
             state = after
         self._starts = [node]
 
@@ -144,7 +152,7 @@ class Walks:
         try:
             if self.contract is not None:
                 run, node = self._driven(node)
-            for _ in range(FURTHER if node.depth else LENGTH):
+            for _ in range(self.further if node.depth else LENGTH):
                 self.steps += 1
                 offer = self.offer(node.state)
                 bad = self._bad(node, offer)
@@ -197,7 +205,7 @@ class Walks:
         after = WalkNode(proposal.after, node.start, proposal, node, node.depth + 1)
         if run is None:
             return after
-        run.take(*self.proposals.step(run.state, proposal))
+        run.take(*self.proposals.step(node.state, proposal))
         return self._settled(after, run)
 
     def offer(self, state: Packed) -> Offer:
@@ -205,8 +213,9 @@ class Walks:
         offer = self.proposals.of(state)
         if offer.failed:
             self._fail(self.proposals.layout.unpack(state))
-        kept = [each for each in offer.proposals if self._is_allowed(each)]
-        return Offer(kept, offer.broken, False)
+        if self._bounded or self._allowed is not None:
+            return Offer([each for each in offer.proposals if self._is_allowed(each)], offer.broken, False)
+        return offer
 
     def _fail(self, state: State) -> None:
         """Raises the error in a step, or in a property of it, that CPython finds."""
@@ -224,6 +233,8 @@ class Walks:
 
     def _bad(self, node: WalkNode, offer: Offer) -> tuple[Proposal, Property] | None:
         """A proposal that breaks a property."""
+        if not self.proposals.of_states and not offer.broken:
+            return None
         for proposal in offer.proposals:
             false = self.proposals.false_in(proposal.after) if self.proposals.of_states else None
             if false is None and offer.broken:
@@ -249,11 +260,10 @@ class Walks:
     def _steps(self, node: WalkNode) -> tuple[Step, ...]:
         """The steps of a run, taken by CPython."""
         path = node.path()
-        unpack = self.proposals.layout.unpack
         steps = [path[0].start]
         for before, after in itertools.pairwise(path):
             assert after.proposal is not None
-            steps.append(self.proposals.step(unpack(before.state), after.proposal)[0])
+            steps.append(self.proposals.step(before.state, after.proposal)[0])
         return tuple(steps)
 
 

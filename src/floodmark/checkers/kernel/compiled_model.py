@@ -23,7 +23,7 @@ from floodmark.checkers.project.versions import source_hash
 from floodmark.checkers.search_result import Symmetry
 from floodmark.checkers.symmetry.proof import prove_symmetry
 from floodmark.compiler.layout import Layout
-from floodmark.compiler.program import read_program
+from floodmark.compiler.program import read_program, with_arguments
 from floodmark.compiler.renaming import SymmetryProof
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
@@ -55,8 +55,12 @@ class Kernel:
         self.good = good or is_kept(self._key, GOOD)
         """Whether ``model`` is the good edition."""
         self.model = self._good() if self.good else self._plain()
-        self.loops = _loops(loops.LOOPS, self._constants, self.good)
         self._earlier: list[MachineCode] = []
+
+    @cached_property
+    def loops(self) -> MachineCode:
+        """The loops of a search, which who takes single steps does not need."""
+        return _loops(loops.LOOPS, self._constants, self.good)
 
     @cached_property
     def partitioned(self) -> MachineCode:
@@ -105,17 +109,20 @@ class Kernel:
 
 def build_kernel(
     model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry, threads: int = 1,
-    good: bool = False, bounded: bool = True, tell: Tell | None = None,
+    good: bool = False, bounded: bool = True, arguments: bool = False, tell: Tell | None = None,
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
 
     ``tell`` is called with what is about to be compiled, if it is much. With ``good`` it starts with the good edition,
     which a long search needs anyway. Without ``bounded``, boundaries are left out: ``expand`` then returns every
-    successor. Raises ModelError when there is no symmetry proof for ``symmetry``.
+    successor; with ``arguments``, each has the arguments of its step behind the model's words. Raises ModelError when
+    there is no symmetry proof for ``symmetry``.
     """
     program = read_program(model, properties)
     if not bounded:
         program.boundaries = []
+    if arguments:
+        program = with_arguments(program)
     symmetry_proof = prove_symmetry(model, properties, program, symmetry) if symmetry else None
     try:
         made_of, interface = parts(program, symmetry_proof)
