@@ -126,6 +126,9 @@ def test_the_wheel_holds_the_package_alone(wheel: Path) -> None:
         wanted |= sources(PACKAGE / name, f"floodmark/{name}")
     for name in PROJECT:
         wanted |= sources(ROOT / name, f"floodmark/project/{name}")
+    stubs = {f"{name}i" for name in sources(ROOT / "model", "floodmark/protocols") if name.endswith(".py")}
+    folders = {"floodmark/protocols", *(name.rpartition("/")[0] for name in stubs)}
+    wanted |= stubs | {f"{folder}/__init__.pyi" for folder in folders}
     assert names == wanted
     assert {"floodmark/py.typed", "floodmark/checkers/report/html/page.css"} <= names
 
@@ -235,6 +238,23 @@ def printed(environment: Environment, root: Path, *command: str | Path, path: st
     """What a command writes to its standard output alone."""
     environment.run(root, "sh", "-c", '"$@" > printed.txt', "sh", *command, path=path)
     return (root / "printed.txt").read_text()
+
+
+@pytest.mark.slow
+def test_a_type_checker_finds_the_shipped_protocols(environment: Environment, tmp_path: Path) -> None:
+    """A program that imports them: no class is taken for ``Any``."""
+    (tmp_path / "program.py").write_text(
+        "from floodmark.protocols.alter_isr.failover import AlterIsrRestarts\n"
+        "from floodmark.protocols.dynamic_quorum.disks import DynamicDisks\n"
+        "reveal_type(AlterIsrRestarts(brokers=2).replicas)\n"
+        "reveal_type(DynamicDisks(voters=2).lost)\n"
+        "DynamicDisks().nothing()\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", environment.python, "program.py"]
+    said = re.findall(r"^program.py:\d+: .*", environment.run(tmp_path, *command, status=1), re.MULTILINE)
+    assert len(said) == 3, said
+    assert 'has no attribute "nothing"' in said[2]
+    assert not any("Any" in line for line in said), said
 
 
 @pytest.mark.slow
