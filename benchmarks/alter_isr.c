@@ -71,7 +71,7 @@ static inline void check_state(State s) {
     must(isr);                                                          /* isr_is_never_empty */
     must(!(isr & (isr - 1)) || of_status(w, isr, ACTIVE) == isr);       /* isr_is_eligible */
     must(!get(w, HIGH_WATERMARK, 2) || reaching(w, 7));                 /* committed_has_enough_copies */
-    must(get(w, KNOWN_VERSION, 2) != get(w, VERSION, 2) ||              /* version_names_a_state */
+    must(get(w, KNOWN_VERSION, 2) != get(w, VERSION, 2) ||              /* partition_epoch_names_a_state */
          (same_epoch && leading == (leader == 1) && (!leading || leader_isr(w) == isr)));
     must(leading || !counted);                                          /* only_a_leader_counts */
     must(leader || of_status(w, isr, FENCED) == isr);                   /* fenced_replica_does_not_lead */
@@ -184,7 +184,7 @@ static inline void request_steps(State s) {
     word request = acknowledged >> 1, without = put(w, ACKNOWLEDGED, 6, 0);
     if (may_change(w)) {
         word refused = refusal(w, request);
-        must(refused || request_version(request) == get(w, VERSION, 2)); /* written_change_quotes_current_version */
+        must(refused || request_version(request) == get(w, VERSION, 2)); /* written_change_quotes_current_partition_epoch */
         word isr = request_isr(request);
         found(s, refused ? without : change(without, get(w, LEADER, 2), get(w, EPOCH, 1), isr), s.messages);
     }

@@ -54,8 +54,8 @@ _FAIR_ISR = {
 WORKS = [
     Work("KIP-497 core", ISR, {}, _FAIR_ISR),
     Work("KIP-595", "specs/kraft/quorum.toml", {}, {"leader_flushes": Fairness(each=("leader",))}),
-    Work("KIP-497 core, small", ISR, {"max_version": 1}, _FAIR_ISR),
-    Work("KIP-497 core, larger", ISR, {"max_version": 3, "max_offset": 1}, _FAIR_ISR),
+    Work("KIP-497 core, small", ISR, {"max_partition_epoch": 1}, _FAIR_ISR),
+    Work("KIP-497 core, larger", ISR, {"max_partition_epoch": 3, "max_offset": 1}, _FAIR_ISR),
     *(Work(f"two-phase commit, {count} resource managers", COMMIT, {"managers": count}) for count in range(6, 10)),
 ]
 
@@ -63,13 +63,13 @@ WORKS = [
 @always_eventually
 def leader_hears_of_the_latest(model: AlterIsr) -> bool:
     """The controller changes the state finitely often, and each change arrives."""
-    return model.version == model.controller.version
+    return model.partition_epoch == model.controller.partition_epoch
 
 
 @always_eventually
 def followers_catch_up(model: AlterIsr) -> bool:
     """Every replica that fetches eventually has the whole log."""
-    return not model.leading or all(end >= model.log_end[model.leader] for end in model.log_end.values())
+    return not model.leading or all(end >= model.log_end_offset[model.leader] for end in model.log_end_offset.values())
 
 
 @leads_to

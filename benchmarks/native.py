@@ -44,7 +44,7 @@ class Work:
 WORKS = [
     Work("two-phase commit, 8 resource managers", "specs/examples/two_phase_commit.toml", {"managers": 8}),
     Work("two-phase commit, 9 resource managers", "specs/examples/two_phase_commit.toml", {"managers": 9}),
-    Work("KIP-497 core", "specs/alter_isr/core.toml", {"max_version": 3, "max_offset": 1}),
+    Work("KIP-497 core", "specs/alter_isr/core.toml", {"max_partition_epoch": 3, "max_offset": 1}),
     Work("KIP-497 core, above ten million", "specs/alter_isr/core_deep.toml", {}),
     Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml@three_replicas", {}),
     Work("KIP-497 failover with logs, above ten million", "specs/alter_isr/failover_reconcile_once.toml@deep", {}),

@@ -16,7 +16,7 @@ class Bug(Enum):
     """Mistakes that real brokers have made, or were prevented from making."""
 
     COUNTS_PROPOSED_ISR = "the high watermark ignores replicas about to be evicted, before the controller has agreed"
-    TAKES_EQUAL_VERSION = "a LeaderAndIsr of a version that is already known settles what is pending"
+    TAKES_EQUAL_PARTITION_EPOCH = "a LeaderAndIsr of a partition epoch that is already known settles what is pending"
 
 
 class NotLeader(Exception):  # noqa: N818 - Kafka's name
@@ -188,13 +188,13 @@ class Partition:
             self.isr = request.new_isr
             self.partition_epoch = request.partition_epoch + 1
             self.pending_isr = None
-        elif error == "INELIGIBLE":
+        elif error == "INELIGIBLE_REPLICA":
             self.pending_isr = None
         self.maybe_increment_high_watermark()
 
     def make_leader_or_follower(self, state: LeaderAndIsr) -> None:
         """Handles a LeaderAndIsr request; one that is not newer than the known state is dropped."""
-        equal = state.partition_epoch == self.partition_epoch and self.bug is Bug.TAKES_EQUAL_VERSION
+        equal = state.partition_epoch == self.partition_epoch and self.bug is Bug.TAKES_EQUAL_PARTITION_EPOCH
         if state.partition_epoch <= self.partition_epoch and not equal:
             return
         self.is_leader = state.leader == self.broker

@@ -31,12 +31,12 @@ def names(numbers: frozenset[int]) -> set[Broker]:
 
 
 def as_request(request: AlterIsrRequest) -> AlterPartitionRequest:
-    return AlterPartitionRequest(request.leader_epoch, request.version, numbers(request.isr))
+    return AlterPartitionRequest(request.leader_epoch, request.partition_epoch, numbers(request.isr))
 
 
 def as_state(state: ControllerState) -> LeaderAndIsr:
     leader = None if state.leader is None else state.leader.number
-    return LeaderAndIsr(leader, state.leader_epoch, numbers(state.isr), state.version)
+    return LeaderAndIsr(leader, state.leader_epoch, numbers(state.isr), state.partition_epoch)
 
 
 class PartitionAdapter(Adapter):
@@ -55,7 +55,7 @@ class PartitionAdapter(Adapter):
     bug: ClassVar[Bug | None] = None
 
     def __init__(self, start: ShippedAlterIsr) -> None:
-        brokers = {broker.number for broker in start.log_end}
+        brokers = {broker.number for broker in start.log_end_offset}
         self.followers = {broker: Follower(broker) for broker in brokers - {start.leader.number}}
         self.leader = Partition(
             start.leader.number, as_state(start.controller), set(self.followers), start.min_insync_replicas, LAG_MS,
@@ -98,7 +98,7 @@ class PartitionAdapter(Adapter):
         return self.leader.high_watermark
 
     @observable
-    def log_end(self) -> dict[Broker, int]:
+    def log_end_offset(self) -> dict[Broker, int]:
         ends = {Broker(broker): follower.log.log_end_offset for broker, follower in self.followers.items()}
         return {Broker(self.leader.broker): self.leader.log.log_end_offset, **ends}
 
@@ -111,7 +111,7 @@ class PartitionAdapter(Adapter):
         return self.leader.leader_epoch
 
     @observable
-    def version(self) -> int:
+    def partition_epoch(self) -> int:
         return self.leader.partition_epoch
 
     @observable
@@ -133,7 +133,8 @@ class PartitionAdapter(Adapter):
         if request is None:
             return None
         return {
-            "leader_epoch": request.leader_epoch, "isr": names(request.new_isr), "version": request.partition_epoch
+            "leader_epoch": request.leader_epoch, "isr": names(request.new_isr),
+            "partition_epoch": request.partition_epoch,
         }
 
 

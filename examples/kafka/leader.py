@@ -61,7 +61,7 @@ class Failure(Enum):
 class PartitionLeader(ShippedAlterIsr):
     """One broker's ``Partition``, which leads at first, and the controller on the other side of its channel.
 
-    ``log_end`` is what a follower has; ``fetched`` is what the leader knows of that.
+    ``log_end_offset`` is what a follower has; ``fetch_offsets`` is what the leader knows of that.
     """
 
     max_restarts = Constant(1)
@@ -71,15 +71,15 @@ class PartitionLeader(ShippedAlterIsr):
     cached: Map[Broker, Status]
     cached_epoch: Map[Broker, BrokerEpoch]
     """The leader's metadata cache."""
-    fetched: Map[Broker, KnownOffset]
-    fetched_epoch: Map[Broker, BrokerEpoch | None]
+    fetch_offsets: Map[Broker, KnownOffset]
+    fetched_broker_epoch: Map[Broker, BrokerEpoch | None]
     """The offset and the broker epoch of each follower's last fetch."""
     seen_end: Map[Broker, KnownOffset]
     """The leader's log end offset at each follower's last fetch."""
     fetched_lately: Set[Broker]
     caught_up_lately: Set[Broker]
     """Whose last fetch was, and who was level with the leader, within ``replica.lag.time.max.ms``."""
-    epoch_start: KnownOffset = 0
+    leader_epoch_start_offset: KnownOffset = 0
     """The leader's log end offset at the start of its leader epoch."""
     quoted: Map[Broker, BrokerEpoch | None]
     """The broker epochs in the request that is awaited."""
@@ -100,14 +100,14 @@ class PartitionLeader(ShippedAlterIsr):
         return Map({broker: None for broker in Broker})
 
     def forget_followers(self) -> None:
-        self.fetched = Map({broker: -1 for broker in Broker})
-        self.fetched_epoch = self.no_epochs()
+        self.fetch_offsets = Map({broker: -1 for broker in Broker})
+        self.fetched_broker_epoch = self.no_epochs()
         self.seen_end = Map({broker: -1 for broker in Broker})
         self.fetched_lately = Set()
         self.caught_up_lately = Set()
 
     def end(self) -> int:
-        return self.log_end[self.leader]
+        return self.log_end_offset[self.leader]
 
     # The log.
 
@@ -130,7 +130,7 @@ class PartitionLeader(ShippedAlterIsr):
 
     def append(self) -> None:
         self.error = ApiError.NONE
-        self.log_end[self.leader] += 1
+        self.log_end_offset[self.leader] += 1
         self.advance()
 
     def is_under_min_isr(self) -> bool:
@@ -145,8 +145,8 @@ class PartitionLeader(ShippedAlterIsr):
         reached = self.end()
         for broker in Broker:
             counts = broker in self.maximal_isr() or self.waits_for(broker)
-            if broker != self.leader and counts and self.fetched[broker] < reached:
-                reached = self.fetched[broker]
+            if broker != self.leader and counts and self.fetch_offsets[broker] < reached:
+                reached = self.fetch_offsets[broker]
         return reached
 
     def advance(self) -> None:
@@ -166,8 +166,8 @@ class PartitionLeader(ShippedAlterIsr):
         """In the leader's epoch. The answer brings one record, if there is one."""
         require(follower != self.leader)
         self.take_fetch(follower, self.registered[follower])
-        if self.error == ApiError.NONE and self.log_end[follower] < self.end():
-            self.log_end[follower] += 1
+        if self.error == ApiError.NONE and self.log_end_offset[follower] < self.end():
+            self.log_end_offset[follower] += 1
 
     @action
     def follower_hears_nothing(self, follower: Broker) -> None:
@@ -186,10 +186,10 @@ class PartitionLeader(ShippedAlterIsr):
             self.error = ApiError.NOT_LEADER_OR_FOLLOWER
         else:
             self.error = ApiError.NONE
-            self.note_time(follower, self.log_end[follower])
-            moved = self.fetched[follower] != self.log_end[follower]
-            self.fetched[follower] = self.log_end[follower]
-            self.fetched_epoch[follower] = epoch
+            self.note_time(follower, self.log_end_offset[follower])
+            moved = self.fetch_offsets[follower] != self.log_end_offset[follower]
+            self.fetch_offsets[follower] = self.log_end_offset[follower]
+            self.fetched_broker_epoch[follower] = epoch
             self.expand(follower)
             if moved:
                 self.advance()
@@ -212,22 +212,25 @@ class PartitionLeader(ShippedAlterIsr):
 
     def is_caught_up(self, follower: Broker) -> bool:
         """``ReplicaState.isCaughtUp``."""
-        return self.fetched[follower] == self.end() or follower in self.caught_up_lately
+        return self.fetch_offsets[follower] == self.end() or follower in self.caught_up_lately
 
     # The leader asks for changes.
 
     @rule
     def is_eligible(self, follower: Broker) -> bool:
         """As far as the leader's cache says (``isReplicaIsrEligible``)."""
-        return self.cached[follower] == Status.ACTIVE and self.fetched_epoch[follower] == self.cached_epoch[follower]
+        return (
+            self.cached[follower] == Status.ACTIVE
+            and self.fetched_broker_epoch[follower] == self.cached_epoch[follower]
+        )
 
     def caught_up(self, follower: Broker) -> bool:
-        return self.fetched[follower] >= max(self.high_watermark, self.first_offset())
+        return self.fetch_offsets[follower] >= max(self.high_watermark, self.first_offset())
 
     @rule
     def first_offset(self) -> int:
         """What a follower must have of the leader's epoch to join (KIP-320)."""
-        return self.epoch_start
+        return self.leader_epoch_start_offset
 
     def expand(self, follower: Broker) -> None:
         """``maybeExpandIsr``."""
@@ -257,7 +260,7 @@ class PartitionLeader(ShippedAlterIsr):
         if broker == self.leader:
             epoch = self.registered[broker]
         elif broker in isr:
-            epoch = self.fetched_epoch[broker]
+            epoch = self.fetched_broker_epoch[broker]
         return epoch
 
     @action
@@ -299,7 +302,7 @@ class PartitionLeader(ShippedAlterIsr):
     def install(self, update: LeaderAndIsr) -> None:
         """``makeLeader`` and ``makeFollower``."""
         self.pending = Set()
-        self.version = update.version
+        self.partition_epoch = update.partition_epoch
         if update.leader == self.leader:
             self.isr = update.isr
             if update.leader_epoch > self.leader_epoch:
@@ -310,7 +313,7 @@ class PartitionLeader(ShippedAlterIsr):
             self.leading = False
             self.leader_epoch = update.leader_epoch
             self.isr = Set()
-            self.epoch_start = -1
+            self.leader_epoch_start_offset = -1
             self.forget_followers()
 
     def begin_epoch(self, update: LeaderAndIsr) -> None:
@@ -322,7 +325,7 @@ class PartitionLeader(ShippedAlterIsr):
             self.fetched_lately = update.isr - {self.leader}
         self.caught_up_lately = update.isr - {self.leader}
         self.leader_epoch = update.leader_epoch
-        self.epoch_start = self.end()
+        self.leader_epoch_start_offset = self.end()
 
     @rule
     def keeps_what_it_knew(self, update: LeaderAndIsr) -> bool:
@@ -356,17 +359,17 @@ class PartitionLeader(ShippedAlterIsr):
         require(self.may_change() or broker not in self.controller.isr)
         self.registered[broker] += 1
         self.status[broker] = Status.FENCED
-        self.log_end[broker] = 0
+        self.log_end_offset[broker] = 0
         self.evict(broker)
 
 
 class KafkaLeader(PartitionLeader):
-    """What Kafka does: ``Partition.makeLeader`` takes a state of the version that it has, too, and forgets what is
-    pending; and it keeps what it knew of followers as long as it took itself for the leader.
+    """What Kafka does: ``Partition.makeLeader`` takes a state of the partition epoch that it has, too, and forgets what
+    is pending; and it keeps what it knew of followers as long as it took itself for the leader.
     """
 
     def is_news(self, update: LeaderAndIsr) -> bool:
-        return update.version >= self.version
+        return update.partition_epoch >= self.partition_epoch
 
     def keeps_what_it_knew(self, update: LeaderAndIsr) -> bool:
         return self.leading
@@ -407,9 +410,9 @@ class ObservedLeader(KafkaLeader):
     def follower_truncates(self, follower: Broker) -> None:
         """Another leads, or led, and the follower has dropped its last record to follow it."""
         require(self.controller.leader != self.leader and follower != self.leader)
-        require(self.log_end[follower] > 0)
-        self.log_end[follower] -= 1
+        require(self.log_end_offset[follower] > 0)
+        self.log_end_offset[follower] -= 1
 
 
-WALKED = {"max_offset": 6, "max_version": 20, "max_leader_epoch": 8, "max_restarts": 3, "in_flight": 1}
+WALKED = {"max_offset": 6, "max_partition_epoch": 20, "max_leader_epoch": 8, "max_restarts": 3, "in_flight": 1}
 """The bounds of a run beside Kafka."""

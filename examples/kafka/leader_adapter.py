@@ -17,10 +17,6 @@ from partition_broker import Broker, State
 
 from floodmark.conformance import Adapter, observable
 
-ERRORS = {"FENCED_LEADER_EPOCH": "FENCED_LEADER_EPOCH", "INVALID_ISR_VERSION": "INVALID_UPDATE_VERSION",
-          "INELIGIBLE": "INELIGIBLE_REPLICA"}
-"""The model's names, which are KIP-497's, and Kafka's."""
-
 
 def number(broker: Any) -> int:
     """2 for b2."""
@@ -36,8 +32,8 @@ def known(model: Any) -> dict[str, list[Any]]:
     if not model.leading:
         return {}
     return {
-        repr(each): [model.fetched[each], model.fetched_epoch[each], each in model.caught_up_lately]
-        for each in model.fetched if each != model.leader
+        repr(each): [model.fetch_offsets[each], model.fetched_broker_epoch[each], each in model.caught_up_lately]
+        for each in model.fetch_offsets if each != model.leader
     }
 
 
@@ -46,7 +42,7 @@ def under_way(model: Any) -> list[list[Any]]:
     if request is None:
         return []
     quoted = {repr(each): -1 if model.quoted[each] is None else model.quoted[each] for each in request.isr}
-    return [[request.leader_epoch, request.version, quoted]]
+    return [[request.leader_epoch, request.partition_epoch, quoted]]
 
 
 def told(model: Any) -> str:
@@ -66,7 +62,7 @@ class LeaderAdapter(Adapter):
     unsupported = ("leader_proposes_shrink", "leader_proposes_expand", "leader_advances_high_watermark")
 
     def __init__(self, start: Any) -> None:
-        self.replicas = tuple(number(each) for each in start.log_end)
+        self.replicas = tuple(number(each) for each in start.log_end_offset)
         self.log_ends = dict.fromkeys(self.replicas, 0)
         self.epochs = dict.fromkeys(self.replicas, 0)
         self.status = dict.fromkeys(self.replicas, "ACTIVE")
@@ -80,7 +76,7 @@ class LeaderAdapter(Adapter):
     def state(self, given: Any) -> State:
         leader = None if given.leader is None else number(given.leader)
         isr = tuple(sorted(map(number, given.isr)))
-        return State(leader, given.leader_epoch, isr, given.version, self.replicas)
+        return State(leader, given.leader_epoch, isr, given.partition_epoch, self.replicas)
 
     # The log.
 
@@ -126,11 +122,11 @@ class LeaderAdapter(Adapter):
     def leader_receives_response(self, response: Any) -> None:
         request = response.request
         if response.error is not None:
-            self.broker.refuse(ERRORS[response.error.name])
+            self.broker.refuse(response.error.name)
         else:
             isr = tuple(sorted(map(number, request.isr)))
             self.broker.answer(
-                State(self.broker.broker, request.leader_epoch, isr, request.version + 1, self.replicas))
+                State(self.broker.broker, request.leader_epoch, isr, request.partition_epoch + 1, self.replicas))
 
     def request_fails(self, request: Any, failure: Any) -> None:
         if failure.name == "STALE_BROKER_EPOCH":
@@ -181,7 +177,7 @@ class LeaderAdapter(Adapter):
         return self.broker.leader_epoch
 
     @observable
-    def version(self) -> int:
+    def partition_epoch(self) -> int:
         return self.broker.partition_epoch
 
     @observable
@@ -205,7 +201,7 @@ class LeaderAdapter(Adapter):
         return self.broker.high_watermark
 
     @observable
-    def epoch_start(self) -> int:
+    def leader_epoch_start_offset(self) -> int:
         found = self.broker.epoch_start
         return -1 if found is None else found
 
@@ -236,6 +232,6 @@ class LeaderAdapter(Adapter):
     def is_at_min_isr(self) -> bool:
         return self.broker.is_at_min_isr()
 
-    @observable(of=lambda model: model.leading and len(model.isr) < len(model.log_end))
+    @observable(of=lambda model: model.leading and len(model.isr) < len(model.log_end_offset))
     def is_under_replicated(self) -> bool:
         return self.broker.is_under_replicated()

@@ -83,7 +83,7 @@ class JoinsBelowHighWatermark(PartitionLeader):
     """A follower joins before it has everything committed."""
 
     def caught_up(self, follower: Broker) -> bool:
-        return self.fetched[follower] >= self.first_offset()
+        return self.fetch_offsets[follower] >= self.first_offset()
 
 
 class JoinsBelowEpochStart(PartitionLeader):
@@ -104,7 +104,7 @@ class AsksForFenced(PartitionLeader):
     """The leader does not ask its cache who is fenced or shutting down (KIP-841)."""
 
     def is_eligible(self, follower: Broker) -> bool:
-        return self.fetched_epoch[follower] == self.cached_epoch[follower]
+        return self.fetched_broker_epoch[follower] == self.cached_epoch[follower]
 
 
 class AsksForShuttingDown(PartitionLeader):
@@ -112,14 +112,14 @@ class AsksForShuttingDown(PartitionLeader):
 
     def is_eligible(self, follower: Broker) -> bool:
         alive = self.cached[follower] != Status.FENCED
-        return alive and self.fetched_epoch[follower] == self.cached_epoch[follower]
+        return alive and self.fetched_broker_epoch[follower] == self.cached_epoch[follower]
 
 
 class IgnoresCachedEpoch(PartitionLeader):
     """The leader asks for a follower whatever its registration (KIP-903)."""
 
     def is_eligible(self, follower: Broker) -> bool:
-        return self.cached[follower] == Status.ACTIVE and self.fetched_epoch[follower] is not None
+        return self.cached[follower] == Status.ACTIVE and self.fetched_broker_epoch[follower] is not None
 
 
 class TakesEarlierLives(PartitionLeader):
@@ -137,7 +137,7 @@ class QuotesCachedEpoch(PartitionLeader):
         return self.cached_epoch[broker] if found is not None and broker != self.leader else found
 
 
-class RollsBackOnInvalidVersion(flawed.RollsBackOnInvalidVersion, PartitionLeader):
+class RollsBackOnInvalidUpdateVersion(flawed.RollsBackOnInvalidUpdateVersion, PartitionLeader):
     """INVALID_UPDATE_VERSION ends the pending change."""
 
 
@@ -152,7 +152,7 @@ class WithdrawsWhenFenced(PartitionLeader):
     """FENCED_LEADER_EPOCH ends the pending change."""
 
     def withdraws(self, error: Error) -> bool:
-        return error in (Error.INELIGIBLE, Error.FENCED_LEADER_EPOCH)
+        return error in (Error.INELIGIBLE_REPLICA, Error.FENCED_LEADER_EPOCH)
 
 
 class SendsSecondRequest(flawed.SendsSecondRequest, PartitionLeader):
@@ -175,7 +175,7 @@ class TakesHigherEpochsOnly(PartitionLeader):
 
 
 class TakesOlderStates(PartitionLeader):
-    """A state of a lower version counts."""
+    """A state of a lower partition epoch counts."""
 
     def is_news(self, update: LeaderAndIsr) -> bool:
         return True
@@ -222,7 +222,7 @@ _DESIGNS: dict[type[PartitionLeader], dict[str, bool | int]] = {
     WaitsForWhoeverHasCaughtUp: {}, AdvancesBelowMinIsr: _STRICT, AcknowledgesBelowMinIsr: _SMALL | _STRICT,
     CountsConfirmedIsr: _SMALL | _STRICT, StaysAfterAnswer: _STEADY, JoinsBelowHighWatermark: {},
     JoinsBelowEpochStart: _SMALL | _STRICT, JoinsWhenLevel: {}, AsksForFenced: {}, AsksForShuttingDown: _SMALL,
-    IgnoresCachedEpoch: {}, TakesEarlierLives: {}, QuotesCachedEpoch: {}, RollsBackOnInvalidVersion: {},
+    IgnoresCachedEpoch: {}, TakesEarlierLives: {}, QuotesCachedEpoch: {}, RollsBackOnInvalidUpdateVersion: {},
     KeepsRefusedChange: _SMALL, WithdrawsWhenFenced: {}, SendsSecondRequest: {}, AsksAgainAndAgain: {},
     TakesHigherEpochsOnly: _SMALL, TakesOlderStates: {}, ForgetsFollowers: {},
     ForgetsFollowersOfSkipped: {}, NeedsLevelFetch: {}, AnyFetchIsEnough: {},

@@ -143,8 +143,8 @@ class HearsLateAnswers(KafkaQuorum):
 class FollowersForgetVote(KafkaQuorum):
     """Whoever follows a leader has no vote stored."""
 
-    def become_follower(self, replica: Replica, epoch: int, leader: Replica) -> None:
-        KraftPreVote.become_follower(self, replica, epoch, leader)
+    def transition_to_follower(self, replica: Replica, epoch: int, leader: Replica) -> None:
+        KraftPreVote.transition_to_follower(self, replica, epoch, leader)
 
 
 class CountsNoRefusals(KafkaQuorum):

@@ -52,7 +52,7 @@ class KafkaQuorum(KraftPreVote):
 
     def elect(self, first: Replica) -> None:
         """A replica is elected, and its first record is committed, which everybody hears of."""
-        self.become_prospective(first)
+        self.transition_to_prospective(first)
         for voter in Replica:
             if self.role[first] == Role.PROSPECTIVE and voter != first:
                 self.call(Kind.PRE_VOTE, first, voter, Fate.ANSWERED)
@@ -71,8 +71,8 @@ class KafkaQuorum(KraftPreVote):
         """Of three, one is cut off from the others, and writes two records."""
         self.append_as_leader(former)
         self.append_as_leader(former)
-        self.become_prospective(voter)
-        self.become_prospective(leader)
+        self.transition_to_prospective(voter)
+        self.transition_to_prospective(leader)
         self.call(Kind.PRE_VOTE, leader, voter, Fate.ANSWERED)
         self.call(Kind.VOTE, leader, voter, Fate.ANSWERED)
 
@@ -153,15 +153,15 @@ class KafkaQuorum(KraftPreVote):
         self.known[replica] = Set()
         self.forget_all(replica)
 
-    def become_follower(self, replica: Replica, epoch: int, leader: Replica) -> None:
+    def transition_to_follower(self, replica: Replica, epoch: int, leader: Replica) -> None:
         """``QuorumState.transitionToFollower`` keeps the vote of the epoch."""
         state = self.quorum_state[replica]
-        voted = state.voted if state.epoch == epoch else None
-        super().become_follower(replica, epoch, leader)
-        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted=voted)
+        voted = state.voted_key if state.epoch == epoch else None
+        super().transition_to_follower(replica, epoch, leader)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted_key=voted)
 
-    def become_leader(self, replica: Replica) -> None:
-        super().become_leader(replica)
+    def transition_to_leader(self, replica: Replica) -> None:
+        super().transition_to_leader(replica)
         self.known[replica] = Set({replica})
 
     def append_as_leader(self, leader: Replica) -> None:
@@ -180,13 +180,13 @@ class KafkaQuorum(KraftPreVote):
         state = self.quorum_state[replica]
         if state.leader == replica:
             self.role[replica] = Role.RESIGNED
-        elif state.voted == replica:
+        elif state.voted_key == replica:
             self.role[replica] = Role.CANDIDATE
             self.votes[replica] = Set({replica})
-            self.quorum_state[replica] = QuorumState(epoch=state.epoch, leader=None, voted=replica)
+            self.quorum_state[replica] = QuorumState(epoch=state.epoch, leader=None, voted_key=replica)
         elif state.leader is not None:
             self.role[replica] = Role.FOLLOWER
-        elif state.voted is not None:
+        elif state.voted_key is not None:
             self.role[replica] = Role.VOTED
 
     @action
@@ -232,10 +232,10 @@ class KafkaQuorum(KraftPreVote):
         """A prospective that gives its vote begins to count anew (``prospectiveAddVotedState``)."""
         voter = request.destination
         if request.epoch > self.quorum_state[voter].epoch:
-            self.become_unattached(voter, request.epoch)
+            self.transition_to_unattached(voter, request.epoch)
         if not self.grants_vote(request):
             return self.response(Kind.CURRENT_LEADER, request)
-        if self.quorum_state[voter].voted is None:
+        if self.quorum_state[voter].voted_key is None:
             self.store_vote(voter, request.source)
             if self.role[voter] == Role.UNATTACHED:
                 self.role[voter] = Role.VOTED
@@ -261,15 +261,15 @@ class KafkaQuorum(KraftPreVote):
 
     def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
         """``updateReplicaState`` and ``updateCheckQuorumForFollowingVoter``."""
-        self.leadership[leader].end_offsets[replica] = offset
+        self.leader_state[leader].end_offsets[replica] = offset
         self.known[leader].add(replica)
-        fetched = self.leadership[leader].fetched | {replica}
-        self.leadership[leader].fetched = Set[Replica]() if self.is_majority(fetched | {leader}) else fetched
+        fetched = self.leader_state[leader].fetched_voters | {replica}
+        self.leader_state[leader].fetched_voters = Set[Replica]() if self.is_majority(fetched | {leader}) else fetched
 
     @action
-    def leader_says_goodbye(self, leader: Replica, voter: Replica, fate: Fate) -> None:
+    def leader_sends_end_quorum_epoch(self, leader: Replica, voter: Replica, fate: Fate) -> None:
         require(voter not in self.acknowledged[leader] and self.may_campaign(voter))
-        super().leader_says_goodbye(leader, voter, fate)
+        super().leader_sends_end_quorum_epoch(leader, voter, fate)
 
     def successor_rank(self, leader: Replica, voter: Replica) -> int:
         """``nonLeaderVotersByDescendingFetchOffset``: then by id; whoever has not fetched is last. A leader that has
@@ -286,7 +286,7 @@ class KafkaQuorum(KraftPreVote):
             return True
         if one not in known and other in known:
             return False
-        offsets = self.leadership[leader].end_offsets
+        offsets = self.leader_state[leader].end_offsets
         return offsets[one] > offsets[other] or (offsets[one] == offsets[other] and self.is_before(one, other))
 
     def is_before(self, one: Replica, other: Replica) -> bool:

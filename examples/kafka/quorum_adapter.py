@@ -122,10 +122,10 @@ class QuorumAdapter(Adapter):
     def prospective_requests_pre_vote(self, replica: Any, voter: Any, fate: Any) -> None:
         self.send("PRE_VOTE", replica, voter, fate)
 
-    def leader_announces_itself(self, leader: Any, voter: Any, fate: Any) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Any, voter: Any, fate: Any) -> None:
         self.send("BEGIN_QUORUM_EPOCH", leader, voter, fate)
 
-    def leader_says_goodbye(self, leader: Any, voter: Any, fate: Any) -> None:
+    def leader_sends_end_quorum_epoch(self, leader: Any, voter: Any, fate: Any) -> None:
         self.send("END_QUORUM_EPOCH", leader, voter, fate)
 
     def replica_fetches(self, replica: Any, source: Any, fate: Any) -> None:
@@ -195,9 +195,9 @@ class QuorumAdapter(Adapter):
     def leader(self) -> dict[str, str]:
         return self.each("leader")
 
-    @observable(of=lambda model: {repr(each): repr(model.quorum_state[each].voted) for each in model.role})
-    def voted(self) -> dict[str, str]:
-        return self.each("voted")
+    @observable(of=lambda model: {repr(each): repr(model.quorum_state[each].voted_key) for each in model.role})
+    def voted_key(self) -> dict[str, str]:
+        return self.each("voted_key")
 
     @observable(of=lambda model: {repr(each): roles(model.role[each].name) for each in model.role})
     def roles(self) -> dict[str, str]:
@@ -235,10 +235,10 @@ class QuorumAdapter(Adapter):
     def end_offsets(self) -> dict[str, dict[str, int]]:
         return self.each("end_offsets")
 
-    @observable(of=lambda model: {repr(each): {repr(of) for of in model.leadership[each].fetched}
+    @observable(of=lambda model: {repr(each): {repr(of) for of in model.leader_state[each].fetched_voters}
                                   for each in model.role})
-    def fetched(self) -> dict[str, set[str]]:
-        return self.each("fetched")
+    def fetched_voters(self) -> dict[str, set[str]]:
+        return self.each("fetched_voters")
 
     @observable(of=lambda model: listed(shown(message) for message in model.late))
     def sent(self) -> str:
@@ -265,7 +265,7 @@ def offsets(model: Any, replica: Any) -> dict[str, int]:
     if model.role[replica].name != "LEADER":
         return {}
     others = model.known[replica] - {replica}
-    return {repr(other): model.leadership[replica].end_offsets[other] for other in others}
+    return {repr(other): model.leader_state[replica].end_offsets[other] for other in others}
 
 
 def observed(member: Member) -> dict[str, Any]:
@@ -279,10 +279,10 @@ def observed(member: Member) -> dict[str, Any]:
     watermark = state.highWatermark()
     found: dict[str, Any] = {
         "role": role, "epoch": int(state.epoch()), "leader": "None" if leader < 0 else f"r{leader}",
-        "voted": f"r{voted.get().id()}" if voted.isPresent() else "None",
+        "voted_key": f"r{voted.get().id()}" if voted.isPresent() else "None",
         "high_watermark": int(watermark.get().offset()) if watermark.isPresent() else 0,
         "votes": set(), "refusals": set(), "acknowledged": set(), "has_fetched": False, "end_offsets": {},
-        "fetched": set(),
+        "fetched_voters": set(),
     }
     if role in ("Candidate", "Prospective"):
         votes = state.epochElection()
@@ -295,7 +295,7 @@ def observed(member: Member) -> dict[str, Any]:
     elif role == "Follower":
         found["has_fetched"] = bool(kafka.field(state, "hasFetchedFromLeader"))
     elif role == "Leader":
-        found["fetched"] = ids(kafka.field(state, "fetchedVoters"))
+        found["fetched_voters"] = ids(kafka.field(state, "fetchedVoters"))
         for each in kafka.field(state, "voterStates").values():
             end = kafka.field(each, "endOffset")
             who = int(kafka.field(each, "replicaKey").id())

@@ -126,7 +126,7 @@ def longer_log_wins(voters: Voters) -> bool:
 
 
 @case("EndQuorumEpoch from a candidate")
-def candidate_says_goodbye(voters: Voters) -> bool:
+def candidate_sends_end_quorum_epoch(voters: Voters) -> bool:
     """A candidate that is shut down tells the voters."""
     candidate = voters.begin(leader=False).members[1]
     voters.expire(1)

@@ -275,9 +275,9 @@ class Raft(Model):
         if self.role[candidate] == Role.CANDIDATE and message.term == self.term[candidate]:
             self.votes[candidate] += 1
             if self.is_majority(self.votes[candidate]):
-                self.become_leader(candidate)
+                self.transition_to_leader(candidate)
 
-    def become_leader(self, node: Node) -> None:
+    def transition_to_leader(self, node: Node) -> None:
         """Begins its term with a no-op, which it sends at once."""
         require(len(self.logs[node]) < self.max_log)
         self.take_role(node, Role.LEADER)

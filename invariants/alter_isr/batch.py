@@ -136,14 +136,16 @@ def answer_settles_its_partition_only(old: AlterIsrBatch, new: AlterIsrBatch) ->
 
 @transition
 def epochs_never_decrease(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """Leader epochs and versions only grow, at the controller and at the leader, and a new epoch takes a version."""
+    """Leader epochs and partition epochs only grow, at the controller and at the leader, and a new epoch takes a
+    partition epoch.
+    """
     return all(
         new.controller[partition].leader_epoch >= old.controller[partition].leader_epoch
         and new.known[partition].leader_epoch >= old.known[partition].leader_epoch
-        and new.known[partition].version >= old.known[partition].version
+        and new.known[partition].partition_epoch >= old.known[partition].partition_epoch
         and implies(
             new.controller[partition] != old.controller[partition],
-            new.controller[partition].version == old.controller[partition].version + 1,
+            new.controller[partition].partition_epoch == old.controller[partition].partition_epoch + 1,
         )
         for partition in old.controller
     )
@@ -177,23 +179,23 @@ def known_after(old: AlterIsrBatch, partition: Partition, result: Result | None)
     """The state that a leader knows after a result: only ACCEPTED brings a new one."""
     state = old.known[partition]
     change = old.waiting[partition]
-    if change is None or change.version != state.version or result != Result.ACCEPTED:
+    if change is None or change.partition_epoch != state.partition_epoch or result != Result.ACCEPTED:
         return state
-    return state.replace(isr=change.isr, version=state.version + 1)
+    return state.replace(isr=change.isr, partition_epoch=state.partition_epoch + 1)
 
 
 def pending_after(old: AlterIsrBatch, partition: Partition, result: Result | None) -> Set[Broker] | None:
     """What is pending after a result: an error that a LeaderAndIsr will explain leaves the change pending."""
     change = old.waiting[partition]
-    if change is None or change.version != old.known[partition].version:
+    if change is None or change.partition_epoch != old.known[partition].partition_epoch:
         return old.pending[partition]
-    return None if result in (Result.ACCEPTED, Result.INELIGIBLE) else old.pending[partition]
+    return None if result in (Result.ACCEPTED, Result.INELIGIBLE_REPLICA) else old.pending[partition]
 
 
 @transition
 def answer_settles_its_change(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """An answered partition is off the list. ACCEPTED settles its change, with the new state, and INELIGIBLE withdraws
-    it; no other result does, and none has any effect on a change at an older version.
+    """An answered partition is off the list. ACCEPTED settles its change, with the new state, and INELIGIBLE_REPLICA
+    withdraws it; no other result does, and none has any effect on a change at an older partition epoch.
     """
     return all(
         new.waiting[partition] is None
@@ -211,7 +213,7 @@ def leader_learns_newer_states(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
     """Without an answer the leader gives up a pending change only for a newer state, of a topic that exists."""
     return all(
         new.known[partition] == old.controller[partition]
-        and new.known[partition].version > old.known[partition].version
+        and new.known[partition].partition_epoch > old.known[partition].partition_epoch
         and partition not in old.deleted
         for partition in old.known
         if new.responses == old.responses
@@ -279,9 +281,9 @@ def fenced_leader_epoch_is_answered(model: AlterIsrBatch) -> bool:
 
 
 @reachable
-def invalid_isr_version_is_answered(model: AlterIsrBatch) -> bool:
-    """INVALID_ISR_VERSION can be on its way."""
-    return answered(model, Result.INVALID_ISR_VERSION)
+def invalid_update_version_is_answered(model: AlterIsrBatch) -> bool:
+    """INVALID_UPDATE_VERSION can be on its way."""
+    return answered(model, Result.INVALID_UPDATE_VERSION)
 
 
 @reachable
@@ -292,8 +294,8 @@ def invalid_request_is_answered(model: AlterIsrBatch) -> bool:
 
 @reachable
 def ineligible_is_answered(model: AlterIsrBatch) -> bool:
-    """INELIGIBLE can be on its way."""
-    return answered(model, Result.INELIGIBLE)
+    """INELIGIBLE_REPLICA can be on its way."""
+    return answered(model, Result.INELIGIBLE_REPLICA)
 
 
 @reachable

@@ -20,7 +20,8 @@ def pending_change_can_be_settled(model: AlterIsrBatch) -> bool:
     A leader that leaves itself out has only itself to blame.
     """
     return all(
-        model.waiting[partition] is not None or model.controller[partition].version > model.known[partition].version
+        model.waiting[partition] is not None
+        or model.controller[partition].partition_epoch > model.known[partition].partition_epoch
         for partition in Partition
         if names_leader(model, partition) and partition not in model.deleted
     )

@@ -50,7 +50,7 @@ def isr_holds_committed(model: PartitionIsr) -> bool:
 
     ValidHighWatermark of AsyncIsr; KIP-497, "Proposed Changes": otherwise an election loses committed records.
     """
-    return all(model.log_end[broker] >= model.high_watermark for broker in model.controller.isr)
+    return all(model.log_end_offset[broker] >= model.high_watermark for broker in model.controller.isr)
 
 
 @invariant
@@ -76,36 +76,40 @@ def isr_is_eligible(model: PartitionIsr) -> bool:
 
 @transition
 def epochs_never_decrease(old: PartitionIsr, new: PartitionIsr) -> bool:
-    """Leader epochs and versions only grow, at the controller and at the leader."""
+    """Leader epochs and partition epochs only grow, at the controller and at the leader."""
     return (
         new.controller.leader_epoch >= old.controller.leader_epoch
-        and new.controller.version >= old.controller.version
+        and new.controller.partition_epoch >= old.controller.partition_epoch
         and new.leader_epoch >= old.leader_epoch
-        and new.version >= old.version
+        and new.partition_epoch >= old.partition_epoch
     )
 
 
 @transition
-def change_takes_next_version(old: PartitionIsr, new: PartitionIsr) -> bool:
-    """Every change of leader, leader epoch or ISR takes exactly the next version (KIP-497, comments; KAFKA-12367)."""
-    return implies(new.controller != old.controller, new.controller.version == old.controller.version + 1)
+def change_takes_next_partition_epoch(old: PartitionIsr, new: PartitionIsr) -> bool:
+    """Every change of leader, leader epoch or ISR takes exactly the next partition epoch (KIP-497, comments;
+    KAFKA-12367).
+    """
+    return implies(
+        new.controller != old.controller, new.controller.partition_epoch == old.controller.partition_epoch + 1
+    )
 
 
 @transition
-def written_change_quotes_current_version(old: AlterIsr, new: AlterIsr) -> bool:
-    """Of the requests that quote one version, at most one is applied (KIP-497, comments)."""
+def written_change_quotes_current_partition_epoch(old: AlterIsr, new: AlterIsr) -> bool:
+    """Of the requests that quote one partition epoch, at most one is applied (KIP-497, comments)."""
     return all(
-        request.version == old.controller.version
+        request.partition_epoch == old.controller.partition_epoch
         for request in old.acknowledged
-        if request not in new.acknowledged and new.controller.version > old.controller.version
+        if request not in new.acknowledged and new.controller.partition_epoch > old.controller.partition_epoch
     )
 
 
 @transition
-def accepted_change_quotes_current_version(old: ShippedAlterIsr, new: ShippedAlterIsr) -> bool:
-    """Of the requests that quote one version, at most one is accepted (KIP-497, comments)."""
+def accepted_change_quotes_current_partition_epoch(old: ShippedAlterIsr, new: ShippedAlterIsr) -> bool:
+    """Of the requests that quote one partition epoch, at most one is accepted (KIP-497, comments)."""
     return all(
-        response.request.version == old.controller.version
+        response.request.partition_epoch == old.controller.partition_epoch
         for response in new.responses
         if response.error is None and response not in old.responses
     )
@@ -115,7 +119,7 @@ def accepted_change_quotes_current_version(old: ShippedAlterIsr, new: ShippedAlt
 def earlier_leader_is_fenced(old: AlterIsr, new: AlterIsr) -> bool:
     """After an election, a request from before is refused with FENCED_LEADER_EPOCH and no other error.
 
-    KIP-497, "Public Interfaces". The version alone would refuse it too, since every election takes one.
+    KIP-497, "Public Interfaces". The partition epoch alone would refuse it too, since every election takes one.
     """
     return all(
         response.error == Error.FENCED_LEADER_EPOCH
@@ -133,7 +137,7 @@ def high_watermark_never_decreases(old: PartitionIsr, new: PartitionIsr) -> bool
 @invariant
 def committed_has_enough_copies(model: PartitionIsr) -> bool:
     """Every record below the high watermark has min.insync.replicas copies (KIP-966, "Motivation"; KAFKA-15583)."""
-    copies = sum(1 for broker in model.log_end if model.log_end[broker] >= model.high_watermark)
+    copies = sum(1 for broker in model.log_end_offset if model.log_end_offset[broker] >= model.high_watermark)
     return implies(model.high_watermark > 0, copies >= model.min_insync_replicas)
 
 
@@ -142,7 +146,7 @@ def success_has_enough_copies(old: PartitionIsr, new: PartitionIsr) -> bool:
     """Producers with acks=all are told of success only if min.insync.replicas members of the maximal ISR, which may
     include one that is still joining, have their record (Kafka's checkEnoughReplicasReachOffset).
     """
-    copies = sum(1 for broker in new.maximal_isr() if new.log_end[broker] >= new.high_watermark)
+    copies = sum(1 for broker in new.maximal_isr() if new.log_end_offset[broker] >= new.high_watermark)
     return implies(
         new.high_watermark > old.high_watermark and new.acks_succeed(),
         copies >= new.min_insync_replicas,
@@ -150,10 +154,12 @@ def success_has_enough_copies(old: PartitionIsr, new: PartitionIsr) -> bool:
 
 
 @invariant
-def version_names_a_state(model: PartitionIsr) -> bool:
-    """A leader that knows the current version knows the state: epoch, leader and ISR (KIP-497, "Public Interfaces")."""
+def partition_epoch_names_a_state(model: PartitionIsr) -> bool:
+    """A leader that knows the current partition epoch knows the state: epoch, leader and ISR (KIP-497, "Public
+    Interfaces").
+    """
     return implies(
-        model.version == model.controller.version,
+        model.partition_epoch == model.controller.partition_epoch,
         model.leader_epoch == model.controller.leader_epoch
         and model.leading == (model.controller.leader == model.leader)
         and implies(model.leading, model.isr == model.controller.isr),
@@ -196,13 +202,13 @@ def departing_broker_is_fenced_next(old: PartitionIsr, new: PartitionIsr) -> boo
 @transition
 def log_grows_under_its_leader(old: PartitionIsr, new: PartitionIsr) -> bool:
     """Only a leader accepts records, into a large enough ISR (NOT_ENOUGH_REPLICAS), and followers copy what it has."""
-    grown = [broker for broker in old.log_end if new.log_end[broker] > old.log_end[broker]]
+    grown = [broker for broker in old.log_end_offset if new.log_end_offset[broker] > old.log_end_offset[broker]]
     return all(
         old.leading
         and (
             len(old.isr) >= old.min_insync_replicas
             if broker == old.leader
-            else new.log_end[broker] <= old.log_end[old.leader]
+            else new.log_end_offset[broker] <= old.log_end_offset[old.leader]
         )
         for broker in grown
     )
@@ -210,7 +216,9 @@ def log_grows_under_its_leader(old: PartitionIsr, new: PartitionIsr) -> bool:
 
 @transition
 def request_is_a_new_change(old: AlterIsr, new: AlterIsr) -> bool:
-    """A leader asks for an ISR that differs from its own, and for each one once per version (KIP-497, comments)."""
+    """A leader asks for an ISR that differs from its own, and for each one once per partition epoch (KIP-497,
+    comments).
+    """
     return all(
         request.isr != old.isr and request.isr not in old.pending
         for request in new.requests
@@ -235,7 +243,7 @@ def answer_settles_nothing(old: AlterIsr, new: AlterIsr) -> bool:
     """Whatever the controller answers, the change stays pending until a LeaderAndIsr arrives (KIP-497, comments)."""
     return implies(
         any(response not in new.responses for response in old.responses),
-        new.pending == old.pending and new.isr == old.isr and new.version == old.version,
+        new.pending == old.pending and new.isr == old.isr and new.partition_epoch == old.partition_epoch,
     )
 
 
@@ -260,7 +268,7 @@ def pending_change_can_be_settled(model: ShippedAlterIsr) -> bool:
     )
     return implies(
         len(model.pending) > 0 and not model.duplicates,
-        under_way or model.controller.version > model.version,
+        under_way or model.controller.partition_epoch > model.partition_epoch,
     )
 
 
@@ -268,9 +276,9 @@ def is_answer(error: Error | None, request: AlterIsrRequest, seen: LeaderAndIsr)
     """Whether a controller that sees this state would answer this, apart from what it knows about brokers."""
     if error == Error.FENCED_LEADER_EPOCH:
         return request.leader_epoch < seen.leader_epoch
-    if error == Error.INVALID_ISR_VERSION:
-        return request.leader_epoch >= seen.leader_epoch and request.version < seen.version
-    return error != Error.NOT_CONTROLLER or request.version > seen.version
+    if error == Error.INVALID_UPDATE_VERSION:
+        return request.leader_epoch >= seen.leader_epoch and request.partition_epoch < seen.partition_epoch
+    return error != Error.NOT_CONTROLLER or request.partition_epoch > seen.partition_epoch
 
 
 @transition
@@ -298,13 +306,13 @@ def isr_is_complete(model: PartitionIsr) -> bool:
     return (
         len(model.pending) == 0
         and model.high_watermark > 0
-        and all(broker in model.isr and broker in model.controller.isr for broker in model.log_end)
+        and all(broker in model.isr and broker in model.controller.isr for broker in model.log_end_offset)
     )
 
 
 @reachable
 def several_changes_are_pending(model: AlterIsr) -> bool:
-    """Two requests can quote one version (KIP-497, comments)."""
+    """Two requests can quote one partition epoch (KIP-497, comments)."""
     return len(model.pending) > 1
 
 
@@ -317,7 +325,7 @@ def acknowledged_change_is_lost(model: AlterIsr) -> bool:
         and len(model.requests) == 0
         and len(model.responses) == 0
         and len(model.acknowledged) == 0
-        and model.controller.version == model.version
+        and model.controller.partition_epoch == model.partition_epoch
     )
 
 
@@ -345,7 +353,7 @@ def broker_is_back(model: AlterIsr) -> bool:
     return (
         leads(model)
         and len(model.pending) == 0
-        and model.controller.version > model.version
+        and model.controller.partition_epoch > model.partition_epoch
         and all(model.status[broker] == Status.ACTIVE for broker in model.status)
     )
 
@@ -369,15 +377,15 @@ def fenced_leader_epoch_is_answered(model: PartitionIsr) -> bool:
 
 
 @reachable
-def invalid_isr_version_is_answered(model: PartitionIsr) -> bool:
-    """INVALID_ISR_VERSION can be on its way."""
-    return any(response.error == Error.INVALID_ISR_VERSION for response in model.responses)
+def invalid_update_version_is_answered(model: PartitionIsr) -> bool:
+    """INVALID_UPDATE_VERSION can be on its way."""
+    return any(response.error == Error.INVALID_UPDATE_VERSION for response in model.responses)
 
 
 @reachable
 def ineligible_is_answered(model: PartitionIsr) -> bool:
-    """INELIGIBLE can be on its way."""
-    return any(response.error == Error.INELIGIBLE for response in model.responses)
+    """INELIGIBLE_REPLICA can be on its way."""
+    return any(response.error == Error.INELIGIBLE_REPLICA for response in model.responses)
 
 
 @reachable

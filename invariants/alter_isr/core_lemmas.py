@@ -13,14 +13,17 @@ from model.alter_isr.core import AlterIsr, AlterIsrRequest, Broker, Error, Parti
 @lemma
 def controller_knows_most(model: PartitionIsr) -> bool:
     """The leader is never ahead of the controller."""
-    return model.version <= model.controller.version and model.leader_epoch <= model.controller.leader_epoch
+    return (
+        model.partition_epoch <= model.controller.partition_epoch
+        and model.leader_epoch <= model.controller.leader_epoch
+    )
 
 
 @lemma
-def equal_versions_mean_equal_states(model: PartitionIsr) -> bool:
-    """A leader that has learned the latest version has the controller's state."""
+def equal_partition_epochs_mean_equal_states(model: PartitionIsr) -> bool:
+    """A leader that has learned the latest partition epoch has the controller's state."""
     return implies(
-        model.version == model.controller.version,
+        model.partition_epoch == model.controller.partition_epoch,
         model.leader_epoch == model.controller.leader_epoch
         and model.leading == (model.controller.leader == model.leader)
         and (model.isr == model.controller.isr or not model.leading),
@@ -31,42 +34,44 @@ def equal_versions_mean_equal_states(model: PartitionIsr) -> bool:
 def updates_are_earlier_states(model: PartitionIsr) -> bool:
     """Every update on its way to the leader was the controller's state at some time; the latest one still is."""
     return all(
-        1 <= update.version <= model.controller.version
+        1 <= update.partition_epoch <= model.controller.partition_epoch
         and update.leader_epoch <= model.controller.leader_epoch
-        and (update == model.controller or update.version < model.controller.version)
+        and (update == model.controller or update.partition_epoch < model.controller.partition_epoch)
         for update in model.updates
     )
 
 
 @lemma
 def epoch_has_one_leader(model: PartitionIsr) -> bool:
-    """An election takes a new leader epoch, and epochs grow with the versions."""
+    """An election takes a new leader epoch, and epochs grow with the partition epochs."""
     return all(
         (update.leader == model.controller.leader or update.leader_epoch < model.controller.leader_epoch)
         and all(
             (update.leader == other.leader or update.leader_epoch < other.leader_epoch)
             and update.leader_epoch <= other.leader_epoch
             for other in model.updates
-            if update.version < other.version
+            if update.partition_epoch < other.partition_epoch
         )
         for update in model.updates
     )
 
 
 @lemma
-def updates_differ_in_version(model: PartitionIsr) -> bool:
-    """There is one state per version, so no more than ``max_version`` are on their way."""
+def updates_differ_in_partition_epoch(model: PartitionIsr) -> bool:
+    """There is one state per partition epoch, so no more than ``max_partition_epoch`` are on their way."""
     return all(
-        update == other or update.version != other.version for update in model.updates for other in model.updates
+        update == other or update.partition_epoch != other.partition_epoch
+        for update in model.updates
+        for other in model.updates
     )
 
 
 def is_refused(model: PartitionIsr, isr: Set[Broker]) -> bool:
     """Whether an answer is on its way that makes the leader withdraw a pending change."""
     return any(
-        response.error == Error.INELIGIBLE
+        response.error == Error.INELIGIBLE_REPLICA
         and response.request.isr == isr
-        and response.request.version == model.version
+        and response.request.partition_epoch == model.partition_epoch
         and response.request.leader_epoch == model.leader_epoch
         for response in model.responses
     )
@@ -80,12 +85,12 @@ def is_counted(model: PartitionIsr, isr: Set[Broker]) -> bool:
 def is_genuine(model: PartitionIsr, request: AlterIsrRequest) -> bool:
     """Whether a request is the leader's: it quotes what the leader knew, and is pending until the leader knows more."""
     return (
-        request.version <= model.version
+        request.partition_epoch <= model.partition_epoch
         and request.leader_epoch <= model.leader_epoch
         and (model.leading or request.leader_epoch < model.leader_epoch)
         and model.leader in request.isr
         and (
-            request.version < model.version
+            request.partition_epoch < model.partition_epoch
             or not model.leading
             or (
                 request.leader_epoch == model.leader_epoch
@@ -100,8 +105,8 @@ def is_genuine(model: PartitionIsr, request: AlterIsrRequest) -> bool:
 def news_is_safe(model: PartitionIsr) -> bool:
     """States that the leader has not learned were decided by the controller alone, which only ever shrinks the ISR.
 
-    Nobody could ask for a change at a version that the leader does not know, so the ISR of such a state contains the
-    current one, and its members are counted already.
+    Nobody could ask for a change at a partition epoch that the leader does not know, so the ISR of such a state
+    contains the current one, and its members are counted already.
     """
     return all(
         update.leader_epoch >= model.leader_epoch
@@ -109,9 +114,9 @@ def news_is_safe(model: PartitionIsr) -> bool:
         and model.controller.isr <= update.isr
         and (update.leader is None or update.leader in update.isr)
         and (is_counted(model, update.isr) or not model.leading)
-        and all(model.log_end[broker] >= model.high_watermark for broker in update.isr)
+        and all(model.log_end_offset[broker] >= model.high_watermark for broker in update.isr)
         for update in model.updates
-        if update.version > model.version
+        if update.partition_epoch > model.partition_epoch
     )
 
 
@@ -121,9 +126,9 @@ def news_only_shrinks(model: PartitionIsr) -> bool:
     return all(
         other.isr <= update.isr
         for update in model.updates
-        if update.version > model.version
+        if update.partition_epoch > model.partition_epoch
         for other in model.updates
-        if other.version > update.version
+        if other.partition_epoch > update.partition_epoch
     )
 
 
@@ -157,7 +162,7 @@ def maximal_isr_holds_committed(model: PartitionIsr) -> bool:
     """Every replica that counts has everything below the high watermark."""
     return implies(
         model.leading,
-        all(model.log_end[broker] >= model.high_watermark for broker in model.maximal_isr()),
+        all(model.log_end_offset[broker] >= model.high_watermark for broker in model.maximal_isr()),
     )
 
 
@@ -174,15 +179,15 @@ def another_leader_has_a_later_epoch(model: PartitionIsr) -> bool:
 def refused_changes_are_pending(model: PartitionIsr) -> bool:
     """A change is pending until the leader learns that it was refused."""
     return all(
-        response.request.version < model.version
-        or (response.request.version == model.version and not model.leading)
+        response.request.partition_epoch < model.partition_epoch
+        or (response.request.partition_epoch == model.partition_epoch and not model.leading)
         or (
-            response.request.version == model.version
+            response.request.partition_epoch == model.partition_epoch
             and response.request.leader_epoch == model.leader_epoch
             and response.request.isr in model.pending
         )
         for response in model.responses
-        if response.error == Error.INELIGIBLE
+        if response.error == Error.INELIGIBLE_REPLICA
     )
 
 
@@ -222,7 +227,8 @@ def awaited_change_is_pending(model: ShippedAlterIsr) -> bool:
         and (
             model.duplicates
             or model.awaited is None
-            or model.awaited == AlterIsrRequest(leader_epoch=model.leader_epoch, isr=isr, version=model.version)
+            or model.awaited
+            == AlterIsrRequest(leader_epoch=model.leader_epoch, isr=isr, partition_epoch=model.partition_epoch)
         )
         for isr in model.pending
     )
@@ -230,10 +236,13 @@ def awaited_change_is_pending(model: ShippedAlterIsr) -> bool:
 
 @lemma
 def refusal_for_good_comes_with_news(model: ShippedAlterIsr) -> bool:
-    """FENCED_LEADER_EPOCH and INVALID_ISR_VERSION are answered only to a leader that is behind."""
+    """FENCED_LEADER_EPOCH and INVALID_UPDATE_VERSION are answered only to a leader that is behind."""
     return all(
         (response.error != Error.FENCED_LEADER_EPOCH or response.request.leader_epoch < model.controller.leader_epoch)
-        and (response.error != Error.INVALID_ISR_VERSION or response.request.version < model.controller.version)
+        and (
+            response.error != Error.INVALID_UPDATE_VERSION
+            or response.request.partition_epoch < model.controller.partition_epoch
+        )
         and response.error != Error.NOT_CONTROLLER
         for response in model.responses
     )
@@ -241,13 +250,13 @@ def refusal_for_good_comes_with_news(model: ShippedAlterIsr) -> bool:
 
 @lemma
 def acceptance_tells_the_next_state(model: ShippedAlterIsr) -> bool:
-    """The answer to the pending change is the state of the next version; later changes only shrank it."""
+    """The answer to the pending change is the state of the next partition epoch; later changes only shrank it."""
     return all(
-        model.controller.version > model.version
+        model.controller.partition_epoch > model.partition_epoch
         and model.controller.isr <= response.request.isr
         and model.leader in response.request.isr
         and (
-            model.controller.version > model.version + 1
+            model.controller.partition_epoch > model.partition_epoch + 1
             or (
                 model.controller.isr == response.request.isr
                 and model.controller.leader == model.leader
@@ -257,7 +266,7 @@ def acceptance_tells_the_next_state(model: ShippedAlterIsr) -> bool:
         and all(
             update.isr <= response.request.isr
             and (
-                update.version > model.version + 1
+                update.partition_epoch > model.partition_epoch + 1
                 or (
                     update.isr == response.request.isr
                     and update.leader == model.leader
@@ -265,7 +274,7 @@ def acceptance_tells_the_next_state(model: ShippedAlterIsr) -> bool:
                 )
             )
             for update in model.updates
-            if update.version > model.version
+            if update.partition_epoch > model.partition_epoch
         )
         for response in model.responses
         if response.error is None and model.is_pending(response.request)

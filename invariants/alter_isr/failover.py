@@ -187,11 +187,11 @@ def only_a_leader_remembers(model: AlterIsrFailover) -> bool:
     from itself.
     """
     return all(
-        model.replicas[broker].fetched[broker] == 0
+        model.replicas[broker].fetch_offsets[broker] == 0
         and implies(
             not model.leads(broker),
-            model.replicas[broker].fetched == model.nothing_fetched()
-            and model.replicas[broker].epoch_start == 0
+            model.replicas[broker].fetch_offsets == model.no_fetch_offsets()
+            and model.replicas[broker].leader_epoch_start_offset == 0
             and not model.request_in_flight(broker),
         )
         for broker in Broker
@@ -225,7 +225,7 @@ def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> 
         )
         if len(new.replicas[broker].log) > len(old.replicas[broker].log) and old.leads(broker)
         else broker in old.fenced
-        or (new.version > old.version and broker not in old.current().isr)
+        or (new.partition_epoch > old.partition_epoch and broker not in old.current().isr)
         or any(old.asks(broker, leader) and old.same_leader_epoch(broker, leader) for leader in Broker)
         for broker in Broker
         if new.replicas[broker].log != old.replicas[broker].log
@@ -234,16 +234,16 @@ def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> 
 
 @transition
 def requests_are_changes_of_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A leader asks for an ISR that differs from its own and includes itself, once per version (KIP-497)."""
+    """A leader asks for an ISR that differs from its own and includes itself, once per partition epoch (KIP-497)."""
     return all(
         new.replicas[broker].pending == Set()
-        if new.replicas[broker].version != old.replicas[broker].version
+        if new.replicas[broker].partition_epoch != old.replicas[broker].partition_epoch
         else old.leads(broker)
         and not old.request_in_flight(broker)
         and broker in new.replicas[broker].pending
         and new.replicas[broker].pending != old.known(broker).isr
         for broker in Broker
-        if new.replicas[broker].version != old.replicas[broker].version
+        if new.replicas[broker].partition_epoch != old.replicas[broker].partition_epoch
         or new.replicas[broker].pending != old.replicas[broker].pending
     )
 
@@ -254,17 +254,17 @@ def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bo
     Within an epoch it keeps what it knows.
     """
     return all(
-        new.replicas[broker].epoch_start == len(new.replicas[broker].log)
+        new.replicas[broker].leader_epoch_start_offset == len(new.replicas[broker].log)
         and all(
-            new.replicas[broker].fetched[member] == 0
+            new.replicas[broker].fetch_offsets[member] == 0
             or (old.leads(broker) and new.known(broker).leader_epoch == old.known(broker).leader_epoch + 1)
             for member in Broker
         )
         if new.known(broker).leader_epoch != old.known(broker).leader_epoch
-        else new.replicas[broker].epoch_start == old.replicas[broker].epoch_start
-        and new.replicas[broker].fetched == old.replicas[broker].fetched
+        else new.replicas[broker].leader_epoch_start_offset == old.replicas[broker].leader_epoch_start_offset
+        and new.replicas[broker].fetch_offsets == old.replicas[broker].fetch_offsets
         for broker in Broker
-        if new.leads(broker) and new.replicas[broker].version != old.replicas[broker].version
+        if new.leads(broker) and new.replicas[broker].partition_epoch != old.replicas[broker].partition_epoch
     )
 
 
@@ -274,10 +274,10 @@ def broker_epochs_go_with_fetches(old: AlterIsrRestarts, new: AlterIsrRestarts) 
     fetches as long as it keeps their offsets (KIP-903; Kafka's Replica.resetReplicaState).
     """
     return all(
-        new.requested_epochs[broker] == 0
-        and new.fetched_epochs[broker]
+        new.requested_broker_epochs[broker] == 0
+        and new.fetched_broker_epochs[broker]
         == (
-            old.fetched_epochs[broker]
+            old.fetched_broker_epochs[broker]
             if new.known(broker).leader_epoch == old.known(broker).leader_epoch
             or (
                 old.leads(broker)
@@ -287,7 +287,7 @@ def broker_epochs_go_with_fetches(old: AlterIsrRestarts, new: AlterIsrRestarts) 
             else new.no_epochs()
         )
         for broker in Broker
-        if new.replicas[broker].version != old.replicas[broker].version
+        if new.replicas[broker].partition_epoch != old.replicas[broker].partition_epoch
     )
 
 
@@ -316,13 +316,13 @@ def isr_is_eligible(model: AlterIsrFailover) -> bool:
 
 @transition
 def epochs_never_decrease(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """No epoch falls, neither the controller's nor a replica's; a new leader epoch is also a new version."""
+    """No epoch falls, neither the controller's nor a replica's; a new leader epoch is also a new partition epoch."""
     return (
-        new.version >= old.version
+        new.partition_epoch >= old.partition_epoch
         and new.current().leader_epoch >= old.current().leader_epoch
-        and implies(new.current().leader_epoch > old.current().leader_epoch, new.version > old.version)
+        and implies(new.current().leader_epoch > old.current().leader_epoch, new.partition_epoch > old.partition_epoch)
         and all(
-            new.replicas[broker].version >= old.replicas[broker].version
+            new.replicas[broker].partition_epoch >= old.replicas[broker].partition_epoch
             and new.known(broker).leader_epoch >= old.known(broker).leader_epoch
             for broker in Broker
         )
@@ -335,7 +335,12 @@ def joining_replicas_have_caught_up(old: AlterIsrFailover, new: AlterIsrFailover
     whatever it lost before (KIP-320, KIP-903).
     """
     return all(
-        agree(new, leader, member, max(new.replicas[leader].high_watermark, new.replicas[leader].epoch_start))
+        agree(
+            new,
+            leader,
+            member,
+            max(new.replicas[leader].high_watermark, new.replicas[leader].leader_epoch_start_offset),
+        )
         for leader in Broker
         if leads_now(new, leader)
         for member in new.current().isr - old.current().isr
@@ -350,9 +355,9 @@ def fenced_replica_does_not_lead(model: AlterIsrFailover) -> bool:
 
 @transition
 def decisions_have_a_cause(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A new version is an election or a new ISR, unless a replica is brought back. A broker that leaves the ISR was
-    fenced, or is one that the leader asks to remove; one that joins was asked for. One that is no longer fenced leads
-    if it is the only member of the ISR (KIP-497, KIP-841).
+    """A new partition epoch is an election or a new ISR, unless a replica is brought back. A broker that leaves the ISR
+    was fenced, or is one that the leader asks to remove; one that joins was asked for. One that is no longer fenced
+    leads if it is the only member of the ISR (KIP-497, KIP-841).
     """
     before = old.current()
     after = new.current()
@@ -365,7 +370,7 @@ def decisions_have_a_cause(old: AlterIsrFailover, new: AlterIsrFailover) -> bool
     )
     return (
         implies(
-            new.version != old.version and new.replicas == old.replicas,
+            new.partition_epoch != old.partition_epoch and new.replicas == old.replicas,
             after.leader != before.leader or after.isr != before.isr,
         )
         and (after.isr ^ before.isr) - asked <= (before.isr & new.fenced) - old.fenced
@@ -409,7 +414,10 @@ def logs_diverge(model: AlterIsrFailover) -> bool:
 @reachable
 def a_request_is_overtaken(model: AlterIsrFailover) -> bool:
     """A request can be in flight when the controller has moved on."""
-    return any(model.request_in_flight(broker) and model.replicas[broker].version < model.version for broker in Broker)
+    return any(
+        model.request_in_flight(broker) and model.replicas[broker].partition_epoch < model.partition_epoch
+        for broker in Broker
+    )
 
 
 @reachable
@@ -422,11 +430,11 @@ def nobody_leads(model: AlterIsrFailover) -> bool:
 def follower_is_fenced(model: AlterIsrFailover) -> bool:
     """The controller can remove a follower from the ISR that the leader did not ask to remove."""
     return (
-        model.version == 1
+        model.partition_epoch == 1
         and model.current().leader == Broker(1)
         and len(model.current().isr) < len(model.known(Broker(1)).isr)
         and not model.request_in_flight(Broker(1))
-        and model.replicas[Broker(1)].version == 0
+        and model.replicas[Broker(1)].partition_epoch == 0
     )
 
 
@@ -442,7 +450,7 @@ def shrink_is_in_flight(model: AlterIsrFailover) -> bool:
 @reachable
 def follower_exposes_records(model: AlterIsrFailover) -> bool:
     """A replica that never led can let consumers read (KIP-392)."""
-    return model.version == 0 and any(
+    return model.partition_epoch == 0 and any(
         model.replicas[broker].high_watermark > 0 for broker in Broker if broker != Broker(1)
     )
 

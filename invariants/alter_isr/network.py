@@ -16,7 +16,7 @@ def offsets_go_with_broker_epochs(old: LateFetches, new: LateFetches) -> bool:
     learned (KIP-903).
     """
     return all(
-        new.fetched_epochs[leader][follower] >= old.fetched_epochs[leader][follower]
+        new.fetched_broker_epochs[leader][follower] >= old.fetched_broker_epochs[leader][follower]
         for leader in Broker
         if old.leads(leader) and new.known(leader).leader_epoch == old.known(leader).leader_epoch
         for follower in Broker
@@ -29,12 +29,12 @@ def counted_records_were_there(model: LateFetches) -> bool:
     follows another leader by now (KIP-320, KIP-903).
     """
     return all(
-        len(model.replicas[follower].log) >= model.replicas[leader].fetched[follower]
+        len(model.replicas[follower].log) >= model.replicas[leader].fetch_offsets[follower]
         for leader in Broker
         if model.leads(leader)
         for follower in model.maximal_isr(leader)
         if model.known(follower).leader_epoch == model.known(leader).leader_epoch
-        and model.fetched_epochs[leader][follower] == model.broker_epochs[follower]
+        and model.fetched_broker_epochs[leader][follower] == model.broker_epochs[follower]
     )
 
 
@@ -48,7 +48,7 @@ def outlives(model: LateFetches, fetch: Fetch) -> bool:
     return (
         fetch.broker_epoch < model.broker_epochs[fetch.follower]
         and fetch.follower in model.current().isr
-        and model.fetched_epochs[fetch.leader][fetch.follower] > fetch.broker_epoch
+        and model.fetched_broker_epochs[fetch.leader][fetch.follower] > fetch.broker_epoch
     )
 
 

@@ -13,9 +13,11 @@ def pending_change_is_settled(model: LossyNetwork) -> tuple[bool, bool]:
 
 
 @leads_to
-def change_is_settled_while_versions_last(model: LossyNetwork) -> tuple[bool, bool]:
-    """The same, said for every number of versions: of changes that the controller may still have to make."""
-    return len(model.pending) > 0, len(model.pending) == 0 or model.controller.version == model.max_version
+def change_is_settled_while_partition_epochs_last(model: LossyNetwork) -> tuple[bool, bool]:
+    """The same, said for every number of partition epochs: of changes that the controller may still have to make."""
+    return len(model.pending) > 0, len(
+        model.pending
+    ) == 0 or model.controller.partition_epoch == model.max_partition_epoch
 
 
 @leads_to
@@ -28,9 +30,9 @@ def request_is_answered(model: KRaftAlterIsr) -> tuple[bool, bool]:
 def high_watermark_follows(model: LossyNetwork) -> bool:
     """Once the whole maximal ISR has the log, all of it is committed."""
     waits = model.leading and all(
-        model.log_end[member] == model.log_end[model.leader] for member in model.maximal_isr()
+        model.log_end_offset[member] == model.log_end_offset[model.leader] for member in model.maximal_isr()
     )
-    return not waits or model.high_watermark == model.log_end[model.leader]
+    return not waits or model.high_watermark == model.log_end_offset[model.leader]
 
 
 @always_eventually
@@ -39,14 +41,14 @@ def isr_is_enough_to_commit(model: LossyNetwork) -> bool:
 
     A leader that waits for a broker which never joined, and may be down, blocks its producers meanwhile.
     """
-    held = min(model.log_end[member] for member in model.controller.isr)
+    held = min(model.log_end_offset[member] for member in model.controller.isr)
     return not model.leading or model.high_watermark >= held
 
 
 @always_eventually
-def leader_learns_the_version(model: LossyNetwork) -> bool:
+def leader_learns_the_partition_epoch(model: LossyNetwork) -> bool:
     """The leader knows the state that the controller has."""
-    return model.version == model.controller.version
+    return model.partition_epoch == model.controller.partition_epoch
 
 
 @recoverable

@@ -9,7 +9,7 @@ from floodmark import helper, lemma, ranking
 from model.alter_isr.core import AlterIsrRequest, Broker, LeaderAndIsr, Status
 from model.alter_isr.progress import ZooKeeperAlterIsr
 
-SETTLED = ("pending_change_is_settled", "change_is_settled_while_versions_last")
+SETTLED = ("pending_change_is_settled", "change_is_settled_while_partition_epochs_last")
 
 
 @lemma
@@ -18,12 +18,12 @@ def awaited_is_what_the_leader_asked_for(model: ZooKeeperAlterIsr) -> bool:
     one."""
     awaited = model.awaited
     return awaited is None or (
-        awaited.version <= model.version
+        awaited.partition_epoch <= model.partition_epoch
         and awaited.leader_epoch <= model.leader_epoch
         and (model.leading or awaited.leader_epoch < model.leader_epoch)
         and model.leader in awaited.isr
         and (
-            awaited.version < model.version
+            awaited.partition_epoch < model.partition_epoch
             or not model.leading
             or (awaited.leader_epoch == model.leader_epoch and awaited.isr in model.pending)
         )
@@ -42,7 +42,7 @@ def news_is_on_its_way(model: ZooKeeperAlterIsr) -> bool:
     answered."""
     awaited = model.awaited
     return (
-        model.controller.version == model.version
+        model.controller.partition_epoch == model.partition_epoch
         or model.controller in model.updates
         or (awaited is not None and model.is_repeated(awaited))
     )
@@ -55,7 +55,7 @@ def refused_change_is_not_made(model: ZooKeeperAlterIsr) -> bool:
         response.error is None
         or not model.is_repeated(response.request)
         or model.controller in model.updates
-        or model.controller.version == model.version
+        or model.controller.partition_epoch == model.partition_epoch
         for response in model.responses
     )
 
@@ -65,25 +65,27 @@ def pending_change_is_awaited(model: ZooKeeperAlterIsr) -> bool:
     """While no newer state is on its way, the leader waits for the answer to its pending change."""
     return model.duplicates or all(
         has_news(model)
-        or model.awaited == AlterIsrRequest(leader_epoch=model.leader_epoch, isr=isr, version=model.version)
+        or model.awaited
+        == AlterIsrRequest(leader_epoch=model.leader_epoch, isr=isr, partition_epoch=model.partition_epoch)
         for isr in model.pending
     )
 
 
 @lemma
-def versions_suffice(model: ZooKeeperAlterIsr) -> bool:
-    """If there are enough versions at first, there is one for every change and eviction still to come, unless a leader
-    is elected."""
+def partition_epochs_suffice(model: ZooKeeperAlterIsr) -> bool:
+    """If there are enough partition epochs at first, there is one for every change and eviction still to come, unless a
+    leader is elected.
+    """
     awaited = model.awaited
-    undecided = 1 if awaited is not None and awaited.version == model.controller.version else 0
+    undecided = 1 if awaited is not None and awaited.partition_epoch == model.controller.partition_epoch else 0
     left = model.proposals_left + model.evictions_left + undecided
-    enough = model.proposals + model.evictions <= model.max_version and model.max_leader_epoch == 0
-    return not enough or model.controller.version + left <= model.max_version
+    enough = model.proposals + model.evictions <= model.max_partition_epoch and model.max_leader_epoch == 0
+    return not enough or model.controller.partition_epoch + left <= model.max_partition_epoch
 
 
 def has_news(model: ZooKeeperAlterIsr) -> bool:
     """Whether a LeaderAndIsr that ends the change is on its way."""
-    return model.controller in model.updates and model.controller.version > model.version
+    return model.controller in model.updates and model.controller.partition_epoch > model.partition_epoch
 
 
 def news(model: ZooKeeperAlterIsr) -> LeaderAndIsr | None:
@@ -91,11 +93,11 @@ def news(model: ZooKeeperAlterIsr) -> LeaderAndIsr | None:
 
 
 @ranking(*SETTLED, helped_by=helper("leader_receives_leader_and_isr", update=news))
-def versions_are_used_up(model: ZooKeeperAlterIsr) -> int:
-    """Each change of the controller takes a version: it makes the change, or tells the leader that something else came
-    first.
+def partition_epochs_are_used_up(model: ZooKeeperAlterIsr) -> int:
+    """Each change of the controller takes a partition epoch: it makes the change, or tells the leader that something
+    else came first.
     """
-    return model.max_version - model.controller.version
+    return model.max_partition_epoch - model.controller.partition_epoch
 
 
 @ranking(*SETTLED, helped_by="leader_receives_response")

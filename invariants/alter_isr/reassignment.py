@@ -34,13 +34,13 @@ def only_replicas_have_logs(model: ReassignedAlterIsr) -> bool:
 
 @invariant
 def what_is_asked_for_can_be_written(model: ReassignedAlterIsr) -> bool:
-    """A leader that knows the current version asks for replicas only: otherwise its request is refused as
+    """A leader that knows the current partition epoch asks for replicas only: otherwise its request is refused as
     INVALID_REQUEST, no newer state is on its way, and the high watermark waits for a broker that never joins.
     """
     return all(
         model.replicas[broker].pending <= model.assignment()
         for broker in Broker
-        if leads_now(model, broker) and model.replicas[broker].version == model.version
+        if leads_now(model, broker) and model.replicas[broker].partition_epoch == model.partition_epoch
     )
 
 
@@ -90,11 +90,11 @@ def every_record_completes(model: ReassignedAlterIsr) -> bool:
 
 
 @transition
-def every_version_is_a_change(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
+def every_partition_epoch_is_a_change(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
     """The controller refuses a request for the present assignment, and a cancellation without a reassignment
     (NO_REASSIGNMENT_IN_PROGRESS)."""
     return implies(
-        new.version != old.version,
+        new.partition_epoch != old.partition_epoch,
         new.current() != old.current()
         or new.assignment() != old.assignment()
         or new.adding != old.adding
@@ -127,7 +127,7 @@ def leader_stays_while_wanted(old: ReassignedAlterIsr, new: ReassignedAlterIsr) 
 def leader_counts_replicas_only(model: ReassignedAlterIsr) -> bool:
     """A leader remembers fetches of those that it knows as replicas, and counts no others (KAFKA-13837)."""
     return all(
-        model.replicas[broker].fetched[other] == 0 and other not in model.maximal_isr(broker)
+        model.replicas[broker].fetch_offsets[other] == 0 and other not in model.maximal_isr(broker)
         for broker in Broker
         if model.leads(broker)
         for other in Broker

@@ -22,7 +22,10 @@ def new_metadata_is_the_latest(old: MixedVersions, new: MixedVersions) -> bool:
 @transition
 def metadata_never_goes_back(old: MixedVersions, new: MixedVersions) -> bool:
     """Brokers are never told an older state than before."""
-    return new.metadata.version >= old.metadata.version and new.cached.version >= old.cached.version
+    return (
+        new.metadata.partition_epoch >= old.metadata.partition_epoch
+        and new.cached.partition_epoch >= old.cached.partition_epoch
+    )
 
 
 @invariant
@@ -35,7 +38,7 @@ def one_writer_at_a_time(model: MixedVersions) -> bool:
 def old_leader_shrinks_or_expands(old: MixedVersions, new: MixedVersions) -> bool:
     """What a leader writes itself is a smaller ISR or a larger one, and takes a version only then."""
     return implies(
-        new.writes_itself and new.version > old.version and new.updates == old.updates,
+        new.writes_itself and new.partition_epoch > old.partition_epoch and new.updates == old.updates,
         new.isr < old.isr or old.isr < new.isr,
     )
 
@@ -43,4 +46,4 @@ def old_leader_shrinks_or_expands(old: MixedVersions, new: MixedVersions) -> boo
 @reachable
 def controller_is_out_of_date(model: MixedVersions) -> bool:
     """The controller can remember another state than the one that is written."""
-    return not model.writes_itself or model.cached.version < model.controller.version
+    return not model.writes_itself or model.cached.partition_epoch < model.controller.partition_epoch

@@ -23,8 +23,8 @@ def votes_once(old: DynamicPreVote, new: DynamicPreVote) -> bool:
     """A vote is kept for its epoch, also beside the leader and across restarts."""
     return all(
         epoch_of(new, replica) != epoch_of(old, replica)
-        or old.quorum_state[replica].voted is None
-        or new.quorum_state[replica].voted == old.quorum_state[replica].voted
+        or old.quorum_state[replica].voted_key is None
+        or new.quorum_state[replica].voted_key == old.quorum_state[replica].voted_key
         or leads(new, replica)
         for replica in Replica
     )

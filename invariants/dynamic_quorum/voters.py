@@ -228,4 +228,4 @@ def removed_leader_resigns(model: DynamicQuorum) -> bool:
 @reachable
 def observer_votes(model: DynamicQuorum) -> bool:
     """The vote of a replica that does not know yet that it is a voter can be needed."""
-    return any(model.quorum_state[replica].voted is not None and not model.is_voter(replica) for replica in Replica)
+    return any(model.quorum_state[replica].voted_key is not None and not model.is_voter(replica) for replica in Replica)

@@ -22,9 +22,9 @@ def votes_once(old: KraftBatch, new: KraftBatch) -> bool:
     return all(
         implies(
             old.quorum_state[partition][replica].epoch == new.quorum_state[partition][replica].epoch
-            and old.quorum_state[partition][replica].voted is not None
+            and old.quorum_state[partition][replica].voted_key is not None
             and new.quorum_state[partition][replica].leader is None,
-            old.quorum_state[partition][replica].voted == new.quorum_state[partition][replica].voted,
+            old.quorum_state[partition][replica].voted_key == new.quorum_state[partition][replica].voted_key,
         )
         for partition in Partition
         for replica in Replica
@@ -48,9 +48,9 @@ def votes_go_to_good_logs(old: KraftBatch, new: KraftBatch) -> bool:
     """
     return all(
         implies(
-            new.quorum_state[partition][voter].voted == candidate
-            and old.quorum_state[partition][voter].voted != candidate,
-            new.log_ends[partition][candidate] >= new.log_ends[partition][voter]
+            new.quorum_state[partition][voter].voted_key == candidate
+            and old.quorum_state[partition][voter].voted_key != candidate,
+            new.log_end_offsets[partition][candidate] >= new.log_end_offsets[partition][voter]
             and new.quorum_state[partition][candidate].epoch == new.quorum_state[partition][voter].epoch,
         )
         for partition in Partition
@@ -82,7 +82,7 @@ def epochs_begin_with_candidates(old: KraftBatch, new: KraftBatch) -> bool:
 def candidates_vote_for_themselves(model: KraftBatch) -> bool:
     """A candidate has no leader, and its own vote (Kafka's QuorumState)."""
     return all(
-        model.quorum_state[partition][candidate].voted == candidate
+        model.quorum_state[partition][candidate].voted_key == candidate
         and model.quorum_state[partition][candidate].leader is None
         for partition in Partition
         for candidate in model.candidates[partition]
@@ -123,8 +123,8 @@ def partitions_have_different_leaders(model: KraftBatch) -> bool:
 def one_request_is_granted_and_refused(model: KraftBatch) -> bool:
     """A voter can refuse a candidate in one partition and vote for it in the other."""
     return any(
-        model.quorum_state[one][voter].voted == candidate
-        and model.quorum_state[other][voter].voted is None
+        model.quorum_state[one][voter].voted_key == candidate
+        and model.quorum_state[other][voter].voted_key is None
         and model.quorum_state[other][voter].leader is None
         and candidate in model.candidates[other]
         and model.quorum_state[other][voter].epoch == model.quorum_state[other][candidate].epoch
@@ -151,7 +151,7 @@ def leads_without_the_other_partition(model: KraftBatch) -> bool:
 def vote_is_lost(model: KraftBatch) -> bool:
     """A candidate can have a vote that it has not received."""
     return any(
-        model.quorum_state[partition][voter].voted == candidate
+        model.quorum_state[partition][voter].voted_key == candidate
         and model.quorum_state[partition][voter].epoch == model.quorum_state[partition][candidate].epoch
         and voter != candidate
         for partition in Partition
@@ -165,7 +165,7 @@ def later_epoch_is_heard_of(model: KraftBatch) -> bool:
     """A replica can join an epoch by a response: it would have voted for any that stands in it, and has not."""
     return any(
         model.quorum_state[partition][replica].epoch > 0
-        and model.quorum_state[partition][replica].voted is None
+        and model.quorum_state[partition][replica].voted_key is None
         and model.quorum_state[partition][replica].leader is None
         and all(
             has_voted_for_good_log(model, partition, other, replica) for other in Replica if other != replica
@@ -177,9 +177,9 @@ def later_epoch_is_heard_of(model: KraftBatch) -> bool:
 
 def has_voted_for_good_log(model: KraftBatch, partition: Partition, voter: Replica, other: Replica) -> bool:
     """The voter has voted in the other's epoch, for a candidate that the other might also vote for."""
-    candidate = model.quorum_state[partition][voter].voted
+    candidate = model.quorum_state[partition][voter].voted_key
     return (
         model.quorum_state[partition][voter].epoch == model.quorum_state[partition][other].epoch
         and candidate is not None
-        and model.log_ends[partition][candidate] >= model.log_ends[partition][other]
+        and model.log_end_offsets[partition][candidate] >= model.log_end_offsets[partition][other]
     )

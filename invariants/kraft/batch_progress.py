@@ -23,7 +23,7 @@ def vote_is_heard_of(
     """A voter repeats its vote to a candidate that asks again, because the answer was lost."""
     unheard = (
         stand_together(model, partition, candidate, voter)
-        and model.quorum_state[partition][voter].voted == candidate
+        and model.quorum_state[partition][voter].voted_key == candidate
     )
     return unheard, not unheard
 
@@ -37,7 +37,7 @@ def free_vote_is_given(
     free = (
         stand_together(model, partition, candidate, voter)
         and state.leader is None
-        and state.voted is None
-        and model.log_ends[partition][candidate] >= model.log_ends[partition][voter]
+        and state.voted_key is None
+        and model.log_end_offsets[partition][candidate] >= model.log_end_offsets[partition][voter]
     )
     return free, not free

@@ -17,9 +17,9 @@ def pre_votes_are_not_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
         implies(
             Role.PROSPECTIVE in (old.role[replica], new.role[replica])
             and old.quorum_state[replica].epoch == new.quorum_state[replica].epoch
-            and old.quorum_state[replica].voted is not None
+            and old.quorum_state[replica].voted_key is not None
             and new.quorum_state[replica].leader is None,
-            new.quorum_state[replica].voted == old.quorum_state[replica].voted,
+            new.quorum_state[replica].voted_key == old.quorum_state[replica].voted_key,
         )
         for replica in Replica
     )
@@ -43,7 +43,7 @@ def prospective_voters_fit_what_is_stored(model: KraftPreVote) -> bool:
     return all(
         implies(
             model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].leader is not None,
-            model.quorum_state[replica].leader != replica and model.quorum_state[replica].voted is None,
+            model.quorum_state[replica].leader != replica and model.quorum_state[replica].voted_key is None,
         )
         for replica in Replica
     )
@@ -68,13 +68,13 @@ def vote_is_kept_beside_leader(old: KeepsVoteBesideLeader, new: KeepsVoteBesideL
             new.quorum_state[replica].epoch == old.quorum_state[replica].epoch
             and Role.LEADER not in (old.role[replica], new.role[replica]),
             (
-                old.quorum_state[replica].voted is None
-                or new.quorum_state[replica].voted == old.quorum_state[replica].voted
+                old.quorum_state[replica].voted_key is None
+                or new.quorum_state[replica].voted_key == old.quorum_state[replica].voted_key
             )
             and (
                 old.quorum_state[replica].leader is None
                 or new.quorum_state[replica].leader == old.quorum_state[replica].leader
-                or old.quorum_state[replica].voted == replica
+                or old.quorum_state[replica].voted_key == replica
             ),
         )
         for replica in Replica
@@ -137,7 +137,7 @@ def prospective_voter_remembers_a_leader(model: KraftPreVote) -> bool:
 def prospective_voter_remembers_a_vote(model: KraftPreVote) -> bool:
     """A candidate that did not win can ask for pre-votes, and may not vote for another in its epoch."""
     return any(
-        model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].voted is not None
+        model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].voted_key is not None
         for replica in Replica
     )
 
@@ -169,8 +169,8 @@ def leader_and_vote_are_stored(model: KeepsVoteBesideLeader) -> bool:
     """A replica can store the leader of its epoch and a vote for another candidate."""
     return any(
         model.quorum_state[replica].leader is not None
-        and model.quorum_state[replica].voted is not None
-        and model.quorum_state[replica].leader != model.quorum_state[replica].voted
+        and model.quorum_state[replica].voted_key is not None
+        and model.quorum_state[replica].leader != model.quorum_state[replica].voted_key
         for replica in Replica
     )
 

@@ -2,8 +2,9 @@
 
 Start here. What must be able to happen is in quorum_scenarios.py; quorum_lemmas.py helps to prove elections. The others
 are about models of their names: batch.py (multi-raft), clusters.py, network.py (late messages), pre_vote.py (KIP-996),
-observers.py (what followers know), reads.py (clients), former_voter.py, timely.py (who deposes a leader), goodbye.py;
-liveness: progress.py, batch_progress.py, elections.py, hand_over.py, purgatory.py, high_watermark.py (KIP-1166).
+observers.py (what followers know), reads.py (clients), former_voter.py, timely.py (who deposes a leader),
+end_quorum_epoch.py; liveness: progress.py, batch_progress.py, elections.py, hand_over.py, purgatory.py,
+high_watermark.py (KIP-1166).
 
 "Raft" is Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla, and "simulation" Apache Kafka's
 RaftEventSimulationTest, which checks some of these after every event of a random run.
@@ -102,9 +103,9 @@ def votes_once(old: Kraft, new: Kraft) -> bool:
             epoch_of(new, replica) == epoch_of(old, replica),
             new.quorum_state[replica].leader == old.quorum_state[replica].leader
             if old.quorum_state[replica].leader is not None
-            else old.quorum_state[replica].voted is None
+            else old.quorum_state[replica].voted_key is None
             or new.quorum_state[replica].leader is not None
-            or new.quorum_state[replica].voted == old.quorum_state[replica].voted,
+            or new.quorum_state[replica].voted_key == old.quorum_state[replica].voted_key,
         )
         for replica in Replica
     )
@@ -129,14 +130,14 @@ def role_fits(model: Kraft, replica: Replica) -> bool:
     state = model.quorum_state[replica]
     role = model.role[replica]
     if role in (Role.LEADER, Role.RESIGNED):
-        return state.leader == replica and state.voted is None
+        return state.leader == replica and state.voted_key is None
     if role == Role.FOLLOWER:
-        return state.leader is not None and state.leader != replica and state.voted is None
+        return state.leader is not None and state.leader != replica and state.voted_key is None
     if role == Role.CANDIDATE:
-        return state.leader is None and state.voted == replica
+        return state.leader is None and state.voted_key == replica
     if role == Role.VOTED:
-        return state.leader is None and state.voted is not None
-    return role != Role.UNATTACHED or (state.leader is None and state.voted is None)
+        return state.leader is None and state.voted_key is not None
+    return role != Role.UNATTACHED or (state.leader is None and state.voted_key is None)
 
 
 @transition
@@ -174,11 +175,11 @@ def only_candidates_hold_votes(model: Kraft) -> bool:
 
 def has_voted_for_candidate(model: Kraft, voter: Replica) -> bool:
     """A replica that got this voter's vote has stood in the voter's epoch, and may have moved on since."""
-    candidate = model.quorum_state[voter].voted
+    candidate = model.quorum_state[voter].voted_key
     if candidate is None or epoch_of(model, candidate) > epoch_of(model, voter):
         return True
     stored = model.quorum_state[candidate]
-    return stored.epoch == epoch_of(model, voter) and (stored.voted == candidate or stored.leader is not None)
+    return stored.epoch == epoch_of(model, voter) and (stored.voted_key == candidate or stored.leader is not None)
 
 
 @invariant
@@ -223,7 +224,7 @@ def leader_resigns_only_without_majority(old: Kraft, new: Kraft) -> bool:
     one dead follower of three must not depose a leader; KAFKA-16144: nor must being the only voter).
     """
     return all(
-        not new.is_majority(old.leadership[replica].fetched | {replica})
+        not new.is_majority(old.leader_state[replica].fetched_voters | {replica})
         for replica in Replica
         if new.progress_timeout
         and new.restarts == old.restarts
@@ -244,7 +245,7 @@ def leader_resigns_before_it_stands(old: Kraft, new: Kraft) -> bool:
 def stands_next(old: Kraft, new: Kraft, replica: Replica) -> bool:
     """The replica stands in the epoch after its last one, or leads it."""
     state = new.quorum_state[replica]
-    return state.epoch == epoch_of(old, replica) + 1 and replica in (state.voted, state.leader)
+    return state.epoch == epoch_of(old, replica) + 1 and replica in (state.voted_key, state.leader)
 
 
 # Logs.
@@ -388,16 +389,16 @@ def only_leaders_keep_leadership(model: Kraft) -> bool:
     """
     return all(
         (
-            model.leadership[replica].fetched <= model.current_voters - {replica}
-            and len(model.leadership[replica].fetched)
+            model.leader_state[replica].fetched_voters <= model.current_voters - {replica}
+            and len(model.leader_state[replica].fetched_voters)
             <= (len(model.current_voters) // 2 if model.progress_timeout else 0)
         )
         if leads(model, replica)
-        else len(model.leadership[replica].fetched) == 0
+        else len(model.leader_state[replica].fetched_voters) == 0
         and (
             model.high_watermark[replica] == 0
             if model.role[replica] == Role.RESIGNED
-            else model.leadership[replica] == model.no_leadership()
+            else model.leader_state[replica] == model.no_leader_state()
         )
         for replica in Replica
     )
@@ -461,7 +462,7 @@ def active_controllers_lead(model: Kraft) -> bool:
         implies(
             model.is_active_controller(replica),
             leads(model, replica)
-            and model.high_watermark[replica] >= model.leadership[replica].epoch_start,
+            and model.high_watermark[replica] >= model.leader_state[replica].epoch_start_offset,
         )
         for replica in Replica
     )

@@ -24,7 +24,11 @@ def counts_against(model: Kraft, voter: Replica, epoch: int, candidate: Replica)
     return (
         voter not in model.votes[candidate]
         and state.epoch >= epoch
-        and (state.epoch > epoch or state.leader is not None or (state.voted is not None and state.voted != candidate))
+        and (
+            state.epoch > epoch
+            or state.leader is not None
+            or (state.voted_key is not None and state.voted_key != candidate)
+        )
     )
 
 
@@ -40,7 +44,7 @@ def candidates_stand_alone(model: Kraft) -> bool:
     return all(
         implies(
             model.role[replica] == Role.CANDIDATE,
-            model.quorum_state[replica].voted == replica and model.quorum_state[replica].leader is None,
+            model.quorum_state[replica].voted_key == replica and model.quorum_state[replica].leader is None,
         )
         for replica in Replica
     )
@@ -59,7 +63,7 @@ def epochs_begin_at_one(model: Kraft) -> bool:
     """Nobody stands or leads in epoch 0."""
     return all(
         implies(
-            model.quorum_state[replica].voted is not None or model.quorum_state[replica].leader is not None,
+            model.quorum_state[replica].voted_key is not None or model.quorum_state[replica].leader is not None,
             model.quorum_state[replica].epoch >= 1,
         )
         for replica in Replica
@@ -70,7 +74,7 @@ def epochs_begin_at_one(model: Kraft) -> bool:
 def only_candidates_vote_for_themselves(model: Kraft) -> bool:
     """A replica that has voted for itself is a candidate."""
     return all(
-        implies(model.quorum_state[replica].voted == replica, model.role[replica] == Role.CANDIDATE)
+        implies(model.quorum_state[replica].voted_key == replica, model.role[replica] == Role.CANDIDATE)
         for replica in Replica
     )
 
@@ -90,7 +94,7 @@ def leaders_were_elected(model: Kraft) -> bool:
                         model.quorum_state[voter].epoch == epoch
                         and (
                             model.quorum_state[voter].leader is not None
-                            or model.quorum_state[voter].voted == model.elected[epoch]
+                            or model.quorum_state[voter].voted_key == model.elected[epoch]
                         )
                     )
                 )
@@ -108,7 +112,7 @@ def votes_were_given(model: Kraft) -> bool:
         or (
             model.quorum_state[voter].epoch == model.quorum_state[candidate].epoch
             and (
-                model.quorum_state[voter].voted == candidate
+                model.quorum_state[voter].voted_key == candidate
                 or model.quorum_state[voter].leader is not None
             )
         )
@@ -170,7 +174,8 @@ def leaders_know_of_themselves(model: Kraft) -> bool:
 def leader_or_vote(model: Kraft) -> bool:
     """The quorum-state file names a leader or a vote, never both."""
     return all(
-        model.quorum_state[replica].leader is None or model.quorum_state[replica].voted is None for replica in Replica
+        model.quorum_state[replica].leader is None or model.quorum_state[replica].voted_key is None
+        for replica in Replica
     )
 
 

@@ -160,7 +160,7 @@ def clients_records_commit(model: Kraft) -> bool:
 def vote_is_lost(model: Kraft) -> bool:
     """A voter can have voted for a candidate that has not received the vote (where messages are lost)."""
     return any(
-        model.quorum_state[voter].voted == candidate
+        model.quorum_state[voter].voted_key == candidate
         and epoch_of(model, voter) == epoch_of(model, candidate)
         and model.role[candidate] == Role.CANDIDATE
         and voter not in model.votes[candidate]
@@ -238,7 +238,7 @@ def lost_record(model: Kraft, replica: Replica) -> bool:
 
 def has_voted_for_good_log(model: Kraft, voter: Replica, other: Replica) -> bool:
     """The voter has voted in the other's epoch, for a candidate that the other might also vote for."""
-    candidate = model.quorum_state[voter].voted
+    candidate = model.quorum_state[voter].voted_key
     return (
         epoch_of(model, voter) == epoch_of(model, other)
         and candidate is not None

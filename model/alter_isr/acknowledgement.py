@@ -10,7 +10,7 @@ The model extends network.py, so that fetches and answers may be late, and broke
 from __future__ import annotations
 
 from floodmark import Record, Set, action, initial, require, rule
-from model.alter_isr.failover import Broker, LeaderEpoch, Offset, Version
+from model.alter_isr.failover import Broker, LeaderEpoch, Offset, PartitionEpoch
 from model.alter_isr.network import LateFetches
 
 
@@ -77,8 +77,8 @@ class AcknowledgedWrites(LateFetches):
         """
         return True
 
-    def learn(self, broker: Broker, version: Version) -> None:
-        super().learn(broker, version)
+    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
+        super().learn(broker, partition_epoch)
         waiting = self.waiting
         if waiting is not None and waiting.leader == broker and not self.leads(broker) and self.fails_with_leadership():
             self.waiting = None

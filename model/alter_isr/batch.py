@@ -3,7 +3,7 @@
 One broker leads every partition here. Each change that it wants stays on a list until the controller has answered for
 that partition, and one request carries the whole list. The controller answers with one error for the whole request,
 which settles nothing, or with one result per partition, which says nothing about the others. Every error of KIP-497 can
-occur here, with its effect on the leader as shipped: the KIP has no INELIGIBLE, and none of its answers settles
+occur here, with its effect on the leader as shipped: the KIP has no INELIGIBLE_REPLICA, and none of its answers settles
 anything (``AlterIsr`` in model/alter_isr/core.py, where to begin). How the ISR bounds the high watermark is there, too;
 only its premise is kept here: the leader counts a superset of the controller's ISR.
 """
@@ -27,7 +27,7 @@ from floodmark import (
     require,
     rule,
 )
-from model.alter_isr.core import Broker, LeaderEpoch, Version
+from model.alter_isr.core import Broker, LeaderEpoch, PartitionEpoch
 
 
 class Partition(Identifier, count="partitions", prefix="p"):
@@ -46,14 +46,16 @@ class TopLevelError(Enum):
 
 
 class Result(Enum):
-    """The outcome of one partition's change: accepted, one of KIP-497's "Partition-level errors", or INELIGIBLE."""
+    """The outcome of one partition's change: accepted, one of KIP-497's "Partition-level errors", or
+    INELIGIBLE_REPLICA.
+    """
 
     ACCEPTED = "ACCEPTED"
     UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
     FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
-    INVALID_ISR_VERSION = "INVALID_ISR_VERSION"
+    INVALID_UPDATE_VERSION = "INVALID_UPDATE_VERSION"
     INVALID_REQUEST = "INVALID_REQUEST"
-    INELIGIBLE = "INELIGIBLE"
+    INELIGIBLE_REPLICA = "INELIGIBLE_REPLICA"
 
 
 class PartitionState(Record):
@@ -62,7 +64,7 @@ class PartitionState(Record):
     leader_epoch: LeaderEpoch
     replicas: Set[Broker]
     isr: Set[Broker]
-    version: Version
+    partition_epoch: PartitionEpoch
 
 
 class Change(Record):
@@ -70,7 +72,7 @@ class Change(Record):
 
     leader_epoch: LeaderEpoch
     isr: Set[Broker]
-    version: Version
+    partition_epoch: PartitionEpoch
 
 
 class AlterIsrRequest(Record):
@@ -92,7 +94,7 @@ class AlterIsrBatch(Model):
 
     brokers = Constant(2)
     partitions = Constant(2)
-    max_version = Constant(1)
+    max_partition_epoch = Constant(1)
     max_leader_epoch = Constant(1)
     max_broker_epoch = Constant(1)
 
@@ -115,7 +117,7 @@ class AlterIsrBatch(Model):
     def start(self) -> None:
         """The first broker leads every partition, and every ISR has all brokers."""
         everyone = Set(broker for broker in Broker)
-        state = PartitionState(leader_epoch=0, replicas=everyone, isr=everyone, version=0)
+        state = PartitionState(leader_epoch=0, replicas=everyone, isr=everyone, partition_epoch=0)
         self.controller = Map({partition: state for partition in Partition})
         self.deleted = Set()
         self.fenced = Set()
@@ -148,7 +150,9 @@ class AlterIsrBatch(Model):
         require(len(isr) > 0 and isr != self.known[partition].isr and self.are_replicas(partition, isr))
         state = self.known[partition]
         self.pending[partition] = isr
-        self.waiting[partition] = Change(leader_epoch=state.leader_epoch, isr=isr, version=state.version)
+        self.waiting[partition] = Change(
+            leader_epoch=state.leader_epoch, isr=isr, partition_epoch=state.partition_epoch
+        )
 
     @action
     def leader_sends(self) -> None:
@@ -190,12 +194,12 @@ class AlterIsrBatch(Model):
             return Result.UNKNOWN_TOPIC_OR_PARTITION
         if change.leader_epoch < state.leader_epoch:
             return Result.FENCED_LEADER_EPOCH
-        if change.version < state.version:
-            return Result.INVALID_ISR_VERSION
+        if change.partition_epoch < state.partition_epoch:
+            return Result.INVALID_UPDATE_VERSION
         if self.is_malformed(partition, change.isr):
             return Result.INVALID_REQUEST
         if change.isr & self.fenced:
-            return Result.INELIGIBLE
+            return Result.INELIGIBLE_REPLICA
         return Result.ACCEPTED
 
     def judge_asked(self, partition: Partition, change: Change | None) -> Result | None:
@@ -207,13 +211,13 @@ class AlterIsrBatch(Model):
         return Map({partition: self.judge_asked(partition, request.changes[partition]) for partition in Partition})
 
     def may_change(self, partition: Partition) -> bool:
-        return self.controller[partition].version < self.max_version
+        return self.controller[partition].partition_epoch < self.max_partition_epoch
 
     @rule
     def change(self, partition: Partition, isr: Set[Broker]) -> None:
-        """Every change takes a new version."""
+        """Every change takes a new partition epoch."""
         self.controller[partition].isr = isr
-        self.controller[partition].version += 1
+        self.controller[partition].partition_epoch += 1
 
     @action
     def controller_answers(self, request: AlterIsrRequest, active: bool) -> None:
@@ -245,13 +249,13 @@ class AlterIsrBatch(Model):
         stays pending.
         """
         state = self.known[partition]
-        if self.pending[partition] is None or change.version != state.version:
+        if self.pending[partition] is None or change.partition_epoch != state.partition_epoch:
             return
         if result == Result.ACCEPTED:
             self.known[partition].isr = change.isr
-            self.known[partition].version = change.version + 1
+            self.known[partition].partition_epoch = change.partition_epoch + 1
             self.pending[partition] = None
-        elif result == Result.INELIGIBLE:
+        elif result == Result.INELIGIBLE_REPLICA:
             self.pending[partition] = None
 
     @action
@@ -271,9 +275,9 @@ class AlterIsrBatch(Model):
 
     @action
     def leader_receives_leader_and_isr(self, partition: Partition) -> None:
-        """The controller's latest state arrives; what was pending at an older version is discarded."""
+        """The controller's latest state arrives; what was pending at an older partition epoch is discarded."""
         require(partition not in self.deleted)
-        require(self.controller[partition].version > self.known[partition].version)
+        require(self.controller[partition].partition_epoch > self.known[partition].partition_epoch)
         self.known[partition] = self.controller[partition]
         self.pending[partition] = None
 
@@ -285,7 +289,7 @@ class AlterIsrBatch(Model):
         require(partition not in self.deleted and self.may_change(partition))
         require(self.controller[partition].leader_epoch < self.max_leader_epoch)
         self.controller[partition].leader_epoch += 1
-        self.controller[partition].version += 1
+        self.controller[partition].partition_epoch += 1
 
     @action
     def controller_fences(self, broker: Broker) -> None:

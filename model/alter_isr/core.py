@@ -20,13 +20,13 @@ Start here. Where each part of the KIP is modelled:
 
 This file has one partition: the replica that leads it, its followers and the controller. Records are only counted: a
 log is its log end offset, and the leader never truncates. What remains is the KIP's central rule: how far the high
-watermark may rise while ISR changes are in flight. "Version" is the KIP's word for what Kafka now calls the partition
-epoch.
+watermark may rise while ISR changes are in flight. What Kafka now calls the partition epoch is the version in the KIP's
+text.
 
 The KIP and Apache Kafka differ, so both are here, as two designs of one model:
 
 ``AlterIsr``         the KIP's text: an acknowledged change is written later and may be lost, several requests may quote
-                     one version, and only a newer LeaderAndIsr settles what is pending, whatever is answered;
+                     one partition epoch, and only a newer LeaderAndIsr settles what is pending, whatever is answered;
                      ``TakeoverSendsAgain`` adds a new controller that sends each leader what it has read;
 ``ShippedAlterIsr``  Kafka 2.7 and later: one request at a time, answered after the write and with the new state;
                      ``ZombieController`` adds a controller that has been replaced and still answers.
@@ -65,7 +65,7 @@ class Broker(Identifier, count="brokers", prefix="b"):
 
 Offset = Annotated[int, Between(0, "max_offset")]
 LeaderEpoch = Annotated[int, Between(0, "max_leader_epoch")]
-Version = Annotated[int, Between(0, "max_version")]
+PartitionEpoch = Annotated[int, Between(0, "max_partition_epoch")]
 
 
 class Status(Enum):
@@ -79,14 +79,14 @@ class Status(Enum):
 class Error(Enum):
     """Why the controller refuses a change: the errors that a well-behaved leader can get for one partition.
 
-    INELIGIBLE is not in KIP-497, whose "Motivation" only says that the controller can refuse a broker that it sees as
-    offline. Kafka calls it INELIGIBLE_REPLICA, and now calls INVALID_ISR_VERSION INVALID_UPDATE_VERSION. NOT_CONTROLLER
+    INELIGIBLE_REPLICA is not in KIP-497, whose "Motivation" only says that the controller can refuse a broker that it
+    sees as offline. The KIP's name for INVALID_UPDATE_VERSION is INVALID_ISR_VERSION. NOT_CONTROLLER
     stands in for the top-level error of that name, from a controller that does not know yet that it was replaced.
     """
 
     FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
-    INVALID_ISR_VERSION = "INVALID_ISR_VERSION"
-    INELIGIBLE = "INELIGIBLE"
+    INVALID_UPDATE_VERSION = "INVALID_UPDATE_VERSION"
+    INELIGIBLE_REPLICA = "INELIGIBLE_REPLICA"
     NOT_CONTROLLER = "NOT_CONTROLLER"
 
 
@@ -96,21 +96,21 @@ class LeaderAndIsr(Record):
     leader: Broker | None
     leader_epoch: LeaderEpoch
     isr: Set[Broker]
-    version: Version
+    partition_epoch: PartitionEpoch
 
 
 class AlterIsrRequest(Record):
-    """The ISR that the leader asks for. Valid only while the leader epoch and version it quotes are the current
+    """The ISR that the leader asks for. Valid only while the leader epoch and partition epoch it quotes are the current
     ones.
     """
 
     leader_epoch: LeaderEpoch
     isr: Set[Broker]
-    version: Version
+    partition_epoch: PartitionEpoch
 
 
 class AlterIsrResponse(Record):
-    """The answer to ``request``. Without an error, the new state is the requested ISR at the next version."""
+    """The answer to ``request``. Without an error, the new state is the requested ISR at the next partition epoch."""
 
     request: AlterIsrRequest
     error: Error | None
@@ -120,13 +120,13 @@ class PartitionIsr(Model):
     """What both designs share: the log, the high watermark, and how requests are judged.
 
     ``leader`` is the one replica that the model follows for as long as it leads, until another is elected. ``pending``
-    holds the ISRs that it has asked for at its current version. ``in_flight`` bounds how many requests, and how many
-    responses, are on their way at once; with ``duplicates`` a request may be delivered more than once.
+    holds the ISRs that it has asked for at its current partition epoch. ``in_flight`` bounds how many requests, and how
+    many responses, are on their way at once; with ``duplicates`` a request may be delivered more than once.
     """
 
     brokers = Constant(3)
     max_offset = Constant(2)
-    max_version = Constant(3)
+    max_partition_epoch = Constant(3)
     max_leader_epoch = Constant(2)
     min_insync_replicas = Constant(1)
     in_flight = Constant(2)
@@ -139,28 +139,30 @@ class PartitionIsr(Model):
     leading: bool
     leader_epoch: LeaderEpoch
     isr: Set[Broker]
-    version: Version
+    partition_epoch: PartitionEpoch
     pending: Set[Set[Broker]]
     high_watermark: Offset
-    log_end: Map[Broker, Offset]
+    log_end_offset: Map[Broker, Offset]
 
     requests: Annotated[Set[AlterIsrRequest], Capacity("in_flight")]
     responses: Annotated[Set[AlterIsrResponse], Capacity("in_flight")]
-    updates: Annotated[Set[LeaderAndIsr], Capacity("max_version + 1")]
+    updates: Annotated[Set[LeaderAndIsr], Capacity("max_partition_epoch + 1")]
 
     @initial
     def start(self) -> None:
         """The first broker leads, the second is in the ISR, the others are alive but out of it. The log is empty."""
-        self.controller = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set({Broker(1), Broker(2)}), version=0)
+        self.controller = LeaderAndIsr(
+            leader=Broker(1), leader_epoch=0, isr=Set({Broker(1), Broker(2)}), partition_epoch=0
+        )
         self.status = Map({broker: Status.ACTIVE for broker in Broker})
         self.leader = Broker(1)
         self.leading = True
         self.leader_epoch = 0
         self.isr = self.controller.isr
-        self.version = 0
+        self.partition_epoch = 0
         self.pending = Set()
         self.high_watermark = 0
-        self.log_end = Map({broker: 0 for broker in Broker})
+        self.log_end_offset = Map({broker: 0 for broker in Broker})
         self.requests = Set()
         self.responses = Set()
         self.updates = Set()
@@ -171,14 +173,18 @@ class PartitionIsr(Model):
     def leader_appends(self) -> None:
         """Accepts a record with acks=all while the committed ISR is large enough, whatever is pending."""
         require(self.leading and len(self.isr) >= self.min_insync_replicas)
-        require(self.log_end[self.leader] < self.max_offset)
-        self.log_end[self.leader] += 1
+        require(self.log_end_offset[self.leader] < self.max_offset)
+        self.log_end_offset[self.leader] += 1
 
     @action
     def follower_fetches(self, follower: Broker) -> None:
         """A follower copies the next record. A fenced broker may still be fetching (KIP-497, "Motivation")."""
-        require(self.leading and follower != self.leader and self.log_end[follower] < self.log_end[self.leader])
-        self.log_end[follower] += 1
+        require(
+            self.leading
+            and follower != self.leader
+            and self.log_end_offset[follower] < self.log_end_offset[self.leader]
+        )
+        self.log_end_offset[follower] += 1
 
     @rule
     def maximal_isr(self) -> Set[Broker]:
@@ -198,7 +204,7 @@ class PartitionIsr(Model):
     @rule
     def replicated_offset(self) -> int:
         """The offset up to which every member of the maximal ISR has the log."""
-        return min(self.log_end[broker] for broker in self.maximal_isr())
+        return min(self.log_end_offset[broker] for broker in self.maximal_isr())
 
     @action
     def leader_advances_high_watermark(self) -> None:
@@ -219,11 +225,11 @@ class PartitionIsr(Model):
     @rule
     def caught_up(self, follower: Broker) -> bool:
         """A follower may join once it has every committed record."""
-        return self.log_end[follower] >= self.high_watermark
+        return self.log_end_offset[follower] >= self.high_watermark
 
     @rule
     def may_propose(self, isr: Set[Broker]) -> bool:
-        """Several changes may be pending at one version, but each only once (KIP-497, comments)."""
+        """Several changes may be pending at one partition epoch, but each only once (KIP-497, comments)."""
         return isr not in self.pending
 
     @rule
@@ -233,7 +239,9 @@ class PartitionIsr(Model):
 
     def propose(self, isr: Set[Broker]) -> None:
         self.remember(isr)
-        self.requests.add(AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, version=self.version))
+        self.requests.add(
+            AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, partition_epoch=self.partition_epoch)
+        )
 
     @action
     def leader_proposes_shrink(self, laggards: Set[Broker]) -> None:
@@ -258,8 +266,8 @@ class PartitionIsr(Model):
 
     @rule
     def is_stale(self, request: AlterIsrRequest) -> bool:
-        """The state has changed since the request was made: it does not quote the current version."""
-        return request.version < self.controller.version
+        """The state has changed since the request was made: it does not quote the current partition epoch."""
+        return request.partition_epoch < self.controller.partition_epoch
 
     @rule
     def is_ineligible(self, request: AlterIsrRequest) -> bool:
@@ -271,9 +279,9 @@ class PartitionIsr(Model):
         if self.is_fenced(request):
             return Error.FENCED_LEADER_EPOCH
         if self.is_stale(request):
-            return Error.INVALID_ISR_VERSION
+            return Error.INVALID_UPDATE_VERSION
         if self.is_ineligible(request):
-            return Error.INELIGIBLE
+            return Error.INELIGIBLE_REPLICA
         return None
 
     def take(self, request: AlterIsrRequest, again: bool) -> None:
@@ -288,20 +296,20 @@ class PartitionIsr(Model):
         self.responses.add(AlterIsrResponse(request=request, error=self.refusal(request)))
         self.take(request, again)
 
-    # The controller changes the state: each change has the next version and is sent to the leader.
+    # The controller changes the state: each change has the next partition epoch and is sent to the leader.
 
     @rule
-    def next_version(self) -> int:
-        """Every change takes a new version, so that a request shows whether its sender knew the latest state
+    def next_partition_epoch(self) -> int:
+        """Every change takes a new partition epoch, so that a request shows whether its sender knew the latest state
         (KAFKA-12367).
         """
-        return self.controller.version + 1
+        return self.controller.partition_epoch + 1
 
     def may_change(self) -> bool:
-        return self.controller.version < self.max_version
+        return self.controller.partition_epoch < self.max_partition_epoch
 
     def change(self, state: LeaderAndIsr) -> None:
-        self.controller = state.replace(version=self.next_version())
+        self.controller = state.replace(partition_epoch=self.next_partition_epoch())
         self.updates.add(self.controller)
 
     def evict(self, broker: Broker) -> None:
@@ -310,7 +318,7 @@ class PartitionIsr(Model):
 
     @action
     def controller_fences(self, broker: Broker) -> None:
-        """A follower's heartbeats stop. If it is not in the ISR, the partition's version does not change."""
+        """A follower's heartbeats stop. If it is not in the ISR, the partition epoch does not change."""
         require(self.status[broker] != Status.FENCED and broker != self.controller.leader)
         require(self.may_change() or broker not in self.controller.isr)
         self.status[broker] = Status.FENCED
@@ -358,15 +366,15 @@ class PartitionIsr(Model):
 
     @rule
     def is_news(self, update: LeaderAndIsr) -> bool:
-        """Only a higher version settles what is pending (KIP-497, comments)."""
-        return update.version > self.version
+        """Only a higher partition epoch settles what is pending (KIP-497, comments)."""
+        return update.partition_epoch > self.partition_epoch
 
     @rule
     def install(self, update: LeaderAndIsr) -> None:
-        """Takes over the controller's state and discards what was pending at an older version."""
+        """Takes over the controller's state and discards what was pending at an older partition epoch."""
         self.leading = update.leader == self.leader
         self.leader_epoch = update.leader_epoch
-        self.version = update.version
+        self.partition_epoch = update.partition_epoch
         self.isr = update.isr if self.leading else Set()
         self.pending = Set()
 
@@ -383,7 +391,7 @@ class PartitionIsr(Model):
         return (
             self.leading
             and request.leader_epoch == self.leader_epoch
-            and request.version == self.version
+            and request.partition_epoch == self.partition_epoch
             and request.isr in self.pending
         )
 
@@ -440,7 +448,7 @@ class AlterIsr(PartitionIsr):
 class TakeoverSendsAgain(AlterIsr):
     """The KIP's text with a new controller that sends the leader the state that it has read (Kafka with ZooKeeper).
 
-    The state is the written one, so its version is not new, unless an update from before was late.
+    The state is the written one, so its partition epoch is not new, unless an update from before was late.
     """
 
     @action
@@ -462,7 +470,7 @@ class ShippedAlterIsr(PartitionIsr):
 
     def propose(self, isr: Set[Broker]) -> None:
         super().propose(isr)
-        self.awaited = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, version=self.version)
+        self.awaited = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, partition_epoch=self.partition_epoch)
 
     @action
     def controller_accepts(self, request: AlterIsrRequest, again: bool) -> None:
@@ -474,18 +482,18 @@ class ShippedAlterIsr(PartitionIsr):
 
     @rule
     def withdraws(self, error: Error) -> bool:
-        """After FENCED_LEADER_EPOCH or INVALID_ISR_VERSION a LeaderAndIsr is on its way and will settle the change.
+        """After FENCED_LEADER_EPOCH or INVALID_UPDATE_VERSION a LeaderAndIsr is on its way and will settle the change.
 
-        After INELIGIBLE nothing has changed and nothing will arrive, so the leader withdraws the change. This is safe
-        only if no copy of the request is judged again later.
+        After INELIGIBLE_REPLICA nothing has changed and nothing will arrive, so the leader withdraws the change. This
+        is safe only if no copy of the request is judged again later.
         """
-        return error == Error.INELIGIBLE
+        return error == Error.INELIGIBLE_REPLICA
 
     @rule
     def on_acceptance(self, request: AlterIsrRequest) -> None:
         """The answer carries the new state, so the leader need not wait for the LeaderAndIsr."""
         self.isr = request.isr
-        self.version = request.version + 1
+        self.partition_epoch = request.partition_epoch + 1
         self.pending = Set()
 
     @action
@@ -526,13 +534,13 @@ class ZombieController(ShippedAlterIsr):
     @action
     def zombie_answers(self, request: AlterIsrRequest, seen: LeaderAndIsr, again: bool) -> None:
         require(request in self.requests and seen in self.zombie and len(self.responses) < self.in_flight)
-        require(request.version != seen.version and (self.duplicates or not again))
-        if request.version > seen.version:
+        require(request.partition_epoch != seen.partition_epoch and (self.duplicates or not again))
+        if request.partition_epoch > seen.partition_epoch:
             error = self.answer_to_newer(request, seen)
         elif request.leader_epoch < seen.leader_epoch:
             error = Error.FENCED_LEADER_EPOCH
         else:
-            error = Error.INVALID_ISR_VERSION
+            error = Error.INVALID_UPDATE_VERSION
         self.responses.add(AlterIsrResponse(request=request, error=error))
         self.take(request, again)
 

@@ -10,8 +10,8 @@ need, so that the others keep a small state space:
 
 ``model/alter_isr/core.py``, where to begin, has a single leader with every error code and both ways to answer a
 request. Here a leader has one request in flight at a time, as in shipped brokers (KIP-497 lets it send more), and a
-refusal leaves no trace: the leader keeps counting what it asked for until it learns of a newer version. "Version" is
-KIP-497's word for what Kafka now calls the partition epoch.
+refusal leaves no trace: the leader keeps counting what it asked for until it learns of a newer partition epoch, which
+KIP-497 calls a version.
 
 A fetch and its answer are one step here; network.py has those that are late, delivered twice or lost. reassignment.py
 has replicas that are added and removed meanwhile (KIP-455), and replicated.py says what is committed without asking a
@@ -46,13 +46,13 @@ class Broker(Identifier, count="brokers", prefix="b"):
 
 Offset = Annotated[int, Between(0, "max_offset")]
 LeaderEpoch = Annotated[int, Between(0, "max_leader_epoch")]
-Version = Annotated[int, Between(0, "max_version")]
+PartitionEpoch = Annotated[int, Between(0, "max_partition_epoch")]
 BrokerEpoch = Annotated[int, Between(0, "max_restarts")]
 Log = Annotated[Seq[LeaderEpoch], Capacity("max_offset")]
 
 
 class LeaderAndIsr(Record):
-    """What the controller decided at one version, and what LeaderAndIsr tells the replicas."""
+    """What the controller decided at one partition epoch, and what LeaderAndIsr tells the replicas."""
 
     leader: Broker | None
     leader_epoch: LeaderEpoch
@@ -62,18 +62,18 @@ class LeaderAndIsr(Record):
 class Replica(Record):
     """One broker's replica.
 
-    Its leader, leader epoch and ISR are those of the version that it has learned. Only a leader uses the last three
-    fields.
+    Its leader, leader epoch and ISR are those of the partition epoch that it has learned. Only a leader uses the last
+    three fields.
     """
 
-    version: Version
+    partition_epoch: PartitionEpoch
     log: Log
     high_watermark: Offset
     pending: Set[Broker]
     """The ISR that it has asked the controller for; empty when it has no request in flight."""
-    epoch_start: Offset
+    leader_epoch_start_offset: Offset
     """Its log end offset at the start of its leader epoch."""
-    fetched: Map[Broker, Offset]
+    fetch_offsets: Map[Broker, Offset]
     """The fetch offset of each follower's last fetch in this leader epoch; 0 before the first."""
 
 
@@ -81,12 +81,12 @@ class AlterIsrFailover(Model):
     """Replicas that lead and follow, each according to the partition state that it has learned so far.
 
     The controller is one atomic object: how its quorum agrees is not modelled here. Every decision it makes is a new
-    version; each replica learns of it later, independently, and may skip some. So several replicas can believe that
-    they lead, at different leader epochs.
+    partition epoch; each replica learns of it later, independently, and may skip some. So several replicas can believe
+    that they lead, at different leader epochs.
 
-    An AlterIsr request quotes the leader epoch and version that its sender knows. As soon as the sender learns of a
-    newer version it forgets the request, and the controller would no longer accept it. So ``pending`` is also the
-    request in flight.
+    An AlterIsr request quotes the leader epoch and partition epoch that its sender knows. As soon as the sender learns
+    of a newer partition epoch it forgets the request, and the controller would no longer accept it. So ``pending`` is
+    also the request in flight.
 
     A record is the leader epoch that it was written in: a leader writes an offset only once in its epoch.
     """
@@ -94,12 +94,12 @@ class AlterIsrFailover(Model):
     brokers = Constant(3)
     max_offset = Constant(2)
     max_leader_epoch = Constant(2)
-    max_version = Constant(4)
+    max_partition_epoch = Constant(4)
     min_insync_replicas = Constant(1)
     """min.insync.replicas"""
 
-    version: Version
-    states: Map[Version, LeaderAndIsr | None]
+    partition_epoch: PartitionEpoch
+    states: Map[PartitionEpoch, LeaderAndIsr | None]
     """The controller's decisions that some replica has yet to learn or still acts on."""
     fenced: Set[Broker]
     replicas: Map[Broker, Replica]
@@ -112,8 +112,13 @@ class AlterIsrFailover(Model):
     def start(self) -> None:
         """The controller has created the partition, and all replicas know it."""
         created = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set(Broker))
-        self.version = 0
-        self.states = Map({version: created if version == 0 else None for version in range(self.max_version + 1)})
+        self.partition_epoch = 0
+        self.states = Map(
+            {
+                partition_epoch: created if partition_epoch == 0 else None
+                for partition_epoch in range(self.max_partition_epoch + 1)
+            }
+        )
         self.fenced = Set()
         self.replicas = Map({broker: self.empty_replica() for broker in Broker})
         self.committed = Seq()
@@ -121,33 +126,33 @@ class AlterIsrFailover(Model):
     def empty_replica(self) -> Replica:
         """A replica that stores nothing."""
         return Replica(
-            version=self.version,
+            partition_epoch=self.partition_epoch,
             log=Seq(),
             high_watermark=0,
             pending=Set(),
-            epoch_start=0,
-            fetched=self.nothing_fetched(),
+            leader_epoch_start_offset=0,
+            fetch_offsets=self.no_fetch_offsets(),
         )
 
-    def nothing_fetched(self) -> Map[Broker, Offset]:
+    def no_fetch_offsets(self) -> Map[Broker, Offset]:
         """What a leader knows about its followers before they fetch."""
         return Map({broker: 0 for broker in Broker})
 
     # What the controller knows, and what a replica does.
 
-    def state_at(self, version: Version) -> LeaderAndIsr:
-        """The controller's decision with this version."""
-        state = self.states[version]
-        assert state is not None, f"version {version} is forgotten, or yet to come"
+    def state_at(self, partition_epoch: PartitionEpoch) -> LeaderAndIsr:
+        """The controller's decision with this partition epoch."""
+        state = self.states[partition_epoch]
+        assert state is not None, f"partition_epoch {partition_epoch} is forgotten, or yet to come"
         return state
 
     def current(self) -> LeaderAndIsr:
         """The current partition state."""
-        return self.state_at(self.version)
+        return self.state_at(self.partition_epoch)
 
     def known(self, broker: Broker) -> LeaderAndIsr:
         """The partition state as this replica knows it."""
-        return self.state_at(self.replicas[broker].version)
+        return self.state_at(self.replicas[broker].partition_epoch)
 
     def leads(self, broker: Broker) -> bool:
         """Whether this replica believes that it leads."""
@@ -196,7 +201,7 @@ class AlterIsrFailover(Model):
 
     def log_end_offset(self, leader: Broker, member: Broker) -> Offset:
         """A member's log end offset, as far as the leader knows."""
-        return len(self.replicas[leader].log) if member == leader else self.replicas[leader].fetched[member]
+        return len(self.replicas[leader].log) if member == leader else self.replicas[leader].fetch_offsets[member]
 
     # Leader: asking for a different ISR.
 
@@ -231,11 +236,11 @@ class AlterIsrFailover(Model):
         self.record_fetch(leader, follower, len(self.replicas[follower].log))
 
     def may_propose(self, leader: Broker) -> bool:
-        """No request is in flight. One at the last version within the bounds could not be accepted."""
+        """No request is in flight. One at the last partition epoch within the bounds could not be accepted."""
         return (
             self.leads(leader)
             and not self.request_in_flight(leader)
-            and self.replicas[leader].version < self.max_version
+            and self.replicas[leader].partition_epoch < self.max_partition_epoch
         )
 
     def request_in_flight(self, leader: Broker) -> bool:
@@ -248,18 +253,18 @@ class AlterIsrFailover(Model):
         exposed, so the follower must also have reached the start of the leader's epoch (KIP-320).
         """
         replica = self.replicas[leader]
-        return replica.fetched[follower] >= max(replica.high_watermark, replica.epoch_start)
+        return replica.fetch_offsets[follower] >= max(replica.high_watermark, replica.leader_epoch_start_offset)
 
     # Controller: methods of ReplicationControlManager.
 
     def decide(self, leader: Broker | None, leader_epoch: LeaderEpoch, isr: Set[Broker]) -> None:
         """A new partition state, for the replicas to learn."""
-        self.version += 1
-        self.states[self.version] = LeaderAndIsr(leader=leader, leader_epoch=leader_epoch, isr=isr)
+        self.partition_epoch += 1
+        self.states[self.partition_epoch] = LeaderAndIsr(leader=leader, leader_epoch=leader_epoch, isr=isr)
 
     def may_decide(self) -> bool:
-        """The bounds leave room for another version."""
-        return self.version < self.max_version
+        """The bounds leave room for another partition epoch."""
+        return self.partition_epoch < self.max_partition_epoch
 
     def may_elect(self) -> bool:
         """The bounds leave room for another leader epoch."""
@@ -277,13 +282,13 @@ class AlterIsrFailover(Model):
 
     @rule
     def request_is_current(self, leader: Broker) -> bool:
-        """The sender leads and quotes the current epoch and version (``validateAlterPartitionData``; else
+        """The sender leads and quotes the current epoch and partition epoch (``validateAlterPartitionData``; else
         NOT_CONTROLLER, FENCED_LEADER_EPOCH, INVALID_REQUEST or INVALID_UPDATE_VERSION)."""
         current = self.current()
         return (
             current.leader == leader
             and self.known(leader).leader_epoch == current.leader_epoch
-            and self.replicas[leader].version == self.version
+            and self.replicas[leader].partition_epoch == self.partition_epoch
         )
 
     @rule
@@ -302,7 +307,7 @@ class AlterIsrFailover(Model):
     def controller_fences(self, broker: Broker) -> None:
         """A broker's heartbeats stop, or it shuts down: it leaves the ISR (``handleBrokerFenced``).
 
-        If it is not in the ISR nothing changes, not even the version. The last member stays in the ISR, without
+        If it is not in the ISR nothing changes, not even the partition epoch. The last member stays in the ISR, without
         leading.
         """
         require(broker not in self.fenced)
@@ -344,37 +349,41 @@ class AlterIsrFailover(Model):
     # Replicas learn what the controller decided.
 
     @action
-    def replica_learns(self, broker: Broker, version: Version) -> None:
+    def replica_learns(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
         """LeaderAndIsr, or the answer to its own request, reaches a replica. This settles what the replica asked
         for.
         """
-        require(self.replicas[broker].version < version and version <= self.version)
-        self.learn(broker, version)
+        require(self.replicas[broker].partition_epoch < partition_epoch and partition_epoch <= self.partition_epoch)
+        self.learn(broker, partition_epoch)
 
-    def learn(self, broker: Broker, version: Version) -> None:
+    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
         """A newer state; a new leader epoch begins with a new role (``Partition.makeLeader``, ``makeFollower``)."""
         before = self.known(broker)
-        after = self.state_at(version)
-        self.replicas[broker].version = version
+        after = self.state_at(partition_epoch)
+        self.replicas[broker].partition_epoch = partition_epoch
         self.replicas[broker].pending = Set()
         if after.leader_epoch > before.leader_epoch:
             if after.leader == broker:
-                self.replicas[broker].fetched = self.fetched_before(broker, before, after)
-                self.replicas[broker].epoch_start = len(self.replicas[broker].log)
+                self.replicas[broker].fetch_offsets = self.fetch_offsets_before(broker, before, after)
+                self.replicas[broker].leader_epoch_start_offset = len(self.replicas[broker].log)
             else:
-                self.replicas[broker].fetched = self.nothing_fetched()
-                self.replicas[broker].epoch_start = 0
+                self.replicas[broker].fetch_offsets = self.no_fetch_offsets()
+                self.replicas[broker].leader_epoch_start_offset = 0
                 self.start_following(broker)
         if after.leader == broker:
             self.advance_high_watermark(broker)
         self.forget_states()
 
     @rule
-    def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
+    def fetch_offsets_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
         """What a leader remembers of its followers in a new leader epoch: if it led before, all log end offsets
         (``Replica.resetReplicaState``, where ``isNewLeader`` is false).
         """
-        return self.replicas[leader].fetched if self.led_just_before(leader, before, after) else self.nothing_fetched()
+        return (
+            self.replicas[leader].fetch_offsets
+            if self.led_just_before(leader, before, after)
+            else self.no_fetch_offsets()
+        )
 
     @rule
     def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
@@ -389,9 +398,9 @@ class AlterIsrFailover(Model):
 
     def forget_states(self) -> None:
         """Drops the partition states that every replica has moved past: none can be learned again."""
-        for version in range(self.version):
-            if all(self.replicas[broker].version > version for broker in Broker):
-                self.states[version] = None
+        for partition_epoch in range(self.partition_epoch):
+            if all(self.replicas[broker].partition_epoch > partition_epoch for broker in Broker):
+                self.states[partition_epoch] = None
 
     # Followers: fetch and truncation.
 
@@ -410,7 +419,7 @@ class AlterIsrFailover(Model):
 
     def record_fetch(self, leader: Broker, follower: Broker, fetch_offset: Offset) -> None:
         """What a fetch tells the leader (``Replica.updateFetchStateOrThrow``)."""
-        self.replicas[leader].fetched[follower] = fetch_offset
+        self.replicas[leader].fetch_offsets[follower] = fetch_offset
         self.advance_high_watermark(leader)
 
     @action
@@ -492,8 +501,8 @@ class ReconcilesOnce(AlterIsrFailover):
         super().start()
         self.reconciling = Set()
 
-    def learn(self, broker: Broker, version: Version) -> None:
-        super().learn(broker, version)
+    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
+        super().learn(broker, partition_epoch)
         if self.leads(broker):
             self.reconciling.discard(broker)
 
@@ -524,8 +533,9 @@ class AlterIsrRestarts(AlterIsrFailover):
     ISR.
 
     A broker is fenced before it registers again, so by then it has left the ISR (KAFKA-18106). But fencing a broker
-    that was already outside the ISR does not change the version, so the version quoted by a request does not reveal the
-    restart. The broker epoch does: a fetch carries it, the leader quotes the one it saw, and the controller compares.
+    that was already outside the ISR does not change the partition epoch, so the partition epoch quoted by a request
+    does not reveal the restart. The broker epoch does: a fetch carries it, the leader quotes the one it saw, and the
+    controller compares.
     """
 
     max_restarts = Constant(1)
@@ -534,17 +544,17 @@ class AlterIsrRestarts(AlterIsrFailover):
 
     broker_epochs: Map[Broker, BrokerEpoch]
     """The controller's registrations."""
-    fetched_epochs: Map[Broker, Map[Broker, BrokerEpoch]]
+    fetched_broker_epochs: Map[Broker, Map[Broker, BrokerEpoch]]
     """Per leader: the broker epoch that each follower's last fetch carried."""
-    requested_epochs: Map[Broker, BrokerEpoch]
+    requested_broker_epochs: Map[Broker, BrokerEpoch]
     """Per leader: the broker epoch of the joining follower in the request in flight."""
 
     @initial
     def start(self) -> None:
         super().start()
         self.broker_epochs = Map({broker: 0 for broker in Broker})
-        self.fetched_epochs = Map({leader: self.no_epochs() for leader in Broker})
-        self.requested_epochs = Map({broker: 0 for broker in Broker})
+        self.fetched_broker_epochs = Map({leader: self.no_epochs() for leader in Broker})
+        self.requested_broker_epochs = Map({broker: 0 for broker in Broker})
 
     def no_epochs(self) -> Map[Broker, BrokerEpoch]:
         """What a leader knows about broker epochs before the first fetch."""
@@ -566,8 +576,8 @@ class AlterIsrRestarts(AlterIsrFailover):
         """The replica has only the first ``kept`` records left, and learns the current state."""
         self.replicas[broker].log = self.replicas[broker].log[:kept]
         self.replicas[broker].high_watermark = min(self.replicas[broker].high_watermark, kept)
-        if self.replicas[broker].version < self.version:
-            self.learn(broker, self.version)
+        if self.replicas[broker].partition_epoch < self.partition_epoch:
+            self.learn(broker, self.partition_epoch)
 
     @rule
     def may_register(self, broker: Broker) -> bool:
@@ -589,30 +599,30 @@ class AlterIsrRestarts(AlterIsrFailover):
         self.decide(self.current().leader, self.current().leader_epoch + 1, self.current().isr)
         self.begin_again(broker, 0)
 
-    def learn(self, broker: Broker, version: Version) -> None:
+    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
         """A leader that is elected again keeps the broker epochs, too (``Replica.resetReplicaState``)."""
         before = self.known(broker)
-        super().learn(broker, version)
+        super().learn(broker, partition_epoch)
         after = self.known(broker)
-        self.requested_epochs[broker] = 0
+        self.requested_broker_epochs[broker] = 0
         keeps = after.leader == broker and self.led_just_before(broker, before, after)
         if after.leader_epoch > before.leader_epoch and not keeps:
-            self.fetched_epochs[broker] = self.no_epochs()
+            self.fetched_broker_epochs[broker] = self.no_epochs()
 
     def record_fetch(self, leader: Broker, follower: Broker, fetch_offset: Offset) -> None:
         """The fetch also carries the follower's broker epoch (KIP-903, "Public Interfaces")."""
         super().record_fetch(leader, follower, fetch_offset)
-        self.fetched_epochs[leader][follower] = self.broker_epochs[follower]
+        self.fetched_broker_epochs[leader][follower] = self.broker_epochs[follower]
 
     def propose_expand(self, leader: Broker, follower: Broker) -> None:
         """The request also quotes the follower's broker epoch, as the leader saw it."""
         super().propose_expand(leader, follower)
-        self.requested_epochs[leader] = self.fetched_epochs[leader][follower]
+        self.requested_broker_epochs[leader] = self.fetched_broker_epochs[leader][follower]
 
     @rule
     def members_are_eligible(self, leader: Broker) -> bool:
         """A joining broker has not restarted since the leader saw it (KIP-903; else INELIGIBLE_REPLICA)."""
         joining = self.replicas[leader].pending - self.current().isr
         return super().members_are_eligible(leader) and all(
-            self.broker_epochs[broker] == self.requested_epochs[leader] for broker in joining
+            self.broker_epochs[broker] == self.requested_broker_epochs[leader] for broker in joining
         )

@@ -2,10 +2,10 @@
 "Motivation").
 
 core.py is where to begin. The leader looks at its followers again and again, as Kafka's does, and asks for what it
-finds. It may also ask, once, for the ISR that it has, which changes nothing and takes no version (KAFKA-12751).
+finds. It may also ask, once, for the ISR that it has, which changes nothing and takes no partition epoch (KAFKA-12751).
 
-Nothing bounds how often the ISR changes: once the leader has learned a version, versions are counted from the oldest
-one that anybody still refers to. Only differences between versions matter to what anybody does.
+Nothing bounds how often the ISR changes: once the leader has learned a partition epoch, partition epochs are counted
+from the oldest one that anybody still refers to. Only differences between partition epochs matter to what anybody does.
 
 ``WatchedFollowers``            the controller is KRaft's;
 ``WatchedFollowersByZooKeeper`` the controller is ``KafkaController`` (until 4.0).
@@ -23,17 +23,17 @@ class WatchedFollowers(KRaftAlterIsr):
     it nearer to the end of the leader's log.
     """
 
-    max_version = Constant(4)
+    max_partition_epoch = Constant(4)
     max_leader_epoch = Constant(0)
     proposals = Constant(1)
 
     def may_change(self) -> bool:
-        assert self.controller.version < self.max_version
+        assert self.controller.partition_epoch < self.max_partition_epoch
         return True
 
     def is_level(self, follower: Broker) -> bool:
         """Whether a follower has the leader's whole log."""
-        return self.log_end[follower] == self.log_end[self.leader]
+        return self.log_end_offset[follower] == self.log_end_offset[self.leader]
 
     @rule
     def may_join(self, follower: Broker) -> bool:
@@ -80,7 +80,7 @@ class WatchedFollowers(KRaftAlterIsr):
         super().controller_shuts_down(broker)
 
     def changes_nothing(self, request: AlterIsrRequest) -> bool:
-        return request.isr == self.controller.isr and request.version == self.controller.version
+        return request.isr == self.controller.isr and request.partition_epoch == self.controller.partition_epoch
 
     @action
     def controller_accepts(self, request: AlterIsrRequest, again: bool) -> None:
@@ -96,17 +96,17 @@ class WatchedFollowers(KRaftAlterIsr):
         self.take(request, False)
 
     @rule
-    def heeds_equal_version(self) -> bool:
-        """An answer with the version that the leader has settles what it has asked for."""
+    def heeds_equal_partition_epoch(self) -> bool:
+        """An answer with the partition epoch that the leader has settles what it has asked for."""
         return True
 
     def on_acceptance(self, request: AlterIsrRequest) -> None:
         if request.isr != self.isr:
             super().on_acceptance(request)
-        elif self.heeds_equal_version():
+        elif self.heeds_equal_partition_epoch():
             self.pending.discard(request.isr)
 
-    # Versions begin anew.
+    # Partition epochs begin anew.
 
     @action
     def leader_receives_leader_and_isr(self, update: LeaderAndIsr) -> None:
@@ -119,27 +119,29 @@ class WatchedFollowers(KRaftAlterIsr):
         self.count_anew()
 
     def count_anew(self) -> None:
-        """Counts versions from the oldest one that anybody refers to. What is no news to the leader is dropped now."""
-        self.updates = Set(each for each in self.updates if each.version > self.version)
-        oldest = min(self.version, self.controller.version)
+        """Counts partition epochs from the oldest one that anybody refers to. What is no news to the leader is dropped
+        now.
+        """
+        self.updates = Set(each for each in self.updates if each.partition_epoch > self.partition_epoch)
+        oldest = min(self.partition_epoch, self.controller.partition_epoch)
         for request in self.requests:
-            oldest = min(oldest, request.version)
+            oldest = min(oldest, request.partition_epoch)
         for response in self.responses:
-            oldest = min(oldest, response.request.version)
+            oldest = min(oldest, response.request.partition_epoch)
         for update in self.updates:
-            oldest = min(oldest, update.version)
+            oldest = min(oldest, update.partition_epoch)
         awaited = self.awaited
         if awaited is not None:
-            oldest = min(oldest, awaited.version)
-            self.awaited = awaited.replace(version=awaited.version - oldest)
-        self.version -= oldest
-        self.controller.version -= oldest
-        self.requests = Set(each.replace(version=each.version - oldest) for each in self.requests)
+            oldest = min(oldest, awaited.partition_epoch)
+            self.awaited = awaited.replace(partition_epoch=awaited.partition_epoch - oldest)
+        self.partition_epoch -= oldest
+        self.controller.partition_epoch -= oldest
+        self.requests = Set(each.replace(partition_epoch=each.partition_epoch - oldest) for each in self.requests)
         self.responses = Set(
-            each.replace(request=each.request.replace(version=each.request.version - oldest))
+            each.replace(request=each.request.replace(partition_epoch=each.request.partition_epoch - oldest))
             for each in self.responses
         )
-        self.updates = Set(each.replace(version=each.version - oldest) for each in self.updates)
+        self.updates = Set(each.replace(partition_epoch=each.partition_epoch - oldest) for each in self.updates)
 
 
 class WatchedFollowersByZooKeeper(WatchedFollowers, ZooKeeperAlterIsr):

@@ -5,9 +5,9 @@ that is late waits and arrives in any later state, or never: at a leader that ha
 has lost its log since, or at a follower that follows somebody else by now. So a few late messages at a time cover a
 lot, as in model/kraft/network.py.
 
-The other messages are late in failover.py already: AlterIsr requests and answers, which count only at the version that
-they quote, and the controller's decisions, which each replica learns when it will. A request is sent again until it is
-answered, so a late fetch may arrive more than once. A response does not, and is lost with its connection.
+The other messages are late in failover.py already: AlterIsr requests and answers, which count only at the partition
+epoch that they quote, and the controller's decisions, which each replica learns when it will. A request is sent again
+until it is answered, so a late fetch may arrive more than once. A response does not, and is lost with its connection.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class LateFetches(AlterIsrRestarts):
         """A fetch of an earlier life of the follower says nothing about its log (KIP-903; Kafka compares with the
         broker epoch in the leader's metadata cache, in Replica.updateFetchStateOrThrow).
         """
-        return fetch.broker_epoch >= self.fetched_epochs[fetch.leader][fetch.follower]
+        return fetch.broker_epoch >= self.fetched_broker_epochs[fetch.leader][fetch.follower]
 
     def is_diverging(self, fetch: Fetch) -> bool:
         """The follower's log cannot be a prefix of the leader's (KIP-595, "Fetch")."""
@@ -185,8 +185,8 @@ class LateFetches(AlterIsrRestarts):
     def record(self, fetch: Fetch) -> None:
         """What a fetch tells the leader, unless the follower has to truncate first."""
         if not self.is_diverging(fetch):
-            self.replicas[fetch.leader].fetched[fetch.follower] = fetch.offset
-            self.fetched_epochs[fetch.leader][fetch.follower] = fetch.broker_epoch
+            self.replicas[fetch.leader].fetch_offsets[fetch.follower] = fetch.offset
+            self.fetched_broker_epochs[fetch.leader][fetch.follower] = fetch.broker_epoch
             self.advance_high_watermark(fetch.leader)
 
     # The follower.

@@ -10,7 +10,7 @@ core.py is where to begin. Both designs, over a network that may lose a request 
                        controller that has made it already says so again (KAFKA-14144).
 
 What the leader and the controller want to change, and when, is theirs to say, so nothing forces them; how often they do
-is bounded by two budgets, and the versions that these take are enough, so that no bound ends a run.
+is bounded by two budgets, and the partition epochs that these take are enough, so that no bound ends a run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LossyNetwork(PartitionIsr):
     """``proposals`` bounds what the leader asks for, ``evictions`` what the controller does of its own accord."""
 
     max_offset = Constant(1, bound=True)
-    max_version = Constant(3, bound=True)
+    max_partition_epoch = Constant(3, bound=True)
     in_flight = Constant(2, bound=True)
     proposals = Constant(2)
     evictions = Constant(1)
@@ -67,10 +67,10 @@ class LossyNetwork(PartitionIsr):
 
 
 class RetractedAlterIsr(LossyNetwork, TakeoverSendsAgain):
-    """The KIP's text, and what it lacks to keep its promise that a LeaderAndIsr with a new version will come.
+    """The KIP's text, and what it lacks to keep its promise that a LeaderAndIsr with a new partition epoch will come.
 
-    The leader asks for the ISR that it has been told of, too. This is no change, but it takes a version: whichever of
-    the requests at one version is written, the LeaderAndIsr that follows ends all of them.
+    The leader asks for the ISR that it has been told of, too. This is no change, but it takes a partition epoch:
+    whichever of the requests at one partition epoch is written, the LeaderAndIsr that follows ends all of them.
     """
 
     @rule
@@ -81,7 +81,7 @@ class RetractedAlterIsr(LossyNetwork, TakeoverSendsAgain):
     @action
     def leader_retracts(self) -> None:
         """The time-out of a change: no LeaderAndIsr has come."""
-        retraction = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=self.isr, version=self.version)
+        retraction = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=self.isr, partition_epoch=self.partition_epoch)
         require(self.leading and len(self.pending) > 0 and self.may_retract())
         require(retraction not in self.requests and len(self.requests) < self.in_flight)
         self.requests.add(retraction)
@@ -114,7 +114,7 @@ class ZooKeeperAlterIsr(KRaftAlterIsr):
         state = self.controller
         return (
             request.leader_epoch == state.leader_epoch
-            and request.version + 1 == state.version
+            and request.partition_epoch + 1 == state.partition_epoch
             and request.isr == state.isr
         )
 

@@ -19,20 +19,21 @@ from typing import Annotated
 
 from floodmark import Between, Constant, Map, Seq, Set, action, initial, require, rule
 from model import replica_sets
-from model.alter_isr.failover import Broker, LeaderAndIsr, LeaderEpoch, ShrinksWithinLeaderEpoch, Version
+from model.alter_isr.failover import Broker, LeaderAndIsr, LeaderEpoch, PartitionEpoch, ShrinksWithinLeaderEpoch
 
 
 class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
     """The replicas of a partition are reassigned, and reassignments are overridden and cancelled, at any time.
 
-    ``adding`` and ``removing`` are the controller's alone. Brokers act on the replicas of the version that they know.
+    ``adding`` and ``removing`` are the controller's alone. Brokers act on the replicas of the partition epoch that they
+    know.
     """
 
     replication_factor = Constant(2)
     submissions = Constant(1)
     """How many reassignments are asked for. Each may be cancelled."""
 
-    assigned: Map[Version, Set[Broker]]
+    assigned: Map[PartitionEpoch, Set[Broker]]
     """The replicas of each of the controller's decisions that some broker has yet to learn or still acts on."""
     adding: Set[Broker]
     removing: Set[Broker]
@@ -44,7 +45,12 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
         super().start()
         first = self.first_replicas()
         self.states[0] = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=first)
-        self.assigned = Map({version: first if version == 0 else Set() for version in range(self.max_version + 1)})
+        self.assigned = Map(
+            {
+                partition_epoch: first if partition_epoch == 0 else Set()
+                for partition_epoch in range(self.max_partition_epoch + 1)
+            }
+        )
         self.adding = Set()
         self.removing = Set()
 
@@ -58,11 +64,11 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
 
     def assignment(self) -> Set[Broker]:
         """The current replicas."""
-        return self.assigned[self.version]
+        return self.assigned[self.partition_epoch]
 
     def known_replicas(self, broker: Broker) -> Set[Broker]:
         """The replicas as this broker knows them."""
-        return self.assigned[self.replicas[broker].version]
+        return self.assigned[self.replicas[broker].partition_epoch]
 
     def origin(self) -> Set[Broker]:
         return replica_sets.origin(self.assignment(), self.adding)
@@ -147,7 +153,7 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
         self.adding = adding
         self.removing = removing
         super().decide(leader, leader_epoch, isr)
-        self.assigned[self.version] = replicas
+        self.assigned[self.partition_epoch] = replicas
 
     def successor(self, eligible: Set[Broker]) -> Broker | None:
         """Who leads when the leader is removed."""
@@ -176,21 +182,21 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
 
     def forget_states(self) -> None:
         super().forget_states()
-        for version in range(self.max_version + 1):
-            if self.states[version] is None:
-                self.assigned[version] = Set()
+        for partition_epoch in range(self.max_partition_epoch + 1):
+            if self.states[partition_epoch] is None:
+                self.assigned[partition_epoch] = Set()
 
     # Brokers learn of it.
 
-    def learn(self, broker: Broker, version: Version) -> None:
+    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
         """A broker that no longer has a replica deletes its log; a leader forgets what it knew of such a replica."""
-        super().learn(broker, version)
+        super().learn(broker, partition_epoch)
         replicas = self.known_replicas(broker)
         if broker not in replicas:
             self.replicas[broker].log = Seq()
             self.replicas[broker].high_watermark = 0
-        fetched = self.replicas[broker].fetched
-        self.replicas[broker].fetched = Map({each: fetched[each] if each in replicas else 0 for each in Broker})
+        fetched = self.replicas[broker].fetch_offsets
+        self.replicas[broker].fetch_offsets = Map({each: fetched[each] if each in replicas else 0 for each in Broker})
 
     @rule
     def is_replica(self, leader: Broker, follower: Broker) -> bool:

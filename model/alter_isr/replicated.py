@@ -12,7 +12,7 @@ a record above it, on every other member, is not committed any more. No producer
 from __future__ import annotations
 
 from floodmark import Seq, Set, action, initial, rule
-from model.alter_isr.failover import AlterIsrFailover, Broker, LeaderEpoch, Log, Version
+from model.alter_isr.failover import AlterIsrFailover, Broker, LeaderEpoch, Log, PartitionEpoch
 
 
 class ReplicatedRecords(AlterIsrFailover):
@@ -74,8 +74,8 @@ class ReplicatedRecords(AlterIsrFailover):
                 self.replicated = self.replicated_with(broker)
         self.observe()
 
-    def learn(self, broker: Broker, version: Version) -> None:
-        super().learn(broker, version)
+    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
+        super().learn(broker, partition_epoch)
         self.observe()
 
     @action

@@ -19,7 +19,7 @@ from model.alter_isr.core import Broker, LeaderAndIsr, ShippedAlterIsr
 class MixedVersions(ShippedAlterIsr):
     """A leader of the older or the newer version, and a controller of the newer one."""
 
-    max_version = Constant(2, bound=True)
+    max_partition_epoch = Constant(2, bound=True)
     in_flight = Constant(1, bound=True)
     writes_itself = Constant(True)
     """Whether the leader is of the older version, which writes the ISR itself."""
@@ -42,7 +42,7 @@ class MixedVersions(ShippedAlterIsr):
     @rule
     def may_write(self) -> bool:
         """ZooKeeper refuses to write at any version but the current one."""
-        return self.version == self.controller.version
+        return self.partition_epoch == self.controller.partition_epoch
 
     @action
     def leader_writes(self, isr: Set[Broker]) -> None:
@@ -50,9 +50,9 @@ class MixedVersions(ShippedAlterIsr):
         require(self.leading and self.writes_itself and self.may_write() and self.may_change())
         require(self.leader in isr and (isr < self.isr or self.isr < isr))
         require(all(self.caught_up(broker) for broker in isr - self.isr))
-        self.controller = self.controller.replace(isr=isr, version=self.next_version())
+        self.controller = self.controller.replace(isr=isr, partition_epoch=self.next_partition_epoch())
         self.isr = isr
-        self.version = self.controller.version
+        self.partition_epoch = self.controller.partition_epoch
         self.notified = True
 
     def may_propose(self, isr: Set[Broker]) -> bool:

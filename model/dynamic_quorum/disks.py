@@ -54,14 +54,14 @@ class DynamicDisks(DynamicQuorum):
         return (
             replica not in self.lost
             and self.node[replica] == replica
-            and self.quorum_state[replica] == QuorumState(epoch=0, leader=None, voted=None)
+            and self.quorum_state[replica] == QuorumState(epoch=0, leader=None, voted_key=None)
             and len(self.logs[replica]) == 0
             and all(replica not in self.voter_set[other] for other in Replica)
         )
 
     def forget_everything(self, replica: Replica) -> None:
         self.take_role(replica, Role.UNATTACHED)
-        self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted_key=None)
         self.logs[replica] = Seq()
         self.voter_set[replica] = Set()
         self.high_watermark[replica] = 0
@@ -73,9 +73,9 @@ class DynamicDisks(DynamicQuorum):
         super().candidate_requests_vote(candidate, voter)
 
     @action
-    def leader_announces_itself(self, leader: Replica, voter: Replica) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica) -> None:
         require(voter not in self.lost)
-        super().leader_announces_itself(leader, voter)
+        super().leader_sends_begin_quorum_epoch(leader, voter)
 
     @action
     def replica_fetches(

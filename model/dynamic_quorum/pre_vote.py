@@ -31,11 +31,11 @@ class DynamicPreVote(DynamicQuorum):
         super().take_role(replica, role)
         self.has_fetched.discard(replica)
 
-    def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
+    def transition_to_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
         state = self.quorum_state[replica]
-        voted = state.voted if state.epoch == epoch else None
-        super().become_follower(replica, epoch, leader)
-        self.quorum_state[replica].voted = voted
+        voted = state.voted_key if state.epoch == epoch else None
+        super().transition_to_follower(replica, epoch, leader)
+        self.quorum_state[replica].voted_key = voted
 
     def may_stand(self, replica: Replica) -> bool:
         return super().may_stand(replica) and self.role[replica] != Role.PROSPECTIVE
@@ -43,7 +43,7 @@ class DynamicPreVote(DynamicQuorum):
     def stand(self, replica: Replica) -> None:
         """A leader that has resigned gives the others one epoch's time; everyone else asks at once, in its epoch."""
         if self.role[replica] == Role.RESIGNED:
-            self.become_unattached(replica, self.quorum_state[replica].epoch + 1)
+            self.transition_to_unattached(replica, self.quorum_state[replica].epoch + 1)
         else:
             self.take_role(replica, Role.PROSPECTIVE)
             self.count_pre_vote(replica, replica)
@@ -55,7 +55,7 @@ class DynamicPreVote(DynamicQuorum):
         require(voter in self.voter_set[replica] - self.votes[replica])
         epoch = self.quorum_state[replica].epoch
         if epoch > self.quorum_state[voter].epoch:
-            self.become_unattached(voter, epoch)
+            self.transition_to_unattached(voter, epoch)
         if self.grants_pre_vote(voter, replica):
             self.count_pre_vote(replica, voter)
         else:
@@ -75,7 +75,7 @@ class DynamicPreVote(DynamicQuorum):
     def count_pre_vote(self, replica: Replica, voter: Replica) -> None:
         self.votes[replica].add(voter)
         if self.is_majority(self.votes[replica], self.voter_set[replica]):
-            self.become_candidate(replica)
+            self.transition_to_candidate(replica)
 
     def grants_vote(self, voter: Replica, candidate: Replica) -> bool:
         """A prospective voter votes, too."""
@@ -84,8 +84,8 @@ class DynamicPreVote(DynamicQuorum):
             return False
         if self.role[voter] not in (Role.UNATTACHED, Role.PROSPECTIVE) or not self.heeds_stranger(voter, candidate):
             return False
-        if state.voted is not None:
-            return state.voted == candidate
+        if state.voted_key is not None:
+            return state.voted_key == candidate
         return state.leader is None and self.is_up_to_date(candidate, voter)
 
     @action
@@ -156,9 +156,9 @@ class RemovedWhileAway(DynamicPreVote):
         super().leader_removes_voter(leader, voter)
 
     @action
-    def leader_announces_itself(self, leader: Replica, voter: Replica) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica) -> None:
         require(not self.is_cut_off(voter))
-        super().leader_announces_itself(leader, voter)
+        super().leader_sends_begin_quorum_epoch(leader, voter)
 
     @action
     def prospective_requests_pre_vote(self, replica: Replica, voter: Replica) -> None:

@@ -74,9 +74,9 @@ class DynamicProgress(DynamicQuorum):
         epoch: Epoch = 1 + max(self.quorum_state[voter].epoch for voter in granted)
         for voter in Replica:
             if voter in granted - {replica}:
-                self.become_follower(voter, epoch, replica)
+                self.transition_to_follower(voter, epoch, replica)
         self.quorum_state[replica].epoch = epoch
-        self.become_leader(replica)
+        self.transition_to_leader(replica)
 
     @action
     def candidate_requests_vote(self, candidate: Replica, voter: Replica) -> None:
@@ -90,9 +90,9 @@ class DynamicProgress(DynamicQuorum):
 
     @fair(each=("leader", "voter"))
     @action
-    def leader_announces_itself(self, leader: Replica, voter: Replica) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica) -> None:
         require(voter not in self.stopped)
-        super().leader_announces_itself(leader, voter)
+        super().leader_sends_begin_quorum_epoch(leader, voter)
 
     @fair(each=("replica", "source"))
     @action

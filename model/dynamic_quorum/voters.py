@@ -103,9 +103,9 @@ class DynamicQuorum(Model):
         log = Seq([Entry(epoch=1, voters=first)])
         self.quorum_state = Map(
             {
-                replica: QuorumState(epoch=1, leader=leader, voted=None)
+                replica: QuorumState(epoch=1, leader=leader, voted_key=None)
                 if replica in first
-                else QuorumState(epoch=0, leader=None, voted=None)
+                else QuorumState(epoch=0, leader=None, voted_key=None)
                 for replica in Replica
             }
         )
@@ -187,24 +187,26 @@ class DynamicQuorum(Model):
         self.votes[replica] = Set()
         self.end_offsets[replica] = self.no_offsets()
 
-    def become_unattached(self, replica: Replica, epoch: Epoch) -> None:
+    def transition_to_unattached(self, replica: Replica, epoch: Epoch) -> None:
         self.take_role(replica, Role.UNATTACHED)
-        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=None, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=None, voted_key=None)
 
-    def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
+    def transition_to_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
         self.take_role(replica, Role.FOLLOWER)
-        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted_key=None)
 
-    def become_candidate(self, replica: Replica) -> None:
+    def transition_to_candidate(self, replica: Replica) -> None:
         self.take_role(replica, Role.CANDIDATE)
-        self.quorum_state[replica] = QuorumState(epoch=self.quorum_state[replica].epoch + 1, leader=None, voted=replica)
+        self.quorum_state[replica] = QuorumState(
+            epoch=self.quorum_state[replica].epoch + 1, leader=None, voted_key=replica
+        )
         self.count_vote(replica, replica)
 
-    def become_leader(self, replica: Replica) -> None:
+    def transition_to_leader(self, replica: Replica) -> None:
         """Its first record announces it (LeaderChange)."""
         epoch = self.quorum_state[replica].epoch
         self.take_role(replica, Role.LEADER)
-        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=replica, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=replica, voted_key=None)
         self.high_watermark[replica] = 0
         self.elected[epoch] = replica
         self.append(replica, Entry(epoch=epoch))
@@ -233,7 +235,7 @@ class DynamicQuorum(Model):
 
     @rule
     def stand(self, replica: Replica) -> None:
-        self.become_candidate(replica)
+        self.transition_to_candidate(replica)
 
     @action
     def former_leader_leaves_epoch(self, replica: Replica) -> None:
@@ -242,7 +244,7 @@ class DynamicQuorum(Model):
         """
         require(self.role[replica] == Role.RESIGNED and not self.is_voter(replica))
         require(self.quorum_state[replica].epoch < self.max_epoch)
-        self.become_unattached(replica, self.quorum_state[replica].epoch + 1)
+        self.transition_to_unattached(replica, self.quorum_state[replica].epoch + 1)
 
     @action
     def candidate_requests_vote(self, candidate: Replica, voter: Replica) -> None:
@@ -251,9 +253,9 @@ class DynamicQuorum(Model):
         require(voter in self.voter_set[candidate] - self.votes[candidate])
         epoch = self.quorum_state[candidate].epoch
         if epoch > self.quorum_state[voter].epoch:
-            self.become_unattached(voter, epoch)
+            self.transition_to_unattached(voter, epoch)
         if self.grants_vote(voter, candidate):
-            self.quorum_state[voter].voted = candidate
+            self.quorum_state[voter].voted_key = candidate
             self.count_vote(candidate, voter)
         else:
             self.learn_leader(candidate, self.quorum_state[voter].epoch, self.quorum_state[voter].leader)
@@ -279,19 +281,19 @@ class DynamicQuorum(Model):
             return False
         if not self.heeds_stranger(voter, candidate):
             return False
-        if state.voted is not None:
-            return state.voted == candidate
+        if state.voted_key is not None:
+            return state.voted_key == candidate
         return self.is_up_to_date(candidate, voter)
 
     def count_vote(self, candidate: Replica, voter: Replica) -> None:
         self.votes[candidate].add(voter)
         if self.is_majority(self.votes[candidate], self.voter_set[candidate]):
-            self.become_leader(candidate)
+            self.transition_to_leader(candidate)
 
     # The leader.
 
     @action
-    def leader_announces_itself(self, leader: Replica, voter: Replica) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica) -> None:
         """BeginQuorumEpoch goes to the voters that the leader knows. One that has just been added need not know that
         it is a voter.
         """
@@ -478,14 +480,14 @@ class DynamicQuorum(Model):
             return
         if leader is None:
             if epoch != state.epoch:
-                self.become_unattached(replica, epoch)
+                self.transition_to_unattached(replica, epoch)
         elif state.epoch == epoch and state.leader is not None:
             if state.leader != leader:
                 self.illegal = True
         elif leader == replica:
             self.illegal = True
         else:
-            self.become_follower(replica, epoch, leader)
+            self.transition_to_follower(replica, epoch, leader)
 
     # Restarts.
 
@@ -500,7 +502,7 @@ class DynamicQuorum(Model):
             self.take_role(replica, Role.RESIGNED)
         elif state.leader is not None:
             self.take_role(replica, Role.FOLLOWER)
-        elif state.voted == replica:
+        elif state.voted_key == replica:
             self.take_role(replica, Role.CANDIDATE)
             self.votes[replica] = Set({replica})
         else:

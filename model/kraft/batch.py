@@ -29,7 +29,7 @@ class QuorumState(Record):
 
     epoch: Epoch
     leader: Replica | None
-    voted: Replica | None
+    voted_key: Replica | None
 
 
 class PartitionData(Record):
@@ -56,7 +56,7 @@ class KraftBatch(Model):
 
     quorum_state: Map[Partition, Map[Replica, QuorumState]]
     candidates: Map[Partition, Set[Replica]]
-    log_ends: Map[Partition, Map[Replica, Offset]]
+    log_end_offsets: Map[Partition, Map[Replica, Offset]]
     elected: Map[Partition, Map[Epoch, Replica | None]]
     """History: who became the leader of each epoch."""
 
@@ -68,12 +68,12 @@ class KraftBatch(Model):
         require(ahead[Partition(1)] == Replica(1))
         self.quorum_state = Map(
             {
-                partition: Map({replica: QuorumState(epoch=0, leader=None, voted=None) for replica in Replica})
+                partition: Map({replica: QuorumState(epoch=0, leader=None, voted_key=None) for replica in Replica})
                 for partition in Partition
             }
         )
         self.candidates = Map({partition: Set() for partition in Partition})
-        self.log_ends = Map(
+        self.log_end_offsets = Map(
             {
                 partition: Map({replica: 1 if replica == ahead[partition] else 0 for replica in Replica})
                 for partition in Partition
@@ -87,7 +87,7 @@ class KraftBatch(Model):
     def election_timeout(self, partition: Partition, replica: Replica) -> None:
         state = self.quorum_state[partition][replica]
         require(state.leader != replica and state.epoch < self.max_epoch)
-        self.quorum_state[partition][replica] = QuorumState(epoch=state.epoch + 1, leader=None, voted=replica)
+        self.quorum_state[partition][replica] = QuorumState(epoch=state.epoch + 1, leader=None, voted_key=replica)
         self.candidates[partition].add(replica)
 
     @action
@@ -109,7 +109,7 @@ class KraftBatch(Model):
             return None
         return PartitionData(
             candidate_epoch=self.quorum_state[partition][candidate].epoch,
-            last_offset=self.log_ends[partition][candidate],
+            last_offset=self.log_end_offsets[partition][candidate],
         )
 
     @rule
@@ -124,10 +124,10 @@ class KraftBatch(Model):
         """What a voter answers. One that led its current epoch, or voted for itself in it, votes for no other."""
         state = self.quorum_state[partition][voter]
         epoch = max(state.epoch, data.candidate_epoch)
-        free = data.candidate_epoch > state.epoch or (state.leader is None and state.voted is None)
-        again = data.candidate_epoch == state.epoch and state.voted == candidate
+        free = data.candidate_epoch > state.epoch or (state.leader is None and state.voted_key is None)
+        again = data.candidate_epoch == state.epoch and state.voted_key == candidate
         granted = data.candidate_epoch == epoch and (
-            again or (free and data.last_offset >= self.log_ends[partition][voter])
+            again or (free and data.last_offset >= self.log_end_offsets[partition][voter])
         )
         leader = state.leader if state.epoch == epoch else None
         return PartitionResult(vote_granted=granted, leader=leader, leader_epoch=epoch)
@@ -135,10 +135,10 @@ class KraftBatch(Model):
     def store(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
         """The voter joins a later epoch, and keeps its vote."""
         if result.leader_epoch > self.quorum_state[partition][voter].epoch:
-            self.quorum_state[partition][voter] = QuorumState(epoch=result.leader_epoch, leader=None, voted=None)
+            self.quorum_state[partition][voter] = QuorumState(epoch=result.leader_epoch, leader=None, voted_key=None)
             self.candidates[partition].discard(voter)
         if result.vote_granted:
-            self.quorum_state[partition][voter].voted = candidate
+            self.quorum_state[partition][voter].voted_key = candidate
 
     def hear(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
         """The candidate joins a later epoch, follows the leader, or leads with the one other vote that it needs among
@@ -147,10 +147,10 @@ class KraftBatch(Model):
         state = self.quorum_state[partition][candidate]
         if result.vote_granted:
             self.candidates[partition].discard(candidate)
-            self.quorum_state[partition][candidate] = QuorumState(epoch=state.epoch, leader=candidate, voted=None)
+            self.quorum_state[partition][candidate] = QuorumState(epoch=state.epoch, leader=candidate, voted_key=None)
             self.elected[partition][state.epoch] = candidate
         elif result.leader_epoch > state.epoch or result.leader is not None:
             self.candidates[partition].discard(candidate)
             self.quorum_state[partition][candidate] = QuorumState(
-                epoch=result.leader_epoch, leader=result.leader, voted=None
+                epoch=result.leader_epoch, leader=result.leader, voted_key=None
             )

@@ -36,8 +36,8 @@ class KraftClusters(Kraft):
         self.begun = 0
         self.refused = False
 
-    def become_candidate(self, replica: Replica) -> None:
-        super().become_candidate(replica)
+    def transition_to_candidate(self, replica: Replica) -> None:
+        super().transition_to_candidate(replica)
         self.begun = max(self.begun, self.quorum_state[replica].epoch)
 
     @rule

@@ -24,7 +24,7 @@ class KraftDiskLoss(Kraft):
         self.restarts += 1
         self.logs[replica] = Seq()
         self.high_watermark[replica] = 0
-        self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted_key=None)
         self.take_role(replica, Role.UNATTACHED)
 
     def can_spare(self, replica: Replica) -> bool:

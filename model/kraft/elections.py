@@ -41,7 +41,7 @@ class State(Record):
     epoch: Epoch
     role: Role
     leader: Voter | None
-    voted: Voter | None
+    voted_key: Voter | None
     votes: Set[Voter]
 
 
@@ -70,7 +70,7 @@ class Elections(Model):
         self.settled = False
 
     def unattached(self, epoch: Epoch) -> State:
-        return State(epoch=epoch, role=Role.UNATTACHED, leader=None, voted=None, votes=Set())
+        return State(epoch=epoch, role=Role.UNATTACHED, leader=None, voted_key=None, votes=Set())
 
     def is_majority(self, some: Set[Voter]) -> bool:
         return len(some) > self.voters // 2
@@ -128,7 +128,7 @@ class Elections(Model):
     def stand(self, candidate: Voter) -> None:
         require(self.states[candidate].epoch < self.window)
         self.states[candidate] = State(
-            epoch=self.states[candidate].epoch + 1, role=Role.CANDIDATE, leader=None, voted=candidate, votes=Set()
+            epoch=self.states[candidate].epoch + 1, role=Role.CANDIDATE, leader=None, voted_key=candidate, votes=Set()
         )
         self.count_vote(candidate, candidate)
 
@@ -136,7 +136,7 @@ class Elections(Model):
         self.states[candidate].votes.add(voter)
         if self.is_majority(self.states[candidate].votes):
             self.states[candidate] = State(
-                epoch=self.states[candidate].epoch, role=Role.LEADER, leader=candidate, voted=None, votes=Set()
+                epoch=self.states[candidate].epoch, role=Role.LEADER, leader=candidate, voted_key=None, votes=Set()
             )
 
     @rule
@@ -151,8 +151,8 @@ class Elections(Model):
         own = self.states[voter]
         if own.epoch > state.epoch or own.leader is not None:
             self.learn(candidate, voter)
-        elif own.voted == candidate or (own.voted is None and self.is_up_to_date(candidate, voter)):
-            self.states[voter].voted = candidate
+        elif own.voted_key == candidate or (own.voted_key is None and self.is_up_to_date(candidate, voter)):
+            self.states[voter].voted_key = candidate
             self.count_vote(candidate, voter)
 
     def learn(self, voter: Voter, other: Voter) -> None:
@@ -164,7 +164,7 @@ class Elections(Model):
                 self.states[voter] = self.unattached(told.epoch)
             else:
                 self.states[voter] = State(
-                    epoch=told.epoch, role=Role.FOLLOWER, leader=told.leader, voted=None, votes=Set()
+                    epoch=told.epoch, role=Role.FOLLOWER, leader=told.leader, voted_key=None, votes=Set()
                 )
 
     @action
@@ -199,7 +199,7 @@ class Elections(Model):
     # The leader.
 
     @action
-    def leader_announces_itself(self, leader: Voter, voter: Voter) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Voter, voter: Voter) -> None:
         """BeginQuorumEpoch, and the response to it."""
         require(self.states[leader].role == Role.LEADER and voter in self.reached_by(leader))
         self.announce(leader, voter)

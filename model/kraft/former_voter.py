@@ -43,9 +43,9 @@ class KraftFormerVoter(KraftObservers):
         self.current_voters = self.current_voters - {zombie}
         self.former = zombie
 
-    def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
+    def transition_to_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
         """In the log of its new leader, a former voter finds that it has been removed."""
-        super().become_follower(replica, epoch, leader)
+        super().transition_to_follower(replica, epoch, leader)
         if replica == self.former:
             self.former = None
 

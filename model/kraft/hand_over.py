@@ -37,7 +37,7 @@ class HandOver(KraftObservers, KraftNetwork):
         for other in Replica:
             if other == voter:
                 break
-            if other != leader and self.leadership[leader].end_offsets[other] == self.end_offset(leader, voter):
+            if other != leader and self.leader_state[leader].end_offsets[other] == self.end_offset(leader, voter):
                 rank += 1
         return rank
 
@@ -67,14 +67,14 @@ class HandOverWithPreVotes(HandOver, KraftPreVote):
         self.has_fetched = Set(replica for replica in Replica if replica != Replica(1))
 
     @rule
-    def heeds_goodbye(self) -> bool:
+    def heeds_end_quorum_epoch(self) -> bool:
         """Whether a follower takes a leader that has resigned for one that it misses."""
         return True
 
     def handle_end_quorum_epoch(self, request: Message) -> Message:
         voter = request.destination
-        follows = self.quorum_state[voter] == QuorumState(epoch=request.epoch, leader=request.source, voted=None)
-        if self.heeds_goodbye() and follows:
+        follows = self.quorum_state[voter] == QuorumState(epoch=request.epoch, leader=request.source, voted_key=None)
+        if self.heeds_end_quorum_epoch() and follows:
             self.has_fetched.discard(voter)
         return super().handle_end_quorum_epoch(request)
 

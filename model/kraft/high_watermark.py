@@ -27,37 +27,37 @@ class HighWatermark(Model):
 
     max_log = Constant(3, bound=True)
 
-    log_end: Offset
+    log_end_offset: Offset
     high_watermark: Offset
-    follower_end: Offset
+    follower_log_end_offset: Offset
     follower_high_watermark: Offset
     parked: Fetch | None
 
     @initial
     def start(self) -> None:
-        self.log_end = 0
+        self.log_end_offset = 0
         self.high_watermark = 0
-        self.follower_end = 0
+        self.follower_log_end_offset = 0
         self.follower_high_watermark = 0
         self.parked = None
 
     @action
     def client_writes(self) -> None:
-        require(self.log_end < self.max_log)
-        self.log_end += 1
+        require(self.log_end_offset < self.max_log)
+        self.log_end_offset += 1
 
     @fair
     @action
     def follower_fetches(self) -> None:
         """The fetch tells how far the follower's log goes, and with it what a majority has."""
         require(self.parked is None)
-        self.parked = Fetch(offset=self.follower_end, high_watermark=self.follower_high_watermark)
-        self.high_watermark = max(self.high_watermark, self.follower_end)
+        self.parked = Fetch(offset=self.follower_log_end_offset, high_watermark=self.follower_high_watermark)
+        self.high_watermark = max(self.high_watermark, self.follower_log_end_offset)
 
     @rule
     def has_news(self, fetch: Fetch) -> bool:
         """A record, or a higher high watermark."""
-        return fetch.offset < self.log_end or fetch.high_watermark < self.high_watermark
+        return fetch.offset < self.log_end_offset or fetch.high_watermark < self.high_watermark
 
     @fair
     @action
@@ -65,7 +65,7 @@ class HighWatermark(Model):
         """Completes the parked fetch, with the next record if there is one."""
         fetch = self.parked
         require(fetch is not None and self.has_news(fetch))
-        if self.follower_end < self.log_end:
-            self.follower_end += 1
-        self.follower_high_watermark = min(self.high_watermark, self.follower_end)
+        if self.follower_log_end_offset < self.log_end_offset:
+            self.follower_log_end_offset += 1
+        self.follower_high_watermark = min(self.high_watermark, self.follower_log_end_offset)
         self.parked = None

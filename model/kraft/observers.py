@@ -9,7 +9,7 @@ follows a leader that has resigned would never hear of another.
 from __future__ import annotations
 
 from floodmark import Map, Seq, Set, initial
-from model.kraft.quorum import Kraft, Leadership, QuorumState, Replica, Role
+from model.kraft.quorum import Kraft, LeaderState, QuorumState, Replica, Role
 
 
 class KraftObservers(Kraft):
@@ -20,12 +20,12 @@ class KraftObservers(Kraft):
         """Names do not matter, so the first replica is the leader."""
         super().start()
         leader = Replica(1)
-        self.quorum_state = Map({replica: QuorumState(epoch=1, leader=leader, voted=None) for replica in Replica})
+        self.quorum_state = Map({replica: QuorumState(epoch=1, leader=leader, voted_key=None) for replica in Replica})
         self.logs = Map({replica: Seq([1]) for replica in Replica})
         self.flushed = Map({replica: 1 for replica in Replica})
         self.role = Map({replica: Role.LEADER if replica == leader else Role.FOLLOWER for replica in Replica})
-        self.leadership[leader] = Leadership(
-            epoch_start=0, end_offsets=Map({replica: 1 for replica in Replica}), fetched=Set()
+        self.leader_state[leader] = LeaderState(
+            epoch_start_offset=0, end_offsets=Map({replica: 1 for replica in Replica}), fetched_voters=Set()
         )
         self.high_watermark = Map({replica: 1 for replica in Replica})
         self.elected[1] = leader

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from floodmark import Map, Seq, Set, action, initial, require, rule
 from model.kraft.network import KraftNetwork
-from model.kraft.quorum import Epoch, Fate, Kind, Leadership, Message, QuorumState, Replica, Role
+from model.kraft.quorum import Epoch, Fate, Kind, LeaderState, Message, QuorumState, Replica, Role
 
 
 class KraftPreVote(KraftNetwork):
@@ -38,11 +38,11 @@ class KraftPreVote(KraftNetwork):
     def stand(self, replica: Replica) -> None:
         """A resigned leader gives the others one epoch's time; everyone else asks at once."""
         if self.role[replica] == Role.RESIGNED:
-            self.become_unattached(replica, self.quorum_state[replica].epoch + 1)
+            self.transition_to_unattached(replica, self.quorum_state[replica].epoch + 1)
         else:
-            self.become_prospective(replica)
+            self.transition_to_prospective(replica)
 
-    def become_prospective(self, replica: Replica) -> None:
+    def transition_to_prospective(self, replica: Replica) -> None:
         """Asks in its own epoch, and forgets neither its leader nor its vote."""
         self.take_role(replica, Role.PROSPECTIVE)
         self.count_pre_vote(replica, replica)
@@ -68,7 +68,7 @@ class KraftPreVote(KraftNetwork):
         state = self.quorum_state[replica]
         if state.leader is not None:
             self.take_role(replica, Role.FOLLOWER)
-        elif state.voted is not None:
+        elif state.voted_key is not None:
             self.take_role(replica, Role.VOTED)
         else:
             self.take_role(replica, Role.UNATTACHED)
@@ -86,7 +86,7 @@ class KraftPreVote(KraftNetwork):
         """Nothing is stored, and several replicas may be granted a pre-vote. A higher epoch is taken over."""
         voter = request.destination
         if request.epoch > self.quorum_state[voter].epoch:
-            self.become_unattached(voter, request.epoch)
+            self.transition_to_unattached(voter, request.epoch)
         granted = request.epoch == self.quorum_state[voter].epoch and self.misses_leader(voter)
         if granted and self.is_up_to_date(request.position, voter):
             return self.response(Kind.PRE_VOTE_GRANTED, request)
@@ -95,7 +95,7 @@ class KraftPreVote(KraftNetwork):
     def count_pre_vote(self, replica: Replica, voter: Replica) -> None:
         self.votes[replica].add(voter)
         if self.is_majority(self.votes[replica]):
-            self.become_candidate(replica)
+            self.transition_to_candidate(replica)
 
     @rule
     def pre_vote_counts(self, response: Message) -> bool:
@@ -132,19 +132,19 @@ class KeepsVoteBesideLeader(KraftPreVote):
     (``ElectionState.withElectedLeader(epoch, leaderId, votedKey, voters)``). Up to 3.9 one replaced the other.
     """
 
-    def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
+    def transition_to_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
         """``QuorumState.transitionToFollower`` keeps the vote of the epoch."""
         state = self.quorum_state[replica]
-        voted = state.voted if state.epoch == epoch else None
-        super().become_follower(replica, epoch, leader)
-        self.quorum_state[replica].voted = voted
+        voted = state.voted_key if state.epoch == epoch else None
+        super().transition_to_follower(replica, epoch, leader)
+        self.quorum_state[replica].voted_key = voted
 
     def resume(self, replica: Replica) -> None:
         """``QuorumState.initialize`` looks at the vote first: who has voted for itself stands again, and forgets the
         leader that it has followed since.
         """
         state = self.quorum_state[replica]
-        if state.voted == replica:
+        if state.voted_key == replica:
             self.quorum_state[replica].leader = None
         super().resume(replica)
 
@@ -162,13 +162,15 @@ class DisruptiveVoter(KraftPreVote):
     @initial
     def start(self) -> None:
         super().start()
-        self.quorum_state = Map({replica: QuorumState(epoch=1, leader=Replica(1), voted=None) for replica in Replica})
+        self.quorum_state = Map(
+            {replica: QuorumState(epoch=1, leader=Replica(1), voted_key=None) for replica in Replica}
+        )
         self.logs = Map({replica: Seq([1]) for replica in Replica})
         self.flushed = Map({replica: 1 for replica in Replica})
         self.high_watermark = Map({replica: 1 for replica in Replica})
         self.role = Map({replica: Role.LEADER if replica == Replica(1) else Role.FOLLOWER for replica in Replica})
-        self.leadership[Replica(1)] = Leadership(
-            epoch_start=0, end_offsets=Map({replica: 1 for replica in Replica}), fetched=Set()
+        self.leader_state[Replica(1)] = LeaderState(
+            epoch_start_offset=0, end_offsets=Map({replica: 1 for replica in Replica}), fetched_voters=Set()
         )
         self.elected[1] = Replica(1)
         self.committed = Seq([1])

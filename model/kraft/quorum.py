@@ -19,7 +19,7 @@ model are in the file of the same name in invariants/kraft/ (those of disk_loss.
       and stale information that is served         reads.py      flawed_reads.py      reads, observer_reads
       a zombie that is no voter any more           former_voter.py, flawed_former_voter.py  former_voter
       disruptive leaders, with and without KIP-996 timely.py     flawed_timely.py     timely, timely_pre_vote
-    KIP-595 "EndQuorumEpoch" from a candidate      goodbye.py    flawed_goodbye.py    goodbye
+    KIP-595 "EndQuorumEpoch" from a candidate      end_quorum_epoch.py, flawed_end_quorum_epoch.py  end_quorum_epoch
     liveness: progress.py, elections.py,           flawed_progress.py, flawed_elections.py, flawed_hand_over.py
       hand_over.py, purgatory.py, high_watermark.py (KIP-1166)                        of the same names, *progress*
 
@@ -85,17 +85,17 @@ class QuorumState(Record):
 
     epoch: Epoch
     leader: Replica | None
-    voted: Replica | None
+    voted_key: Replica | None
 
 
-class Leadership(Record):
+class LeaderState(Record):
     """What a leader keeps in memory. A leader that has resigned still ranks its successors by it."""
 
-    epoch_start: Offset
+    epoch_start_offset: Offset
     """The offset of the epoch's first record, which announces the leader (LeaderChange)."""
     end_offsets: Map[Replica, Offset]
     """The last fetch offset of each replica; 0 before its first fetch in this epoch (-1 in DescribeQuorum)."""
-    fetched: Set[Replica]
+    fetched_voters: Set[Replica]
     """The voters that have fetched since the fetch timer was set."""
 
 
@@ -189,7 +189,7 @@ class Kraft(Model):
     role: Map[Replica, Role]
     votes: Map[Replica, Set[Replica]]
     """Who has voted for this candidate."""
-    leadership: Map[Replica, Leadership]
+    leader_state: Map[Replica, LeaderState]
     high_watermark: Map[Replica, Offset]
     """0 while unknown, that is until a record of the leader's own epoch is committed."""
 
@@ -212,12 +212,12 @@ class Kraft(Model):
             if len(voters) < self.voters:
                 voters = voters | {replica}
         self.current_voters = voters
-        self.quorum_state = Map({replica: QuorumState(epoch=0, leader=None, voted=None) for replica in Replica})
+        self.quorum_state = Map({replica: QuorumState(epoch=0, leader=None, voted_key=None) for replica in Replica})
         self.logs = Map({replica: Seq() for replica in Replica})
         self.flushed = Map({replica: 0 for replica in Replica})
         self.role = Map({replica: Role.UNATTACHED for replica in Replica})
         self.votes = Map({replica: Set() for replica in Replica})
-        self.leadership = Map({replica: self.no_leadership() for replica in Replica})
+        self.leader_state = Map({replica: self.no_leader_state() for replica in Replica})
         self.high_watermark = Map({replica: 0 for replica in Replica})
         self.restarts = 0
         self.elected = Map({epoch: None for epoch in range(self.max_epoch + 1)})
@@ -253,46 +253,50 @@ class Kraft(Model):
         self.flush_before_stepping_down(replica)
         self.role[replica] = role
         self.votes[replica] = Set()
-        self.leadership[replica] = self.no_leadership()
+        self.leader_state[replica] = self.no_leader_state()
 
     @rule
     def flush_before_stepping_down(self, replica: Replica) -> None:
         """One thread appends, flushes and does everything else except serving fetches."""
         self.flush(replica)
 
-    def no_leadership(self) -> Leadership:
-        return Leadership(epoch_start=0, end_offsets=Map({replica: 0 for replica in Replica}), fetched=Set())
+    def no_leader_state(self) -> LeaderState:
+        return LeaderState(
+            epoch_start_offset=0, end_offsets=Map({replica: 0 for replica in Replica}), fetched_voters=Set()
+        )
 
-    def become_unattached(self, replica: Replica, epoch: Epoch) -> None:
+    def transition_to_unattached(self, replica: Replica, epoch: Epoch) -> None:
         """Enters an epoch without knowing its leader."""
         self.take_role(replica, Role.UNATTACHED)
-        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=None, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=None, voted_key=None)
 
-    def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
+    def transition_to_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
         """Follows the leader of an epoch. The vote is no longer needed: a replica that knows the leader votes for
         nobody.
         """
         self.take_role(replica, Role.FOLLOWER)
-        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted_key=None)
 
-    def become_candidate(self, replica: Replica) -> None:
+    def transition_to_candidate(self, replica: Replica) -> None:
         """Begins the next epoch and votes for itself."""
         self.take_role(replica, Role.CANDIDATE)
-        self.quorum_state[replica] = QuorumState(epoch=self.quorum_state[replica].epoch + 1, leader=None, voted=replica)
+        self.quorum_state[replica] = QuorumState(
+            epoch=self.quorum_state[replica].epoch + 1, leader=None, voted_key=replica
+        )
         self.count_vote(replica, replica)
 
     def may_campaign(self, replica: Replica) -> bool:
         """The bounds leave room for another epoch and its first record."""
         return self.quorum_state[replica].epoch < self.max_epoch and len(self.logs[replica]) < self.max_log
 
-    def become_leader(self, replica: Replica) -> None:
+    def transition_to_leader(self, replica: Replica) -> None:
         """Leads its epoch, and appends a record that announces it; once that record can be committed, so can all before
         it.
         """
         epoch = self.quorum_state[replica].epoch
         self.take_role(replica, Role.LEADER)
-        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=replica, voted=None)
-        self.leadership[replica].epoch_start = len(self.logs[replica])
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=replica, voted_key=None)
+        self.leader_state[replica].epoch_start_offset = len(self.logs[replica])
         self.forget_high_watermark(replica)
         self.append_as_leader(replica)
         self.elected[epoch] = replica
@@ -307,7 +311,7 @@ class Kraft(Model):
         """Stops leading. It must not vote in this epoch either, so it keeps naming itself as the leader."""
         self.flush_before_stepping_down(leader)
         self.role[leader] = Role.RESIGNED
-        self.leadership[leader].fetched = Set()
+        self.leader_state[leader].fetched_voters = Set()
         self.high_watermark[leader] = 0
 
     @rule
@@ -330,7 +334,7 @@ class Kraft(Model):
     @rule
     def stand(self, replica: Replica) -> None:
         """What a replica without a leader does."""
-        self.become_candidate(replica)
+        self.transition_to_candidate(replica)
 
     @action
     def candidate_requests_vote(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
@@ -351,20 +355,20 @@ class Kraft(Model):
         state = self.quorum_state[voter]
         if request.epoch < state.epoch or self.role[voter] not in (Role.UNATTACHED, Role.VOTED, Role.PROSPECTIVE):
             return False
-        if state.voted is not None:
-            return state.voted == request.source
+        if state.voted_key is not None:
+            return state.voted_key == request.source
         return state.leader is None and self.is_up_to_date(request.position, voter)
 
     @rule
     def store_vote(self, voter: Replica, candidate: Replica) -> None:
         """The vote is stored before it is sent."""
-        self.quorum_state[voter].voted = candidate
+        self.quorum_state[voter].voted_key = candidate
 
     def handle_vote(self, request: Message) -> Message:
         """A higher epoch is taken over even if the vote is then refused."""
         voter = request.destination
         if request.epoch > self.quorum_state[voter].epoch:
-            self.become_unattached(voter, request.epoch)
+            self.transition_to_unattached(voter, request.epoch)
         if not self.grants_vote(request):
             return self.response(Kind.CURRENT_LEADER, request)
         self.store_vote(voter, request.source)
@@ -375,7 +379,7 @@ class Kraft(Model):
     def count_vote(self, candidate: Replica, voter: Replica) -> None:
         self.votes[candidate].add(voter)
         if self.is_majority(self.votes[candidate]):
-            self.become_leader(candidate)
+            self.transition_to_leader(candidate)
 
     @rule
     def vote_counts(self, response: Message) -> bool:
@@ -386,7 +390,7 @@ class Kraft(Model):
     # The leader announces itself and its resignation.
 
     @action
-    def leader_announces_itself(self, leader: Replica, voter: Replica, fate: Fate) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica, fate: Fate) -> None:
         """BeginQuorumEpoch, until every voter has answered; since KAFKA-16536 also as a heartbeat."""
         require(self.role[leader] == Role.LEADER and voter in self.current_voters and voter != leader)
         require(self.reaches(leader, voter) and self.may_happen(fate))
@@ -399,7 +403,7 @@ class Kraft(Model):
     @rule
     def majority_fetched(self, leader: Replica) -> bool:
         """Whether a majority of the voters, counting the leader, fetched within quorum.fetch.timeout.ms."""
-        return self.is_majority(self.leadership[leader].fetched | {leader})
+        return self.is_majority(self.leader_state[leader].fetched_voters | {leader})
 
     @action
     def fetch_timer_expires(self, leader: Replica) -> None:
@@ -409,7 +413,7 @@ class Kraft(Model):
         """
         require(self.role[leader] == Role.LEADER)
         if self.progress_timeout and self.majority_fetched(leader):
-            self.leadership[leader].fetched = Set()
+            self.leader_state[leader].fetched_voters = Set()
         else:
             self.lose_majority(leader)
 
@@ -419,7 +423,7 @@ class Kraft(Model):
         self.resign(leader)
 
     @action
-    def leader_says_goodbye(self, leader: Replica, voter: Replica, fate: Fate) -> None:
+    def leader_sends_end_quorum_epoch(self, leader: Replica, voter: Replica, fate: Fate) -> None:
         """EndQuorumEpoch. Its PreferredSuccessors lists the voters, starting with those that fetched furthest."""
         require(self.role[leader] == Role.RESIGNED and voter in self.current_voters and voter != leader)
         require(self.reaches(leader, voter) and self.may_happen(fate))
@@ -427,7 +431,7 @@ class Kraft(Model):
 
     def successor_rank(self, leader: Replica, voter: Replica) -> int:
         """How many voters the leader prefers to this one."""
-        offsets = self.leadership[leader].end_offsets
+        offsets = self.leader_state[leader].end_offsets
         return sum(1 for other in self.current_voters - {leader} if offsets[other] > offsets[voter])
 
     def handle_end_quorum_epoch(self, request: Message) -> Message:
@@ -497,9 +501,9 @@ class Kraft(Model):
     @rule
     def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
         """The offset may be lower than before: a replica may have lost its disk (KAFKA-12181)."""
-        self.leadership[leader].end_offsets[replica] = offset
+        self.leader_state[leader].end_offsets[replica] = offset
         if self.progress_timeout and replica in self.current_voters and not self.majority_fetched(leader):
-            self.leadership[leader].fetched.add(replica)
+            self.leader_state[leader].fetched_voters.add(replica)
 
     @rule
     def own_end_offset(self, leader: Replica) -> Offset:
@@ -518,14 +522,14 @@ class Kraft(Model):
 
     def end_offset(self, leader: Replica, replica: Replica) -> Offset:
         """The offset up to which a replica has the leader's log, as far as the leader knows."""
-        return self.own_end_offset(leader) if replica == leader else self.leadership[leader].end_offsets[replica]
+        return self.own_end_offset(leader) if replica == leader else self.leader_state[leader].end_offsets[replica]
 
     @rule
     def may_commit(self, leader: Replica, offset: Offset) -> bool:
         """Only together with a record of the leader's own epoch: earlier records may still be replaced
         (KAFKA-12619).
         """
-        return offset > self.leadership[leader].epoch_start
+        return offset > self.leader_state[leader].epoch_start_offset
 
     def advance_high_watermark(self, leader: Replica) -> None:
         offset = self.majority_offset(leader)
@@ -587,11 +591,11 @@ class Kraft(Model):
         state = self.quorum_state[replica]
         if leader is None:
             if epoch != state.epoch:
-                self.become_unattached(replica, epoch)
+                self.transition_to_unattached(replica, epoch)
         elif not self.is_consistent_leader(replica, epoch, leader):
             self.illegal = True
         elif epoch != state.epoch or state.leader is None:
-            self.become_follower(replica, epoch, leader)
+            self.transition_to_follower(replica, epoch, leader)
 
     @rule
     def is_outdated(self, replica: Replica, epoch: Epoch) -> bool:
@@ -725,10 +729,10 @@ class Kraft(Model):
             self.role[replica] = Role.RESIGNED
         elif state.leader is not None:
             self.role[replica] = Role.FOLLOWER
-        elif state.voted == replica:
+        elif state.voted_key == replica:
             self.role[replica] = Role.CANDIDATE
             self.votes[replica] = Set({replica})
-        elif state.voted is not None:
+        elif state.voted_key is not None:
             self.role[replica] = Role.VOTED
 
 
@@ -740,6 +744,6 @@ class StandsAtOnce(Kraft):
     def lose_majority(self, leader: Replica) -> None:
         """Where the bounds leave no room for another epoch, it resigns."""
         if self.may_campaign(leader):
-            self.become_candidate(leader)
+            self.transition_to_candidate(leader)
         else:
             self.resign(leader)

@@ -28,7 +28,7 @@ class KraftTimely(KraftObservers, KraftNetwork):
         super().start()
         for replica in Replica:
             if replica not in self.current_voters:
-                self.become_unattached(replica, 1)
+                self.transition_to_unattached(replica, 1)
 
     def can_fetch(self, replica: Replica, leader: Replica) -> bool:
         """Whether the replica follows the leader in its epoch, and reaches it."""
@@ -51,7 +51,7 @@ class KraftTimely(KraftObservers, KraftNetwork):
     def fetch_timer_expires(self, leader: Replica) -> None:
         """Once a majority has fetched, or every replica that can: after that, there is no fetch left to wait for."""
         waits = any(
-            voter not in self.leadership[leader].fetched
+            voter not in self.leader_state[leader].fetched_voters
             for voter in self.current_voters
             if self.can_fetch(voter, leader)
         )

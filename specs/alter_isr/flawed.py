@@ -46,7 +46,7 @@ class IgnoresPendingExpand(AlterIsr):
 
 
 class RemembersLatestProposal(AlterIsr):
-    """A-M3: the latest request replaces the earlier ones of the same version.
+    """A-M3: the latest request replaces the earlier ones of the same partition epoch.
 
     KIP-497, comments: one of several may be accepted, nobody knows which. 7 steps.
     """
@@ -55,14 +55,14 @@ class RemembersLatestProposal(AlterIsr):
         self.pending = Set({isr})
 
 
-class AcceptsAnyVersion(AlterIsr):
-    """A-M4: the controller applies a change whatever version it quotes (KIP-497, INVALID_ISR_VERSION)."""
+class AcceptsAnyPartitionEpoch(AlterIsr):
+    """A-M4: the controller applies a change whatever partition epoch it quotes (KIP-497, INVALID_ISR_VERSION)."""
 
     def is_stale(self, request: AlterIsrRequest) -> bool:
         return False
 
 
-class AcceptsAnyVersionAtOnce(ShippedAlterIsr):
+class AcceptsAnyPartitionEpochAtOnce(ShippedAlterIsr):
     """A-M4: the same, in the shipped design."""
 
     def is_stale(self, request: AlterIsrRequest) -> bool:
@@ -83,15 +83,15 @@ class JoinsBelowHighWatermark(AlterIsr):
         return True
 
 
-class RollsBackOnInvalidVersion(ShippedAlterIsr):
-    """A-M8: INVALID_ISR_VERSION ends the pending change: candidate finding F3.
+class RollsBackOnInvalidUpdateVersion(ShippedAlterIsr):
+    """A-M8: INVALID_UPDATE_VERSION ends the pending change: candidate finding F3.
 
     Harmful if the network duplicates requests: one copy is accepted, and what the leader hears is the refusal of the
     other.
     """
 
     def withdraws(self, error: Error) -> bool:
-        return error in (Error.INELIGIBLE, Error.INVALID_ISR_VERSION)
+        return error in (Error.INELIGIBLE_REPLICA, Error.INVALID_UPDATE_VERSION)
 
 
 class WithdrawsRefusedChange(AlterIsr):
@@ -102,11 +102,11 @@ class WithdrawsRefusedChange(AlterIsr):
     """
 
     def withdraws(self, error: Error) -> bool:
-        return error == Error.INELIGIBLE
+        return error == Error.INELIGIBLE_REPLICA
 
 
-class AcceptsEqualVersion(ShippedAlterIsr):
-    """A-M9: a LeaderAndIsr of the version that the leader already has settles what is pending: finding F1.
+class AcceptsEqualPartitionEpoch(ShippedAlterIsr):
+    """A-M9: a LeaderAndIsr of the partition epoch that the leader already has settles what is pending: finding F1.
 
     The answer to a shrink arrives, then the leader asks for an expansion, then the LeaderAndIsr of the shrink makes it
     forget that. Kafka's Partition.makeLeader compares in this way; reproduced in 4.2.0 and 4.3.0 (docs/kafka.md), no
@@ -115,20 +115,20 @@ class AcceptsEqualVersion(ShippedAlterIsr):
     """
 
     def is_news(self, update: LeaderAndIsr) -> bool:
-        return update.version >= self.version
+        return update.partition_epoch >= self.partition_epoch
 
 
-class ForgetsOnEqualVersion(TakeoverSendsAgain):
+class ForgetsOnEqualPartitionEpoch(TakeoverSendsAgain):
     """A-M9: the same in the KIP's design: a new controller sends again what the leader knows, and the leader forgets a
-    change that quotes this very version and is still on its way.
+    change that quotes this very partition epoch and is still on its way.
     """
 
     def is_news(self, update: LeaderAndIsr) -> bool:
-        return update.version >= self.version
+        return update.partition_epoch >= self.partition_epoch
 
 
 class AcceptsOlderLeaderAndIsr(AlterIsr):
-    """LeaderAndIsr requests are accepted in any order (KIP-497, comments: only a higher version counts)."""
+    """LeaderAndIsr requests are accepted in any order (KIP-497, comments: only a higher partition epoch counts)."""
 
     def is_news(self, update: LeaderAndIsr) -> bool:
         return True
@@ -167,24 +167,25 @@ class ZombieFencesLeader(ZombieController):
     """
 
     def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
-        return Error.INVALID_ISR_VERSION
+        return Error.INVALID_UPDATE_VERSION
 
 
 class ZombieConfirmsEqualIsr(ZombieController):
     """A-M24: a replaced controller answers success if the ISR is the one that it knows (KAFKA-14154).
 
-    Harmful with a response that carries no state, as in KIP-497: Kafka's leader sees an old version and ignores it.
+    Harmful with a response that carries no state, as in KIP-497: Kafka's leader sees an old partition epoch and ignores
+    it.
     """
 
     def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
         return None if request.isr == seen.isr else super().answer_to_newer(request, seen)
 
 
-class KeepsVersion(AlterIsr):
-    """A-M26: a change of the partition does not take a new version (KAFKA-12367)."""
+class KeepsPartitionEpoch(AlterIsr):
+    """A-M26: a change of the partition does not take a new partition epoch (KAFKA-12367)."""
 
-    def next_version(self) -> int:
-        return self.controller.version
+    def next_partition_epoch(self) -> int:
+        return self.controller.partition_epoch
 
 
 class AdvancesBelowMinIsr(ShippedAlterIsr):
@@ -207,7 +208,7 @@ class CountsEveryReplica(AlterIsr):
     """
 
     def maximal_isr(self) -> Set[Broker]:
-        return Set(self.log_end)
+        return Set(self.log_end_offset)
 
 
 class ReinitializesState(AlterIsr):

@@ -72,8 +72,8 @@ class ClearsWholeList(AlterIsrBatch):
         self.waiting = Map({partition: None for partition in Partition})
 
 
-class KeepsVersion(AlterIsrBatch):
-    """A-M26: a change of a partition does not take a new version (KAFKA-12367)."""
+class KeepsPartitionEpoch(AlterIsrBatch):
+    """A-M26: a change of a partition does not take a new partition epoch (KAFKA-12367)."""
 
     def change(self, partition: Partition, isr: Set[Broker]) -> None:
         self.controller[partition].isr = isr

@@ -12,17 +12,17 @@ from model.alter_isr.failover import (
     Broker,
     LeaderAndIsr,
     Offset,
+    PartitionEpoch,
     ReconcilesOnce,
-    Version,
 )
 from model.replica_log import end_offset_for_epoch
 
 # What the controller decides.
 
 
-class AcceptsAnyVersion(AlterIsrFailover):
-    """A-M4: the controller does not compare versions: a request is accepted although the ISR has changed since it was
-    sent (KIP-497, comments).
+class AcceptsAnyPartitionEpoch(AlterIsrFailover):
+    """A-M4: the controller does not compare partition epochs: a request is accepted although the ISR has changed since
+    it was sent (KIP-497, comments).
     """
 
     def request_is_current(self, leader: Broker) -> bool:
@@ -41,7 +41,7 @@ class AcceptsBrokerThatIsDown(AlterIsrRestarts):
 
     def members_are_eligible(self, leader: Broker) -> bool:
         joining = self.replicas[leader].pending - self.current().isr
-        return all(self.broker_epochs[broker] == self.requested_epochs[leader] for broker in joining)
+        return all(self.broker_epochs[broker] == self.requested_broker_epochs[leader] for broker in joining)
 
     def may_lose_records(self, broker: Broker) -> bool:
         return self.current().isr != Set([broker])
@@ -66,7 +66,7 @@ class ForgetsEpochStart(AlterIsrFailover):
     """
 
     def caught_up(self, leader: Broker, follower: Broker) -> bool:
-        return self.replicas[leader].fetched[follower] >= self.replicas[leader].high_watermark
+        return self.replicas[leader].fetch_offsets[follower] >= self.replicas[leader].high_watermark
 
 
 class JoinsByRememberedOffset(AlterIsrRestarts):
@@ -81,7 +81,8 @@ class JoinsByRememberedOffset(AlterIsrRestarts):
 class TrustsSkippedEpochs(AlterIsrFailover):
     """A leader that finds itself leading again keeps its followers' offsets, although it skipped an epoch in which
     another led; a follower that had acknowledged a record then truncates it under that other leader. With one more
-    election, at four leader epochs and four versions, no replica has the record (committed_records_survive, 14 states).
+    election, at four leader epochs and four partition epochs, no replica has the record (committed_records_survive, 14
+    states).
 
     Reproduced in Kafka 4.2.0 and 4.3.0 (docs/kafka.md), with no ticket known: Partition.makeLeader checks only whether
     this broker led before, and one metadata delta can carry several leader epochs.
@@ -93,7 +94,7 @@ class TrustsSkippedEpochs(AlterIsrFailover):
 
 class IgnoresBrokerEpoch(AlterIsrRestarts):
     """A-M11: the controller does not compare broker epochs. The follower restarts empty while the request is in flight;
-    it is not in the ISR, so the version does not change (KIP-903, KAFKA-14139).
+    it is not in the ISR, so the partition epoch does not change (KIP-903, KAFKA-14139).
     """
 
     def members_are_eligible(self, leader: Broker) -> bool:
@@ -121,7 +122,7 @@ class MixesFollowerStates(AlterIsrRestarts):
     @action
     def fetch_is_half_recorded(self, follower: Broker, leader: Broker) -> None:
         require(self.is_served(follower, leader))
-        self.fetched_epochs[leader][follower] = self.broker_epochs[follower]
+        self.fetched_broker_epochs[leader][follower] = self.broker_epochs[follower]
 
 
 class LosesLastReplica(AlterIsrRestarts):
@@ -149,11 +150,11 @@ class ZombieConfirmsEqualIsr(AlterIsrFailover):
     """
 
     @action
-    def zombie_confirms(self, leader: Broker, old: Version) -> None:
-        require(old < self.replicas[leader].version and self.request_in_flight(leader))
+    def zombie_confirms(self, leader: Broker, old: PartitionEpoch) -> None:
+        require(old < self.replicas[leader].partition_epoch and self.request_in_flight(leader))
         state = self.states[old]
         require(state is not None and state.isr == self.replicas[leader].pending)
-        self.replicas[leader].version = old
+        self.replicas[leader].partition_epoch = old
         self.replicas[leader].pending = Set()
         self.advance_high_watermark(leader)
 

@@ -22,12 +22,12 @@ class FencesRepeated(WatchedFollowersByZooKeeper):
         return False
 
 
-class IgnoresEqualVersion(WatchedFollowers):
-    """A-M20: an answer with the version that the leader has is no news to it, and the change stays pending
+class IgnoresEqualPartitionEpoch(WatchedFollowers):
+    """A-M20: an answer with the partition epoch that the leader has is no news to it, and the change stays pending
     (KAFKA-12751).
     """
 
-    def heeds_equal_version(self) -> bool:
+    def heeds_equal_partition_epoch(self) -> bool:
         return False
 
 

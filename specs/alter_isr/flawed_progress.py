@@ -8,14 +8,16 @@ from model.alter_isr.progress import KRaftAlterIsr, RetractedAlterIsr, ZooKeeper
 
 
 class NeverRetracts(RetractedAlterIsr):
-    """KIP-497 as it stands: the leader sends each request once and waits for a LeaderAndIsr with a newer version."""
+    """KIP-497 as it stands: the leader sends each request once and waits for a LeaderAndIsr with a newer partition
+    epoch.
+    """
 
     def may_retract(self) -> bool:
         return False
 
 
 class TrustsThatNewsComes(NeverRetracts):
-    """KIP-497 as it stands, over a network that loses nothing: a LeaderAndIsr with the new version will come.
+    """KIP-497 as it stands, over a network that loses nothing: a LeaderAndIsr with the new partition epoch will come.
 
     An acknowledged change is lost with its controller. The new one has nothing new to send, even though it sends what
     it has, and the high watermark waits for the replica that was to join for as long as that one is away.
@@ -29,20 +31,23 @@ class TrustsThatNewsComes(NeverRetracts):
 class AsksAgainOnly(NeverRetracts):
     """The leader sends its requests again after a time-out (KIP-497, comments, 2).
 
-    Enough if the change can be made. A broker that went away meanwhile is refused each time, and no version is taken.
+    Enough if the change can be made. A broker that went away meanwhile is refused each time, and no partition epoch is
+    taken.
     """
 
     @fair
     @action
     def leader_asks_again(self, isr: Set[Broker]) -> None:
-        request = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, version=self.version)
+        request = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, partition_epoch=self.partition_epoch)
         require(self.leading and isr in self.pending and request not in self.requests)
         require(len(self.requests) < self.in_flight)
         self.requests.add(request)
 
 
-class TakesOverWithNewVersion(NeverRetracts):
-    """A new controller takes a new version, so that what it sends is news. A lost request brings no new controller."""
+class TakesOverWithNewPartitionEpoch(NeverRetracts):
+    """A new controller takes a new partition epoch, so that what it sends is news. A lost request brings no new
+    controller.
+    """
 
     @action
     def controller_fails_over(self) -> None:
@@ -108,4 +113,4 @@ class WaitsForWhoeverHasCaughtUp(ZooKeeperAlterIsr):
 
     def replicated_offset(self) -> int:
         near = Set({broker for broker in Broker if self.caught_up(broker)})
-        return min(self.log_end[broker] for broker in self.maximal_isr() | near)
+        return min(self.log_end_offset[broker] for broker in self.maximal_isr() | near)

@@ -27,8 +27,8 @@ class LeavesOutRemoving(ReassignedAlterIsr):
 
 
 class JudgesByIsr(ReassignedAlterIsr):
-    """A-M4: the controller compares ISRs instead of versions. A reassignment begins with a version of its own and the
-    same ISR; the leader that learns of it discards its pending change, which is accepted nevertheless.
+    """A-M4: the controller compares ISRs instead of partition epochs. A reassignment begins with a partition epoch of
+    its own and the same ISR; the leader that learns of it discards its pending change, which is accepted nevertheless.
     """
 
     def request_is_current(self, leader: Broker) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floodmark import Map
-from model.alter_isr.failover import Broker, LeaderAndIsr, Log, Offset, Version
+from model.alter_isr.failover import Broker, LeaderAndIsr, Log, Offset, PartitionEpoch
 from model.alter_isr.replicated import ReplicatedRecords
 
 
@@ -12,16 +12,16 @@ class DropsUnexposed(ReplicatedRecords):
     was told that they are committed, so nothing that asks leaders notices; they were on every member of the ISR.
     """
 
-    def learn(self, broker: Broker, version: Version) -> None:
+    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
         before = self.known(broker)
-        after = self.state_at(version)
-        kept = max(self.replicas[broker].high_watermark, self.replicas[broker].epoch_start)
+        after = self.state_at(partition_epoch)
+        kept = max(self.replicas[broker].high_watermark, self.replicas[broker].leader_epoch_start_offset)
         if after.leader == broker and after.leader_epoch > before.leader_epoch and before.leader == broker:
             self.replicas[broker].log = self.replicas[broker].log[:kept]
-        super().learn(broker, version)
+        super().learn(broker, partition_epoch)
 
-    def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
-        return self.nothing_fetched()
+    def fetch_offsets_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
+        return self.no_fetch_offsets()
 
 
 class CommitsAsDocumented(ReplicatedRecords):

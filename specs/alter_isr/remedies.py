@@ -7,7 +7,8 @@ from model.alter_isr.membership import WatchedFollowers
 
 
 class StaysPendingWhenIneligible(ShippedAlterIsr):
-    """INELIGIBLE leaves the change pending too, so that a later acceptance of a copy of the request does no harm.
+    """INELIGIBLE_REPLICA leaves the change pending too, so that a later acceptance of a copy of the request does no
+    harm.
 
     The price is progress: nothing is on its way that would settle the change.
     """

@@ -12,19 +12,19 @@ class WithoutPreVote(RemovedWhileAway):
     """
 
     def stand(self, replica: Replica) -> None:
-        self.become_candidate(replica)
+        self.transition_to_candidate(replica)
 
 
 class CandidatesDoNotAsk(DynamicPreVote):
     """A replica stands without having asked for pre-votes (G-M22)."""
 
     def stand(self, replica: Replica) -> None:
-        self.become_candidate(replica)
+        self.transition_to_candidate(replica)
 
 
 class ForgetsVote(DynamicPreVote):
     """A replica that becomes prospective forgets its vote (G-M23)."""
 
     def stand(self, replica: Replica) -> None:
-        self.quorum_state[replica].voted = None
+        self.quorum_state[replica].voted_key = None
         super().stand(replica)

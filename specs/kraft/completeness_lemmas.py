@@ -32,16 +32,19 @@ def is_overtaken(model: Kraft, leader: Replica, end: int) -> bool:
 def has_voted_for(model: Kraft, voter: Replica, candidate: Replica) -> bool:
     """The candidate has the voter's vote, or will have it when it asks again."""
     state = model.quorum_state[voter]
-    return voter in model.votes[candidate] or (state.voted == candidate and state.epoch == epoch_of(model, candidate))
+    return voter in model.votes[candidate] or (
+        state.voted_key == candidate and state.epoch == epoch_of(model, candidate)
+    )
 
 
 @lemma
 def leaders_write_from_the_start_of_their_epoch(model: Kraft) -> bool:
     """A leader's log ends with the records of its epoch, which begin where it says."""
     return all(
-        model.leadership[leader].epoch_start < len(model.logs[leader])
+        model.leader_state[leader].epoch_start_offset < len(model.logs[leader])
         and all(
-            (offset >= model.leadership[leader].epoch_start) == (model.logs[leader][offset] == epoch_of(model, leader))
+            (offset >= model.leader_state[leader].epoch_start_offset)
+            == (model.logs[leader][offset] == epoch_of(model, leader))
             for offset in range(len(model.logs[leader]))
         )
         for leader in Replica
@@ -65,7 +68,7 @@ def acknowledged_records_are_flushed(model: Kraft) -> bool:
     """What a voter has acknowledged of a leader's own records it has flushed, unless the leader is overtaken."""
     return all(
         implies(
-            model.leadership[leader].epoch_start < end and acknowledged(model, leader, voter, end),
+            model.leader_state[leader].epoch_start_offset < end and acknowledged(model, leader, voter, end),
             (agree(model, voter, leader, end) and model.flushed[voter] >= end) or is_overtaken(model, leader, end),
         )
         for leader in Replica
@@ -84,7 +87,7 @@ def later_candidates_have_what_their_voters_acknowledged(model: Kraft) -> bool:
             model.role[candidate] == Role.CANDIDATE
             and epoch_of(model, candidate) > epoch_of(model, leader)
             and has_voted_for(model, voter, candidate)
-            and end > model.leadership[leader].epoch_start
+            and end > model.leader_state[leader].epoch_start_offset
             and acknowledged(model, leader, voter, end),
             agree(model, candidate, leader, end) or is_overtaken(model, leader, end),
         )
@@ -102,7 +105,7 @@ def later_records_follow_what_may_be_committed(model: Kraft) -> bool:
     return all(
         implies(
             model.log_position(replica).epoch > epoch_of(model, leader)
-            and end > model.leadership[leader].epoch_start,
+            and end > model.leader_state[leader].epoch_start_offset,
             agree(model, replica, leader, end) or is_overtaken(model, leader, end),
         )
         for leader in Replica
@@ -117,7 +120,8 @@ def later_commits_follow_what_may_be_committed(model: Kraft) -> bool:
     """So has what was committed, if it ends with a later record."""
     return all(
         implies(
-            last_committed_epoch(model) > epoch_of(model, leader) and end > model.leadership[leader].epoch_start,
+            last_committed_epoch(model) > epoch_of(model, leader)
+            and end > model.leader_state[leader].epoch_start_offset,
             (len(model.committed) >= end and model.committed[:end] == model.logs[leader][:end])
             or is_overtaken(model, leader, end),
         )

@@ -21,7 +21,7 @@ class CommitsAtEpochStart(Kraft):
     """
 
     def may_commit(self, leader: Replica, offset: Offset) -> bool:
-        return offset >= self.leadership[leader].epoch_start
+        return offset >= self.leader_state[leader].epoch_start_offset
 
 
 class CommitsEarlierEpochs(Kraft):
@@ -99,7 +99,7 @@ class ForgetsLeadership(Kraft):
 
     def resume(self, replica: Replica) -> None:
         if self.quorum_state[replica].leader == replica:
-            self.become_unattached(replica, self.quorum_state[replica].epoch)
+            self.transition_to_unattached(replica, self.quorum_state[replica].epoch)
         else:
             super().resume(replica)
 
@@ -111,7 +111,7 @@ class ResumesLeadership(Kraft):
         super().resume(replica)
         if self.quorum_state[replica].leader == replica:
             self.role[replica] = Role.LEADER
-            self.leadership[replica].epoch_start = len(self.logs[replica])
+            self.leader_state[replica].epoch_start_offset = len(self.logs[replica])
 
 
 class ForgetsVote(Kraft):
@@ -119,7 +119,7 @@ class ForgetsVote(Kraft):
 
     def resume(self, replica: Replica) -> None:
         if self.quorum_state[replica].leader is None:
-            self.quorum_state[replica].voted = None
+            self.quorum_state[replica].voted_key = None
         super().resume(replica)
 
 
@@ -139,7 +139,7 @@ class ForgetsEpoch(Kraft):
         state = self.quorum_state[replica]
         if state.leader is None:
             self.quorum_state[replica] = QuorumState(
-                epoch=self.log_position(replica).epoch, leader=None, voted=None
+                epoch=self.log_position(replica).epoch, leader=None, voted_key=None
             )
         else:
             super().resume(replica)
@@ -151,7 +151,7 @@ class LosesQuorumState(Kraft):
     """
 
     def resume(self, replica: Replica) -> None:
-        self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted=None)
+        self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted_key=None)
 
 
 class StepsDownUnflushed(Kraft):
@@ -230,7 +230,7 @@ class TakesCandidateForLeader(Kraft):
     def handle_vote(self, request: Message) -> Message:
         response = super().handle_vote(request)
         if response.kind == Kind.VOTE_GRANTED:
-            self.become_follower(request.destination, request.epoch, request.source)
+            self.transition_to_follower(request.destination, request.epoch, request.source)
         return response
 
 
@@ -292,14 +292,14 @@ class CountsOnlyOthers(Kraft):
     """
 
     def majority_fetched(self, leader: Replica) -> bool:
-        return self.is_majority(self.leadership[leader].fetched - {leader})
+        return self.is_majority(self.leader_state[leader].fetched_voters - {leader})
 
 
 class ExpectsFetchesOfNobody(Kraft):
     """The fetch timer runs even if the leader is the only voter (B-M14, KAFKA-16144)."""
 
     def majority_fetched(self, leader: Replica) -> bool:
-        return len(self.leadership[leader].fetched) > 0 and super().majority_fetched(leader)
+        return len(self.leader_state[leader].fetched_voters) > 0 and super().majority_fetched(leader)
 
 
 class ResignedControllerActs(Kraft):

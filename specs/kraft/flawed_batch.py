@@ -55,7 +55,7 @@ class VotesAgain(KraftBatch):
     def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
         result = super().judge(partition, candidate, voter, data)
         current = result.leader_epoch == data.candidate_epoch and result.leader is None
-        longer = data.last_offset > self.log_ends[partition][voter]
+        longer = data.last_offset > self.log_end_offsets[partition][voter]
         return result.replace(vote_granted=True) if current and longer else result
 
 
@@ -66,7 +66,7 @@ class TakesAnyEpoch(KraftBatch):
         super().store(partition, candidate, voter, result)
         if not result.vote_granted:
             epoch = self.quorum_state[partition][candidate].epoch
-            self.quorum_state[partition][voter] = QuorumState(epoch=epoch, leader=None, voted=None)
+            self.quorum_state[partition][voter] = QuorumState(epoch=epoch, leader=None, voted_key=None)
 
 
 class RemainsCandidate(KraftBatch):
@@ -92,7 +92,9 @@ class AnswersOnce(KraftBatch):
 
     def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
         result = super().judge(partition, candidate, voter, data)
-        return result.replace(vote_granted=False) if self.quorum_state[partition][voter].voted == candidate else result
+        return (
+            result.replace(vote_granted=False) if self.quorum_state[partition][voter].voted_key == candidate else result
+        )
 
 
 class VotesOnJoining(KraftBatch):
@@ -101,5 +103,5 @@ class VotesOnJoining(KraftBatch):
     def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
         result = super().judge(partition, candidate, voter, data)
         state = self.quorum_state[partition][voter]
-        known = state.epoch == data.candidate_epoch and state.voted is None
+        known = state.epoch == data.candidate_epoch and state.voted_key is None
         return result.replace(vote_granted=False) if known else result

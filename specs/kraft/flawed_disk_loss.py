@@ -10,7 +10,7 @@ class RefusesLowerOffset(KraftDiskLoss):
     """A fetch at a lower offset than the one before is an error, and the leader stops (B-M19, KAFKA-12181)."""
 
     def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
-        if offset < self.leadership[leader].end_offsets[replica]:
+        if offset < self.leader_state[leader].end_offsets[replica]:
             self.illegal = True
         super().record_fetch(leader, replica, offset)
 

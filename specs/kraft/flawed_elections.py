@@ -23,7 +23,7 @@ class VotesOnceForEver(Elections):
     """A voter does not forget whom it has voted for when it enters another epoch."""
 
     def ask(self, candidate: Voter, voter: Voter) -> None:
-        voted = self.states[voter].voted
+        voted = self.states[voter].voted_key
         if voted is None or voted == candidate:
             super().ask(candidate, voter)
 
@@ -33,5 +33,5 @@ class VotesForEverybody(Elections):
 
     def ask(self, candidate: Voter, voter: Voter) -> None:
         if self.states[voter].epoch == self.states[candidate].epoch:
-            self.states[voter].voted = None
+            self.states[voter].voted_key = None
         super().ask(candidate, voter)

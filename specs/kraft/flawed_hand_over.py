@@ -12,7 +12,7 @@ class RemembersFetches(HandOverWithPreVotes):
     With three voters, the successor and the resigned leader are a majority; with five they are not.
     """
 
-    def heeds_goodbye(self) -> bool:
+    def heeds_end_quorum_epoch(self) -> bool:
         return False
 
 

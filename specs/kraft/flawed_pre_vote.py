@@ -14,7 +14,7 @@ class WithoutPreVote(DisruptiveVoter):
     """
 
     def stand(self, replica: Replica) -> None:
-        self.become_candidate(replica)
+        self.transition_to_candidate(replica)
 
 
 class FollowersAlwaysGrant(DisruptiveVoter):
@@ -29,7 +29,7 @@ class ForgetsVoteWhenItGivesUp(KraftPreVote):
 
     def give_up(self, replica: Replica) -> None:
         if self.quorum_state[replica].leader is None:
-            self.become_unattached(replica, self.quorum_state[replica].epoch)
+            self.transition_to_unattached(replica, self.quorum_state[replica].epoch)
         else:
             super().give_up(replica)
 
@@ -39,7 +39,7 @@ class SkipsPreVote(KraftPreVote):
 
     def stand(self, replica: Replica) -> None:
         if self.role[replica] == Role.FOLLOWER:
-            self.become_candidate(replica)
+            self.transition_to_candidate(replica)
         else:
             super().stand(replica)
 
@@ -50,7 +50,7 @@ class StoresPreVote(KraftPreVote):
     def handle_pre_vote(self, request: Message) -> Message:
         response = super().handle_pre_vote(request)
         if self.role[request.destination] == Role.PROSPECTIVE and self.quorum_state[request.destination].leader is None:
-            self.quorum_state[request.destination].voted = request.source
+            self.quorum_state[request.destination].voted_key = request.source
         return response
 
 
@@ -58,7 +58,7 @@ class ResignedLeaderAsks(KraftPreVote):
     """A resigned leader asks for pre-votes in the epoch that it led (KIP-996: it gives the others an epoch first)."""
 
     def stand(self, replica: Replica) -> None:
-        self.become_prospective(replica)
+        self.transition_to_prospective(replica)
 
 
 class WaitsForAllPreVotes(KraftPreVote):
@@ -67,7 +67,7 @@ class WaitsForAllPreVotes(KraftPreVote):
     def count_pre_vote(self, replica: Replica, voter: Replica) -> None:
         self.votes[replica].add(voter)
         if self.votes[replica] == self.current_voters:
-            self.become_candidate(replica)
+            self.transition_to_candidate(replica)
 
 
 class GrantsStaleLogs(KraftPreVote):
@@ -97,6 +97,6 @@ class ForgetsVoteWithLeader(KeepsVoteBesideLeader):
 
     def resume(self, replica: Replica) -> None:
         state = self.quorum_state[replica]
-        if state.voted is not None and state.leader is not None:
-            self.become_unattached(replica, state.epoch)
+        if state.voted_key is not None and state.leader is not None:
+            self.transition_to_unattached(replica, state.epoch)
         super().resume(replica)

@@ -22,7 +22,7 @@ class AnnouncesNothing(KraftProgress):
     """A leader waits until the others ask who leads."""
 
     @action
-    def leader_announces_itself(self, leader: Replica, voter: Replica, fate: Fate) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica, fate: Fate) -> None:
         require(False)
 
 
@@ -36,14 +36,14 @@ class AnnouncesOnce(KraftProgress):
         super().start()
         self.announced = Map({replica: Set() for replica in Replica})
 
-    def become_leader(self, replica: Replica) -> None:
-        super().become_leader(replica)
+    def transition_to_leader(self, replica: Replica) -> None:
+        super().transition_to_leader(replica)
         self.announced[replica] = Set()
 
     @action
-    def leader_announces_itself(self, leader: Replica, voter: Replica, fate: Fate) -> None:
+    def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica, fate: Fate) -> None:
         require(voter not in self.announced[leader])
-        super().leader_announces_itself(leader, voter, fate)
+        super().leader_sends_begin_quorum_epoch(leader, voter, fate)
         self.announced[leader].add(voter)
 
     @action
@@ -57,12 +57,12 @@ class CountsObserversThatFetch(BesideObservers):
     """B-M15: a leader takes observers that fetch for voters, and leads on without any (KAFKA-16530)."""
 
     def majority_fetched(self, leader: Replica) -> bool:
-        return len(self.leadership[leader].fetched | {leader}) > self.voters // 2
+        return len(self.leader_state[leader].fetched_voters | {leader}) > self.voters // 2
 
     def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
         super().record_fetch(leader, replica, offset)
         if not self.majority_fetched(leader):
-            self.leadership[leader].fetched.add(replica)
+            self.leader_state[leader].fetched_voters.add(replica)
 
 
 class KeepsWhatDiverges(KraftProgress):
@@ -99,7 +99,7 @@ class WaitsForRecords(HighWatermark):
     """A fetch waits for a record, though the high watermark has risen (before KIP-1166)."""
 
     def has_news(self, fetch: HwFetch) -> bool:
-        return fetch.offset < self.log_end
+        return fetch.offset < self.log_end_offset
 
 
 class TellsLogEnd(HighWatermark):
@@ -109,7 +109,7 @@ class TellsLogEnd(HighWatermark):
     @action
     def leader_answers(self) -> None:
         super().leader_answers()
-        self.follower_high_watermark = self.follower_end
+        self.follower_high_watermark = self.follower_log_end_offset
 
 
 class KeepsParkedFetches(ResigningLeader):

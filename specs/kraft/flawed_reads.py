@@ -42,7 +42,7 @@ class ObserverForgetsEpoch(KraftObserverReads):
         if replica in self.current_voters:
             super().resume(replica)
         else:
-            self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted=None)
+            self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted_key=None)
 
 
 class LeadsWithOldHighWatermark(KraftReads):

@@ -29,9 +29,9 @@ class WritesNoLeaderChange(KraftProgress):
     client writes, perhaps never.
     """
 
-    def become_leader(self, replica: Replica) -> None:
+    def transition_to_leader(self, replica: Replica) -> None:
         before = len(self.logs[replica])
-        super().become_leader(replica)
+        super().transition_to_leader(replica)
         self.logs[replica] = self.logs[replica][:before]
         self.flush(replica)
 
@@ -67,11 +67,11 @@ class KeepsEndOffsets(Kraft):
     """
 
     def take_role(self, replica: Replica, role: Role) -> None:
-        kept = self.leadership[replica].end_offsets
+        kept = self.leader_state[replica].end_offsets
         super().take_role(replica, role)
-        self.leadership[replica].end_offsets = kept
+        self.leader_state[replica].end_offsets = kept
 
     @action
     def replica_restarts(self, replica: Replica, kept: Offset) -> None:
         super().replica_restarts(replica, kept)
-        self.leadership[replica] = self.no_leadership()
+        self.leader_state[replica] = self.no_leader_state()

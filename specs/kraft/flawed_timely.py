@@ -36,14 +36,14 @@ class NeedsMajorityOfOthers(KraftPreVoteTimely):
     """A leader requires fetches from a majority besides itself (B-M13): one dead follower of three deposes it."""
 
     def majority_fetched(self, leader: Replica) -> bool:
-        return self.is_majority(self.leadership[leader].fetched - {leader})
+        return self.is_majority(self.leader_state[leader].fetched_voters - {leader})
 
 
 class NeedsFetchesWhenAlone(KraftTimely):
     """A leader that is the only voter requires a fetch (B-M14, KAFKA-16144)."""
 
     def majority_fetched(self, leader: Replica) -> bool:
-        return len(self.leadership[leader].fetched) > 0 and super().majority_fetched(leader)
+        return len(self.leader_state[leader].fetched_voters) > 0 and super().majority_fetched(leader)
 
 
 class GrantsToEarlierLeaders(KraftPreVoteTimely):

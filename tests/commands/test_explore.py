@@ -108,7 +108,7 @@ def test_a_guard_is_shown_with_its_place_and_its_reason(isr: Session) -> None:
     requires = "it requires self.replicated_offset() &gt; self.high_watermark, that is 0 &gt; 0"
     assert f"{requires} model/alter_isr/core.py:" in text
     assert 'data-step="leader_appends()"' in said
-    assert "log_end[b1] 0 → 1" in text
+    assert "log_end_offset[b1] 0 → 1" in text
 
 
 def test_a_path_is_taken_as_far_as_it_goes(isr: Session) -> None:
@@ -146,7 +146,8 @@ def test_a_known_bad_design_stands_beside_the_good_one(isr: Session) -> None:
     )
     answer = isr.answer(PageAddress("JoinsBelowHighWatermark", "", tuple(track["path"]), 6))
     assert "isr_holds_committed" in answer["parts"]["properties"]
-    assert "false: model.log_end[broker] &gt;= model.high_watermark, that is 0 &gt;= 1" in answer["parts"]["properties"]
+    false = "false: model.log_end_offset[broker] &gt;= model.high_watermark, that is 0 &gt;= 1"
+    assert false in answer["parts"]["properties"]
 
 
 def searched(explored: Session, name: str) -> dict[str, Any]:

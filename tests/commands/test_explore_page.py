@@ -131,11 +131,12 @@ def test_the_page_shows_pins_charts_and_the_other_design(tab: Browser, isr: str)
     path = quote("start();leader_appends();follower_fetches(follower=b2)")
     opened(tab, f"{isr}#design=AlterIsr&beside=JoinsBelowHighWatermark&path={path}&at=2")
     tab.until(HERE, "step 3 of 3")
-    tab.evaluate("[...document.querySelectorAll('#state th.pin')].find(it => it.textContent === 'log_end').click()")
+    pins = "[...document.querySelectorAll('#state th.pin')]"
+    tab.evaluate(f"{pins}.find(it => it.textContent === 'log_end_offset').click()")
     held = "document.getElementById('held').innerText.split(/\\s+/).filter(Boolean)"
-    assert tab.evaluate(held) == ["b1", "b2", "b3", "log_end", "1", "1", "0"]
+    assert tab.evaluate(held) == ["b1", "b2", "b3", "log_end_offset", "1", "1", "0"]
     tab.press("ArrowLeft")
-    tab.until(held, ["b1", "b2", "b3", "log_end", "1", "0", "0"])
+    tab.until(held, ["b1", "b2", "b3", "log_end_offset", "1", "0", "0"])
     tab.press("c")
     assert tab.evaluate("document.querySelector('#chart .step.now').dataset.number") == "2"
     tab.evaluate("document.querySelector('#chart .step').dispatchEvent(new MouseEvent('click', {bubbles: true}))")

@@ -47,7 +47,7 @@ def test_the_good_broker_is_where_the_model_is(example: ModuleType) -> None:
 
 @pytest.mark.parametrize(("bug", "adapter", "most"), [
     ("COUNTS_PROPOSED_ISR", "PartitionAdapter", 1),
-    ("TAKES_EQUAL_VERSION", "UndisturbedAdapter", 5),
+    ("TAKES_EQUAL_PARTITION_EPOCH", "UndisturbedAdapter", 5),
 ])
 def test_each_bug_is_found_with_a_short_run(example: ModuleType, bug: str, adapter: str, most: int) -> None:
     class Buggy(getattr(example, adapter)):  # type: ignore[misc]
@@ -256,7 +256,7 @@ def test_without_hypothesis_the_error_says_what_to_install() -> None:
         "class A(Adapter):\n"
         "    environment = list(AlterIsr.methods('action'))\n"
         "    @observable\n"
-        "    def version(self): return 0\n"
+        "    def partition_epoch(self): return 0\n"
         "try: state_machine(AlterIsr, A)\n"
         "except Exception as error: print(error)\n"
     )

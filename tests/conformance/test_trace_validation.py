@@ -45,7 +45,7 @@ def trace(model: Model, entries: list[Entry]) -> Trace:
 
 @cache
 def small_model() -> Model:
-    return AlterIsr(brokers=3, max_offset=1, max_version=1, in_flight=1, max_leader_epoch=1)
+    return AlterIsr(brokers=3, max_offset=1, max_partition_epoch=1, in_flight=1, max_leader_epoch=1)
 
 
 @cache

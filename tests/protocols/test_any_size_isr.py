@@ -28,7 +28,7 @@ PROVED = ["specs/alter_isr/core.toml", "specs/alter_isr/shipped.toml"]
 def test_kip_497_is_proved_for_any_number_of_brokers(path: str, seed: int) -> None:
     model, properties = all_properties(check_of(path))
     names, counting = any_size_constants(model)
-    assert (names, counting) == (["brokers", "max_offset", "max_version", "max_leader_epoch"], ["brokers"])
+    assert (names, counting) == (["brokers", "max_offset", "max_partition_epoch", "max_leader_epoch"], ["brokers"])
     with patch.object(portfolio, "STRATEGIES", seeded(seed)):
         proof = induction(system_of(model, properties, names, any_size=True), properties)
     assert proof.failing() == []
@@ -42,7 +42,7 @@ def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: 
     check = check_of(path)
     _, properties = all_properties(check)
     judged = as_invariants(properties)
-    smaller = {"max_offset": 1, "max_version": 2, "max_leader_epoch": 1}
+    smaller = {"max_offset": 1, "max_partition_epoch": 2, "max_leader_epoch": 1}
     model = type(check.model())(**{**check.spec.constants, **smaller, "brokers": brokers})
     found = search_states(model, judged, Options(workers=1))
     assert found.violations == []
@@ -50,12 +50,12 @@ def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: 
 
 
 def test_that_there_is_room_in_a_set_is_not_assumed_where_only_the_property_would_show_it() -> None:
-    """Updates with the same version would fit, too. That they do is shown by their versions alone."""
-    model, properties = all_properties(check_of("specs/alter_isr/core.toml", "KeepsVersion"))
+    """Updates with the same partition epoch would fit, too. That they do is shown by their partition epochs alone."""
+    model, properties = all_properties(check_of("specs/alter_isr/core.toml", "KeepsPartitionEpoch"))
     names, _ = any_size_constants(model)
     system = system_of(model, properties, names, any_size=True)
     with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:2]):
-        (found,) = asked(system, properties, [("controller_fences", "updates_differ_in_version")])
+        (found,) = asked(system, properties, [("controller_fences", "updates_differ_in_partition_epoch")])
     assert found.outcome == "undetermined"
 
 

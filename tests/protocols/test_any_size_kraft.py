@@ -131,9 +131,9 @@ def _of_any_size() -> tuple[System, list[Property]]:
 ACTIONS = (
     "election_timeout",
     "candidate_requests_vote",
-    "leader_announces_itself",
+    "leader_sends_begin_quorum_epoch",
     "fetch_timer_expires",
-    "leader_says_goodbye",
+    "leader_sends_end_quorum_epoch",
     "client_writes",
     "leader_flushes",
     "replica_fetches",

@@ -89,7 +89,7 @@ def test_a_leader_that_removes_itself_does_not_count_itself_and_resigns_once_tha
 def test_truncating_the_log_takes_the_voters_back() -> None:
     run = Run(DynamicQuorum(voters=3, observers=0, max_adds=0)).step("leader_removes_voter", leader=R1, voter=R3)
     run.step("election_timeout", replica=R2).step("candidate_requests_vote", candidate=R2, voter=R3)
-    run.step("leader_announces_itself", leader=R2, voter=R1)
+    run.step("leader_sends_begin_quorum_epoch", leader=R2, voter=R1)
     assert run.view().voter_set[R1] == Set({R1, R2})
     run.fetch(R1, R2)
     assert run.view().voter_set[R1] == Set({R1, R2, R3})

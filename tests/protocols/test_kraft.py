@@ -18,8 +18,8 @@ from floodmark.language.values import running
 from model.kraft.batch import KraftBatch
 from model.kraft.clusters import KraftClusters
 from model.kraft.disk_loss import KraftDiskLoss
+from model.kraft.end_quorum_epoch import KraftEndQuorumEpoch
 from model.kraft.former_voter import KraftFormerVoter
-from model.kraft.goodbye import KraftGoodbye
 from model.kraft.network import KraftNetwork
 from model.kraft.observers import KraftObservers
 from model.kraft.pre_vote import DisruptiveVoter, KraftPreVote
@@ -53,7 +53,7 @@ class Run:
         return self.step("candidate_requests_vote", candidate=candidate, voter=voter, fate=fate)
 
     def announce(self, leader: Replica, voter: Replica) -> Run:
-        return self.step("leader_announces_itself", leader=leader, voter=voter, fate=Fate.ANSWERED)
+        return self.step("leader_sends_begin_quorum_epoch", leader=leader, voter=voter, fate=Fate.ANSWERED)
 
     def fetch(self, replica: Replica, source: Replica, fate: Fate = Fate.ANSWERED) -> Run:
         return self.step("replica_fetches", replica=replica, source=source, fate=fate)
@@ -75,7 +75,7 @@ def commits(**constants: int) -> Run:
 
 def test_leader_appends_a_record_of_its_epoch_and_commits_with_it() -> None:
     now = commits().view()
-    assert now.quorum_state[R1] == QuorumState(epoch=1, leader=R1, voted=None)
+    assert now.quorum_state[R1] == QuorumState(epoch=1, leader=R1, voted_key=None)
     assert now.logs[R1] == now.logs[R2] == now.committed == Seq([1])
     assert (now.high_watermark[R1], now.high_watermark[R2], now.high_watermark[R3]) == (1, 1, 0)
 
@@ -133,7 +133,7 @@ def test_one_fetch_response_truncates_as_kip_279_says(
         model.load(Run(model).state)
         model.logs[R1], model.logs[R2] = Seq(leader), Seq(follower)
         for replica in (R1, R2):
-            model.quorum_state[replica] = QuorumState(epoch=4, leader=R1, voted=None)
+            model.quorum_state[replica] = QuorumState(epoch=4, leader=R1, voted_key=None)
             model.role[replica] = Role.LEADER if replica == R1 else Role.FOLLOWER
         response = model.handle_fetch(model.request(Kind.FETCH, R2, R1))
         if answer is None:
@@ -149,10 +149,10 @@ def test_first_preferred_successor_stands_at_once() -> None:
     assert run.view().role[R1] == Role.LEADER  # r2 has fetched in time
     run.step("fetch_timer_expires", leader=R1)
     assert run.view().role[R1] == Role.RESIGNED
-    waiting = run.after("leader_says_goodbye", leader=R1, voter=R3, fate=Fate.ANSWERED)
+    waiting = run.after("leader_sends_end_quorum_epoch", leader=R1, voter=R3, fate=Fate.ANSWERED)
     assert waiting is not None
     assert run.model.at(waiting).role[R3] == Role.FOLLOWER  # type: ignore[attr-defined]
-    run.step("leader_says_goodbye", leader=R1, voter=R2, fate=Fate.ANSWERED)
+    run.step("leader_sends_end_quorum_epoch", leader=R1, voter=R2, fate=Fate.ANSWERED)
     assert run.view().role[R2] == Role.CANDIDATE
 
 
@@ -168,7 +168,7 @@ def test_zombie_steps_down_when_it_hears_of_a_later_leader() -> None:
     run = commits().step("fetch_timer_expires", leader=R1).elect(R2, R3)
     assert run.view().role[R1] == run.view().role[R2] == Role.LEADER
     run.announce(R2, R1)
-    assert run.view().quorum_state[R1] == QuorumState(epoch=2, leader=R2, voted=None)
+    assert run.view().quorum_state[R1] == QuorumState(epoch=2, leader=R2, voted_key=None)
 
 
 def commits_at_epoch_start(model: Kraft) -> Run:
@@ -205,7 +205,7 @@ def test_follower_that_fetches_refuses_pre_votes() -> None:
     run.step("network_heals").step("election_timeout", replica=R3)
     run.step("prospective_requests_pre_vote", replica=R3, voter=R2, fate=Fate.ANSWERED)
     assert run.view().role[R3] == Role.PROSPECTIVE
-    assert run.view().quorum_state[R3] == QuorumState(epoch=1, leader=R1, voted=None)
+    assert run.view().quorum_state[R3] == QuorumState(epoch=1, leader=R1, voted_key=None)
     assert run.step("prospective_gives_up", replica=R3).view().role[R3] == Role.FOLLOWER
 
 
@@ -246,16 +246,16 @@ def test_observer_leaves_a_leader_that_has_resigned() -> None:
     run = second_leader(KraftObservers(observers=1, progress_timeout=False, **ESTABLISHED))
     run.step("fetch_timer_expires", leader=R1).fetch(R4, R1)
     assert run.view().quorum_state[R4].leader == R1  # which goes on naming itself
-    assert run.fetch(R4, R3).view().quorum_state[R4] == QuorumState(epoch=2, leader=R2, voted=None)
+    assert run.fetch(R4, R3).view().quorum_state[R4] == QuorumState(epoch=2, leader=R2, voted_key=None)
 
 
 def test_former_voter_hears_of_the_leader_in_answer_to_its_vote_only() -> None:
     run = second_leader(KraftFormerVoter(max_log=2)).step("zombie_is_removed", leader=R2, zombie=R1)
-    assert run.after("leader_announces_itself", leader=R2, voter=R1, fate=Fate.ANSWERED) is None
+    assert run.after("leader_sends_begin_quorum_epoch", leader=R2, voter=R1, fate=Fate.ANSWERED) is None
     run.step("fetch_timer_expires", leader=R1).step("election_timeout", replica=R1)
     assert run.view().former == R1
     run.step("candidate_requests_vote", candidate=R1, voter=R3, fate=Fate.ANSWERED)
-    assert run.view().quorum_state[R1] == QuorumState(epoch=2, leader=R2, voted=None)
+    assert run.view().quorum_state[R1] == QuorumState(epoch=2, leader=R2, voted_key=None)
     assert run.view().former is None
     assert run.after("election_timeout", replica=R1) is None
 
@@ -269,10 +269,10 @@ def test_follower_that_can_fetch_does_not_stand() -> None:
 
 def test_voter_that_hears_a_candidate_give_up_keeps_its_vote() -> None:
     """And stands for the next epoch; the candidate still wins the election that it gave up."""
-    run = Run(KraftGoodbye(voters=5, lossy_restarts=False)).elect(R1, R2)
+    run = Run(KraftEndQuorumEpoch(voters=5, lossy_restarts=False)).elect(R1, R2)
     goodbye = {"candidate": R1, "voter": R2, "fate": Fate.RESPONSE_LOST}
-    assert run.step("candidate_says_goodbye", **goodbye).view().role[R2] == Role.CANDIDATE
-    assert run.view().quorum_state[R2] == QuorumState(epoch=2, leader=None, voted=R2)
+    assert run.step("candidate_sends_end_quorum_epoch", **goodbye).view().role[R2] == Role.CANDIDATE
+    assert run.view().quorum_state[R2] == QuorumState(epoch=2, leader=None, voted_key=R2)
     run.step("candidate_requests_vote", candidate=R1, voter=R3, fate=Fate.ANSWERED)
     assert run.view().elected[1] == R1
 
@@ -347,7 +347,7 @@ def test_compiled_code_agrees_with_cpython(cls: type[Model], constants: dict[str
         (KraftFormerVoter, {"max_epoch": 2, "max_log": 1, "observers": 0}),
         (KraftTimely, {"max_epoch": 2, "max_log": 2, "observers": 1}),
         (KraftPreVoteTimely, {"voters": 2, "max_epoch": 2, "max_log": 2, "partitions": True}),
-        (KraftGoodbye, {**SMALL, "max_epoch": 2, "max_restarts": 0}),
+        (KraftEndQuorumEpoch, {**SMALL, "max_epoch": 2, "max_restarts": 0}),
     ],
 )
 def test_compiled_code_agrees_with_cpython_at_length(cls: type[Model], constants: dict[str, int]) -> None:

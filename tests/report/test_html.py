@@ -58,7 +58,7 @@ def every() -> list[Case]:
     with inside(ROOT):
         results = check(Path("specs/examples/two_phase_commit.toml"))
         (unexpected,) = check(
-            Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="AcceptsAnyVersion")
+            Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="AcceptsAnyPartitionEpoch")
         )
         (wide,) = check(
             Path("specs/reassignment/kip236.toml"), CheckSettings(workers=1, only_variant="CancelsBelowMinIsr")
@@ -253,13 +253,14 @@ def test_a_pinned_variable_stays_in_view(tab: Browser, page: Path) -> None:
     tab.evaluate("document.querySelector('article .trace').scrollIntoView()")
     held = "document.querySelector('article .held').innerText.split(/\\s+/).filter(Boolean)"
     assert tab.evaluate(held) == []
-    pin = "[...document.querySelectorAll('article .state th.pin')].find(it => it.textContent === 'version').click()"
+    pins = "[...document.querySelectorAll('article .state th.pin')]"
+    pin = f"{pins}.find(it => it.textContent === 'partition_epoch').click()"
     tab.evaluate(pin)
     shown = tab.evaluate(held)
-    assert shown[0] == "version"
+    assert shown[0] == "partition_epoch"
     while tab.evaluate(MARKED)[0] > 1:
         tab.press("ArrowLeft")
-    assert tab.evaluate(held) == ["version", "0"]
+    assert tab.evaluate(held) == ["partition_epoch", "0"]
     tab.evaluate(pin)
     assert tab.evaluate(held) == []
 
@@ -294,8 +295,10 @@ def test_a_link_opens_what_it_leads_to(tab: Browser, page: Path) -> None:
 def test_the_only_counterexample_is_open() -> None:
     """Without scripts, too; one of several is not."""
     with inside(ROOT):
-        results = check(Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="AcceptsAnyVersion"))
-        more = check(Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="KeepsVersion"))
+        results = check(
+            Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="AcceptsAnyPartitionEpoch")
+        )
+        more = check(Path("specs/alter_isr/core.toml"), CheckSettings(workers=1, only_variant="KeepsPartitionEpoch"))
         other = check(Path("specs/examples/dekker.toml"), CheckSettings(workers=1, only_variant="Dekker"))
     specs = [it for it in Page(html(cases([*results, *other]))).of("details") if it.get("class") == "spec"]
     assert [(it["id"], "open" in it) for it in specs] == [("alter_isr-core", True), ("examples-dekker", False)]
@@ -305,13 +308,13 @@ def test_the_only_counterexample_is_open() -> None:
 
 
 def test_it_says_where_the_good_design_decides_otherwise(every: list[Case]) -> None:
-    (case,) = [case for case in every if case.name == "AcceptsAnyVersion"]
+    (case,) = [case for case in every if case.name == "AcceptsAnyPartitionEpoch"]
     assert case.result is not None and case.result.divergence is not None
     step = case.result.divergence.step
     text = html([case])
-    assert f'<li id="alter_isr-core-AcceptsAnyVersion-step-{step}" class="differs">' in text
+    assert f'<li id="alter_isr-core-AcceptsAnyPartitionEpoch-step-{step}" class="differs">' in text
     assert re.search('<span class="chip warn">AlterIsr (does not take it|goes elsewhere)</span>', text)
-    assert f'href="#alter_isr-core-AcceptsAnyVersion-step-{step}">step {step}, ' in text
+    assert f'href="#alter_isr-core-AcceptsAnyPartitionEpoch-step-{step}">step {step}, ' in text
     assert re.search(r"<code>True</code></td><td class=\"quiet\"><code>model/alter_isr/core.py:\d+</code>", text)
 
 

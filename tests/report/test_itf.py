@@ -71,7 +71,7 @@ def value(kind: Type, written: Any) -> Any:
     ("spec", "variant"),
     [
         ("specs/alter_isr/core.toml", "IgnoresPendingExpand"),
-        ("specs/alter_isr/failover.toml@three_replicas", "AcceptsAnyVersion"),
+        ("specs/alter_isr/failover.toml@three_replicas", "AcceptsAnyPartitionEpoch"),
         ("specs/kraft/late_messages.toml@two_epochs", "CountsLateVotes"),
         ("specs/zk_controller/core.toml", "WritesAfterReplacement"),
         ("specs/examples/two_phase_commit.toml", "CommitsOnMajority"),

@@ -162,13 +162,14 @@ def test_a_counterexample_is_drawn_in_mermaid() -> None:
         "    participant P3 as b3",
         "    Note over P0,P3: 1 start",
         "    P1->>P3: 2 leader_proposes_expand",
-        "    P1-)P0: AlterIsrRequest(leader_epoch=0, isr={b1,b2,b3}, version=0)",
+        "    P1-)P0: AlterIsrRequest(leader_epoch=0, isr={b1,b2,b3}, partition_epoch=0)",
         "    Note over P0: 3 controller_acknowledges(again=False)",
         "    Note over P1: 4 leader_appends",
         "    Note over P2: 5 follower_fetches",
         "    Note over P1: 6 leader_advances_high_watermark",
         "    Note over P0: 7 controller_writes",
-        "    Note over P0: sent and on its way: LeaderAndIsr(leader=b1, leader_epoch=0, isr={b1,b2,b3}, version=1)",
+        "    Note over P0: sent and on its way: "
+        "LeaderAndIsr(leader=b1, leader_epoch=0, isr={b1,b2,b3}, partition_epoch=1)",
         "    Note over P0,P3: isr_holds_committed is false",
     ]
 

@@ -69,7 +69,7 @@ def test_an_invariant_of_five_lines_is_checked(tmp_path: Path) -> None:
 
 def test_a_known_bad_design_is_found(tmp_path: Path) -> None:
     (tmp_path / "flawed.py").write_text(block("flawed"))
-    spec = 'model = "model.alter_isr.core:AlterIsr"\n[constants]\nmax_version = 1\n[limits]\nstates = 100\n'
+    spec = 'model = "model.alter_isr.core:AlterIsr"\n[constants]\nmax_partition_epoch = 1\n[limits]\nstates = 100\n'
     (tmp_path / "core.toml").write_text(spec.replace("[limits]\nstates = 100\n", "") + block("flawed spec"))
     run = floodmark("check", str(tmp_path / "core.toml"), "--only-variant", "LetsLaggardsJoin")
     assert run.returncode == ExitCode.AS_EXPECTED, run.stdout + run.stderr

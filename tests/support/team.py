@@ -98,7 +98,7 @@ idle = ["controller_fences_last_replica"]
 
 [constants]
 max_offset = 1
-max_version = 1
+max_partition_epoch = 1
 '''
 CLAIM = '''
 from floodmark import require

@@ -243,7 +243,7 @@ def _sample(questions: Sequence[ClauseLiteral]) -> Sequence[ClauseLiteral]:
 @pytest.mark.parametrize(
     "model",
     [*(cls() for cls in MODELS if cls.__name__ != "Wide"), TwoPhaseCommit(managers=3),
-     AlterIsr(brokers=2, max_offset=1, max_version=1, max_leader_epoch=1)],
+     AlterIsr(brokers=2, max_offset=1, max_partition_epoch=1, max_leader_epoch=1)],
     ids=lambda model: type(model).__name__,
 )
 def test_a_clause_means_the_same_to_those_who_know_nothing_of_z3(model: Model) -> None:
@@ -281,7 +281,7 @@ def test_a_value_that_cannot_be_written_is_refused() -> None:
 
 def test_every_reachable_state_is_looked_at() -> None:
     """A clause that is false of a single one is found, with the way there."""
-    model = AlterIsr(brokers=2, max_offset=1, max_version=1, max_leader_epoch=1)
+    model = AlterIsr(brokers=2, max_offset=1, max_partition_epoch=1, max_leader_epoch=1)
     from floodmark.checkers.native.search import reachable_set
 
     layout = lay_out(model.variable_types)

@@ -418,9 +418,9 @@ def test_kip_497_is_inferred_for_any_number_of_brokers(tmp_path: Path) -> None:
     every = [*properties, *pasted_lemmas]
     assert induction(system_of(pasted.model(), every, names, any_size=True), every).outcome == "proved"
     for constants in (
-        {"brokers": 2, "max_version": 4, "max_leader_epoch": 3},
+        {"brokers": 2, "max_partition_epoch": 4, "max_leader_epoch": 3},
         {"brokers": 3},
-        {"brokers": 4, "max_offset": 1, "max_version": 1, "in_flight": 1},
+        {"brokers": 4, "max_offset": 1, "max_partition_epoch": 1, "in_flight": 1},
     ):
         model = type(pasted.model())(**{**proved.constants, **constants})
         found = search_states(model, as_invariants(pasted_lemmas), Options(workers=1))

@@ -44,8 +44,8 @@ from tests.support.symbolic_agreement import assert_steps_agree, levels_by_cpyth
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 PROTOCOLS: list[Model] = [
     TwoPhaseCommit(managers=3),
-    AlterIsr(brokers=3, max_offset=2, max_version=2, max_leader_epoch=1),
-    ShippedAlterIsr(brokers=3, max_offset=2, max_version=3),
+    AlterIsr(brokers=3, max_offset=2, max_partition_epoch=2, max_leader_epoch=1),
+    ShippedAlterIsr(brokers=3, max_offset=2, max_partition_epoch=3),
     AlterIsrFailover(),
     AlterIsrBatch(),
 ]
@@ -99,7 +99,10 @@ def test_terms_of_many_generated_models_agree_with_cpython(
 
 @pytest.mark.parametrize(
     ("model", "depth"),
-    [(TwoPhaseCommit(managers=3), 4), (AlterIsr(brokers=2, max_offset=1, max_version=1, max_leader_epoch=1), 4)],
+    [
+        (TwoPhaseCommit(managers=3), 4),
+        (AlterIsr(brokers=2, max_offset=1, max_partition_epoch=1, max_leader_epoch=1), 4),
+    ],
     ids=["TwoPhaseCommit", "AlterIsr"],
 )
 def test_z3_and_cpython_reach_the_same_states_in_k_steps(model: Model, depth: int) -> None:
@@ -171,7 +174,7 @@ def test_invariants_of_kip_497_are_inductive_without_bounds(name: str) -> None:
     spec, cls, properties, lemmas = _core(name)
     model = cls(**spec.constants)
     unbounded = unbounded_constants(model)
-    assert unbounded == ["max_offset", "max_version", "max_leader_epoch"]
+    assert unbounded == ["max_offset", "max_partition_epoch", "max_leader_epoch"]
     proof = induction(system_of(model, [*properties, *lemmas], unbounded), [*properties, *lemmas])
     assert proof.failing() == []
 
@@ -243,7 +246,7 @@ def test_high_watermark_invariants_are_inferred(cls: type[Model]) -> None:
     spec, _, _, _ = _core("core")
     names = ("leader_assumes_superset", "isr_counts_when_nothing_is_pending", "isr_holds_committed")
     every = spec.properties(cls)
-    model = cls(brokers=2, max_offset=1, max_version=1, max_leader_epoch=1, in_flight=1)
+    model = cls(brokers=2, max_offset=1, max_partition_epoch=1, max_leader_epoch=1, in_flight=1)
     found = infer(system_of(model, [every[name] for name in names]), [every[name] for name in names], 120)
     assert found.found
 

@@ -1,10 +1,10 @@
 """The terms and atoms in which clauses are suggested: all from the types, rules and guards of the model.
 
-    model.version                 a variable; a field of one, model.controller.version; a rule, model.maximal_isr()
+    model.leader_epoch            a variable; a field of one, model.controller.leader_epoch; a rule, model.maximal_isr()
     request.isr                   a property of a member of a set of the state, or of an identifier
-    model.log_end[broker]         an entry of a map
+    model.log_end_offset[broker]  an entry of a map
 
-Two terms are compared if they have the same type: a version is not compared with an offset, even if the constants that
+Two terms are compared if they have the same type: an epoch is not compared with an offset, even if the constants that
 bound both are equal.
 """
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from floodmark import reachable
 from invariants.kraft.quorum import epoch_of
-from model.kraft.goodbye import KraftGoodbye
+from model.kraft.end_quorum_epoch import KraftEndQuorumEpoch
 from model.kraft.quorum import Replica, Role
 
 
 @reachable
-def candidate_wins_after_goodbye(model: KraftGoodbye) -> bool:
+def candidate_wins_after_end_quorum_epoch(model: KraftEndQuorumEpoch) -> bool:
     """A candidate can still win the election that it has given up, and a voter stand in the next epoch."""
     return any(
         model.elected[1] == leader

@@ -12,11 +12,11 @@ from floodmark import action, require, rule
 from model.kraft.quorum import Fate, Kind, Kraft, Message, Replica, Role
 
 
-class KraftGoodbye(Kraft):
+class KraftEndQuorumEpoch(Kraft):
     """Candidates, too, send EndQuorumEpoch."""
 
     @action
-    def candidate_says_goodbye(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
+    def candidate_sends_end_quorum_epoch(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
         require(self.role[candidate] == Role.CANDIDATE and voter in self.current_voters - {candidate})
         require(self.reaches(candidate, voter) and self.may_happen(fate))
         self.call(Kind.END_QUORUM_EPOCH, candidate, voter, fate)
