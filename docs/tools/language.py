@@ -80,6 +80,9 @@ DECORATOR_HEAD = """## Decorators
 A class derived from `Model` may have these methods; properties may also be functions in a file of their own, and then
 the type of their parameter says which model they are about. Undecorated methods and plain functions are helpers,
 inlined wherever they are called. Brackets may be empty: `@action()`.
+
+A property may ask `enabled(self.sends)`: whether some parameters make an action possible in the state. All guards of
+such an action stand at its beginning. A property of runs may ask it only of a model without bounds.
 """
 
 TAIL = """## What costs most

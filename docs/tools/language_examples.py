@@ -65,6 +65,7 @@ class Beat(Record):
 
 
 LATE = Set({State.FENCED, State.STOPPED})
+FIRST = Vote(epoch=0, to=Broker(1))
 
 
 class Examples(Model):
@@ -159,7 +160,8 @@ EXPRESSIONS: dict[str, list[Example]] = {
         Example("None", "no value", "nothing"),
         Example("State.ACTIVE", "a member of an enum", "nothing"),
         Example("Broker(1)", "an identifier by its number; it breaks symmetry", "nothing"),
-        Example("LATE", "a constant of the module: a value, a `Set` or a `Seq` of values", "nothing"),
+        Example("LATE", "a constant of the module: any value, such as a record or a set of records", "nothing"),
+        Example("FIRST.epoch", "a field of such a record; its values have to fit the model", "nothing"),
         Example(
             "self.vote.epoch", "a field of a record; of a union, a model error if its class has no such field", FREE
         ),
@@ -169,7 +171,11 @@ EXPRESSIONS: dict[str, list[Example]] = {
         Example("self.flag or self.x > 0", "either; nothing after a true one is evaluated", FREE),
         Example("not self.flag", "negation", FREE),
         Example("self.x > 0 if self.flag else self.y > 0", "one of two values; only that one is evaluated", FREE),
-        Example("implies(self.flag, self.x > 0)", "both are evaluated; a premise that is never true is reported", FREE),
+        Example(
+            "implies(self.flag, self.x > 0)",
+            "both are evaluated; a premise that is never true is reported, also one in a conclusion",
+            FREE,
+        ),
         Example("not self.isr", "whether a container is empty; integers are no truth values", FREE),
     ],
     "Comparisons": [
@@ -308,6 +314,7 @@ STATEMENTS: dict[str, list[Example]] = {
         Example("self.network.remove(1)", "one occurrence of a bag; also `add`", "a comparison for each slot"),
         Example("self.log.append(1)", "at the end of a sequence; if it is full, a model error", FREE),
         Example("before = self.isr", "a local variable, which keeps this value", FREE),
+        Example("self.x, self.y = self.y, self.x", "several at once, of as many values", "the same"),
         Example(
             "both = self.isr | {self.controller}",
             "a local set or sequence that changes; `both |= ...` would change a plain set for all its names",

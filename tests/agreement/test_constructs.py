@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from floodmark import language
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.lockstep import Lockstep
 from floodmark.checkers.symbolic.methods.claims import ask
@@ -43,7 +44,7 @@ VALUES = [*TRUTHS, *NUMBERS]
 ROLES = ("action", "initial", "invariant", "reachable", "transition", "boundary")
 ONE_PLACE_ONLY = (
     "must not change the state", "require guards an action", "changes a variable; write a for statement",
-    "has to return a natural number, on every path",
+    "has to return a natural number, on every path", "enabled belongs in a property",
 )
 """Why something that changes the state, or requires something, is refused where nothing may."""
 
@@ -266,7 +267,7 @@ def test_every_claim_is_answered_or_says_what_fails(tmp_path: Path) -> None:
 def observed_in(folder: Path, indices: Iterable[int]) -> Iterator[tuple[str, str]]:
     """The values whose observation by an adapter is not what compiled code says, or no error where there is no value.
     """
-    places = list(indices)
+    places = [index for index in indices if "enabled(" not in VALUES[index]]  # which only properties ask
     judged = written(folder, [value_in("action", index) for index in places])
     seen = written(folder, [value_in("observed", index) for index in places])
     model, plain = seen.M(), judged.Variables()
@@ -279,6 +280,7 @@ def observed_in(folder: Path, indices: Iterable[int]) -> Iterator[tuple[str, str
             state = [state for _, state in initial_states(model)][place]
             value = of_code[out] if isinstance(of_code, tuple) else None
             real = type("Real", (Adapter,), {
+                "unsupported": tuple(seen.M.methods("action")),
                 "seen": observable(of=getattr(seen, f"seen_{index}"))(lambda _, value=value: value),
             })  # fmt: skip
             try:
@@ -325,6 +327,13 @@ def test_values_are_refused_with_what_to_write_instead(tmp_path: Path) -> None:
         messages = [said.get(f"part_{index}_{form}") for form in ("number", "truth")]
         assert all(messages), text
         assert any(wanted in str(message) for message in messages), (text, wanted, messages)
+
+
+def test_what_cannot_be_asked_of_an_action_is_refused(tmp_path: Path) -> None:
+    members = [table.CONTEXTS["invariant"].format(i=i, truth=text) for i, (text, _) in enumerate(table.NOT_ENABLED)]
+    said = refusals(tmp_path, members)
+    for index, (text, wanted) in enumerate(table.NOT_ENABLED):
+        assert wanted in said.get(f"part_{index}", "it is accepted"), (text, said.get(f"part_{index}"))
 
 
 def test_bodies_are_refused_with_what_to_write_instead(tmp_path: Path) -> None:
@@ -382,7 +391,8 @@ def test_the_syntax_that_is_listed_is_what_stands_in_the_table() -> None:
 
 def test_the_functions_and_methods_that_are_listed_are_what_is_called_in_the_table() -> None:
     _, called = accepted()
-    known = {name: getattr(values, name, getattr(builtins, name, None)) for name in called}
+    of_language = {name: getattr(language, name) for name in language.__all__}
+    known = {name: of_language.get(name, getattr(builtins, name, None)) for name in called}
     functions = {it for it in known.values() if it is not None and it not in (values.Record, values.Identifier)}
     assert functions | {super} == set(listed.FUNCTIONS)
     assert any("super()" in text for text in table.CONTEXTS.values())

@@ -88,7 +88,7 @@ QUIET = TANK + '''
     ("keys", "code", "said"),
     [
         ("", 0, "warning  never fired: freeze"),
-        ("", 0, "warning  overflowing_is_told: its premise is never true"),
+        ("", 0, "warning  overflowing_is_told: its premise self.level > self.size is never true"),
         ('idle = ["freeze"]\nvacuous = ["overflowing_is_told"]\n', 0, "1 check, each as expected"),
         ('idle = ["freeze", "drain"]\n', 1, "drain fires, although the spec lists it as idle"),
         ('vacuous = ["below_size"]\n', 1, "the premise of below_size is met, although the spec lists it as vacuous"),

@@ -174,7 +174,8 @@ def _samples(annotation: str) -> tuple[Any, Any]:
 
 def _nodes() -> Iterator[type]:
     for value in vars(ir).values():
-        if is_dataclass(value) and isinstance(value, type) and not issubclass(value, Type) and value is not Position:
+        is_node = is_dataclass(value) and isinstance(value, type) and not issubclass(value, Type)
+        if is_node and value not in (Position, ir.PremiseSite):
             yield value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from enum import Enum
@@ -142,6 +143,66 @@ def test_each_has_to_name_a_parameter() -> None:
 
     with pytest.raises(ModelError, match="rests is fair for each broker, which is no parameter of it; it has node"):
         assumptions_of(Elsewhere())
+
+
+class Note(Record):
+    """What is handed over; two notes to a node may wait at once."""
+
+    to: Node
+    urgent: bool
+
+
+class Notes(Model):
+    """Notes are written at any time. Somebody who has notes gets one of them some day, but not every one of them."""
+
+    nodes = Constant(2)
+    waiting: Set[Note] = Set()
+    last: Note | None = None
+
+    @action
+    def writes(self, note: Note) -> None:
+        self.waiting.add(note)
+
+    @fair(each="note.to")
+    @action
+    def hands_over(self, note: Note) -> None:
+        require(note in self.waiting)
+        self.waiting.remove(note)
+        self.last = note
+
+    @leads_to
+    def node_gets_a_note(self, node: Node) -> tuple[bool, bool]:
+        return any(note.to == node for note in self.waiting), self.last is not None and self.last.to == node
+
+    @leads_to
+    def note_arrives(self, to: Node, urgent: bool) -> tuple[bool, bool]:
+        note = Note(to=to, urgent=urgent)
+        return note in self.waiting, self.last == note
+
+
+@pytest.mark.parametrize(
+    ("each", "some", "every"),
+    [("", "violated", "violated"), ("note.to", "holds", "violated"), ("note", "holds", "holds")],
+)
+def test_fairness_may_be_for_each_value_of_a_field(each: str, some: str, every: str) -> None:
+    fairness = Fairness(False, (each,) if each else ())
+    verdicts = [it.verdict for it in found(Notes, Options(workers=1, fairness={"hands_over": fairness})).liveness]
+    assert verdicts == [some] * 2 + [every] * 4
+    if each == "note.to":
+        assert str(assumptions_of(Notes()).by_action["hands_over"]) == "hands_over weakly fair for each note.to"
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("letter.weigth", "but letter is Letter, of which not every value has a field 'weigth'"),
+        ("letter.to.number", "but letter.to is Node | None, of which not every value has a field 'number'"),
+        ("sacks.to", "which is no parameter of it; it has letter, twice"),
+    ],
+)
+def test_each_has_to_name_a_field_that_every_value_has(path: str, said: str) -> None:
+    with pytest.raises(ModelError, match=re.escape(f"delivers is fair for each {path}, {said}")):
+        assumptions_of(Post(), {"delivers": Fairness(False, (path,))})
 
 
 def test_two_fairness_decorators_are_refused() -> None:

@@ -18,9 +18,11 @@ from floodmark import (
     Set,
     action,
     always_eventually,
+    enabled,
     eventually,
     fair,
     initial,
+    recoverable,
     require,
 )
 from floodmark.checkers.liveness.assumptions import assumptions_of
@@ -104,6 +106,48 @@ def test_an_action_is_fair_in_so_many_ways_only() -> None:
 
     with pytest.raises(ModelError, match="holds would be fair in more than 4096 ways, one for each choice"):
         assumptions_of(Wide())
+
+
+def test_a_property_of_runs_asks_no_action_of_a_model_with_bounds() -> None:
+    class Free(Lamp):
+        @always_eventually
+        def can_be_switched(self) -> bool:
+            return enabled(self.switches)
+
+    class Bounded(Free):
+        limit = Constant(3, bound=True)
+
+    said = "a property of runs cannot ask enabled where the model has bounds"
+    assert verdicts(Free) == ["holds"]
+    assert said in refusal(Bounded)
+    assert said in refusal(Bounded, search.search_states)
+
+
+def test_a_bound_steers_an_action_that_is_fair_for_each_choice() -> None:
+    class Steered(Lamp):
+        limit = Constant(2, bound=True)
+        far: Annotated[int, Between(0, "limit")] = 0
+
+        @fair(strong=True, each="twice")
+        @action
+        def goes_far(self, twice: bool) -> None:
+            require(self.far == 0)
+            self.far = self.limit if twice else 1
+
+        @fair
+        @action
+        def comes_back(self) -> None:
+            self.far = 0
+
+        @always_eventually
+        def is_very_far(self) -> bool:
+            return self.far > 2
+
+        @recoverable
+        def may_be_very_far(self) -> bool:
+            return self.far > 2
+
+    assert verdicts(Steered) == ["undetermined", "undetermined"]
 
 
 def test_a_switch_is_no_bound() -> None:

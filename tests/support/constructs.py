@@ -63,6 +63,20 @@ class Group(Record):
     members: Set[Small]
 
 
+PAIR = Pair(a=2, b=True)
+PAIRS = Set({Pair(a=1), PAIR})
+TOLD = Told(by=Node(2), what=1)
+GROUP = Group(members=Set({2, 0}))
+WEIGHTS = Map({Colour.RED: 2, Colour.GREEN: 1})
+PARTNERS = Map({Node(1): Asked(by=Node(2)), Node(2): Asked(by=Node(2))})
+COINS = Bag([1, 0, 1])
+TOO_LARGE = Pair(a=9)
+A_THIRD = Told(by=Node(3), what=1)
+PLAIN = Group(members={1})
+HALF = Map({Colour.RED: 1})
+TEXTS = Map({Node(1): "a", Node(2): "b"})
+
+
 def plus(x: int, y: int = FIVE, *, scale: int = 1) -> int:
     return (x + y) * scale
 
@@ -94,6 +108,39 @@ class Variables(Model):
     @initial
     def start(self, case: Annotated[int, Between(0, 6)]) -> None:
         self.set_up(case)
+
+    @action
+    def takes(self, x: Small, c: Colour) -> None:
+        require(self.n > 0)
+        require(x == self.k and c != self.colour and self.needs_none(x))
+        self.k = 2
+
+    @action
+    def takes_one_of(self, m: Node, first: bool) -> None:
+        require(m in self.some and self.log[0] > 0)
+        require(not first or self.on)
+
+    @action
+    def waits(self) -> None:
+        require(self.message is not None and self.message.by in self.some)
+
+    @action
+    def always_goes(self) -> None:
+        self.on = not self.on
+
+    @action
+    def takes_later(self) -> None:
+        require(self.on)
+        self.k = 1
+        require(self.n > 0)
+
+    @action
+    def takes_large(self, number: Annotated[int, Between(0, 9999)]) -> None:
+        require(number > 5)
+        self.k = 1
+
+    def needs_none(self, x: int) -> bool:
+        return x != 1 or self.maybe is not None
 
     def set_up(self, case: int) -> None:
         self.n = [1, -3, 0, 3, 2, -1, 1][case]
@@ -308,6 +355,12 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     ),
     "names": (
         "FIVE", "self.n", "self.most", "len_of(self.log)", "len(PRIMES)", "DIGITS[1]",
+        "PAIR.a", "PAIR.sum_with(self.k)", "Pair.twice(PAIR.a)", "PAIR.replace(a=self.k).a", "TOLD.what",
+        "sum(it.a for it in PAIRS)", "max(it.a for it in PAIRS if it.b)", "len(PAIRS | {self.pair})",
+        "len(PAIRS - {PAIR})", "sum(GROUP.members)", "len(GROUP.members & self.nums)", "WEIGHTS[self.colour]",
+        "WEIGHTS[Colour.CRIMSON]", "sum(WEIGHTS.values())", "sum(w for c, w in WEIGHTS.items() if c == self.colour)",
+        "COINS.count(self.k)", "len(COINS)", "self.per[PARTNERS[self.node].by]",
+        "(1 if PAIRS.isdisjoint({self.pair}) else 0)",
     ),
     "integers": (
         "self.n // 2", "self.n % 2", "self.n // -2", "self.n % -2", "-self.n // 2", "-self.n % 2", "-(self.n // 2)",
@@ -410,6 +463,18 @@ NUMBERS: dict[str, tuple[str, ...]] = {
 }
 """Integers."""
 TRUTHS: dict[str, tuple[str, ...]] = {
+    "enabled": (
+        "enabled(self.takes)", "enabled(self.takes_one_of)", "enabled(self.waits)", "not enabled(self.waits)",
+        "enabled(self.always_goes)", "self.n > 0 and enabled(self.takes)",
+        "any(enabled(self.waits) for m in self.some)", "implies(enabled(self.takes), self.n > 0)",
+    ),
+    "names": (
+        "self.pair == PAIR", "PAIR == Pair(a=2, b=True)", "self.pair in PAIRS", "PAIR in PAIRS", "TOLD == self.message",
+        "self.message == TOLD and TOLD.what == self.message.what", "TOLD.by in self.some",
+        "PARTNERS[self.node].by == TOLD.by", "self.k in COINS", "Bag([self.k]) == COINS",
+        "WEIGHTS == Map({c: self.k for c in Colour})", "GROUP.members <= self.sets[self.node]",
+        "all(w > 0 for w in WEIGHTS.values())", "isinstance(TOLD, Told)",
+    ),
     "order of evaluation": (
         "self.maybe < self.needs(self.k)", "self.needs(self.k) < self.maybe", "self.n < self.log[5] < self.needs(0)",
         "self.maybe in [self.needs(self.k)]", "self.log[5] in [self.needs(0)]", "self.needs(0) in [self.log[5]]",
@@ -516,6 +581,31 @@ TRUTHS: dict[str, tuple[str, ...]] = {
 }
 """Truth values."""
 BODIES: dict[str, tuple[str, ...]] = {
+    "several at once": (
+        "self.n, self.k = self.k, self.n\nreturn self.n * 10 + self.k",
+        "a, b = self.k, self.n\na, b = b, a\nreturn a * 10 + b",
+        "a, b, c = 1, self.k, 3\nb, c, a = a, b, c\nreturn a * 100 + b * 10 + c",
+        "self.k, self.per[self.node] = self.per[self.node], self.k\nreturn self.per[self.node] * 10 + self.k",
+        "i, self.log[i] = 0, self.n\nreturn self.log[0] + i",
+        "self.k, self.log[self.k] = 0, self.n\nreturn self.log[0] * 10 + self.k",
+        "self.node, self.per[self.node] = Node(2), 2\nreturn self.per[Node(2)] * 10 + self.per[Node(1)]",
+        "a, b = self.bump(), self.k\nreturn a * 10 + b",
+        "a, b = self.k, self.bump()\nreturn a * 10 + b",
+        "a, b = self.log[5], self.needs(0)\nreturn a + b",
+        "a, b = self.needs(0), self.log[5]\nreturn a + b",
+        "self.n, self.k = 9, self.needs(0)\nreturn 1",
+        "self.k, self.n = 9, self.log[5]\nreturn 1",
+        "self.some, before = self.some | {self.node}, self.some\nreturn len(self.some) * 10 + len(before)",
+        "self.some, self.per[Node(1)] = Set(), len(self.some)\nreturn self.per[Node(1)] * 10 + len(self.some)",
+        "a, b = None, self.maybe\nif self.on:\n    a, b = b, a\nreturn 0 if a is None else a",
+        "self.pair.a, self.pair.b = self.k, self.n > 0\nreturn self.pair.a + (1 if self.pair.b else 0)",
+        "self.message, self.pair = Asked(by=self.node), PAIR\nreturn self.pair.a",
+        "self.log, self.lots = [self.k], [self.k]\nreturn len(self.log) * 10 + len(self.lots)",
+        "a, a = self.k, self.n\nreturn a",
+        "t = 0\na, b = 0, 1\nfor x in self.log:\n    a, b = b, a + b\n    t += a * x\nreturn t",
+        "(a, b) = (self.n, self.k)\nreturn a * 10 + b",
+        "a, = (self.n,)\nreturn a",
+    ),
     "alias": (
         "a = self.some\nb = a\na |= {self.node}\nreturn len(b) * 10 + len(self.some)",
         "a = Set({1})\nb = a\na |= {2}\nreturn len(b)",
@@ -633,6 +723,17 @@ BODIES: dict[str, tuple[str, ...]] = {
 }
 """Functions that return an integer."""
 NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
+    "enabled": (("enabled(self.takes)", "enabled belongs in a property; an action has its own guards"),),
+    "names": (
+        ("TOO_LARGE.a", "TOO_LARGE.a would become 9, outside of -3..3"),
+        ("self.pair == TOO_LARGE", "TOO_LARGE.a would become 9, outside of -3..3"),
+        ("A_THIRD.what", "A_THIRD.by would become n3, which is not a value of Node"),
+        ("len(PLAIN.members)", "PLAIN has a plain container in a field; write Set(...), Seq(...) or Map(...)"),
+        ("HALF[self.colour]", "HALF needs a value for every key, an identifier, a member of an enum or one of some"),
+        ("TEXTS[self.node] == self.node", "is not a value of the modelling language"),
+        ("PAIR.c", "Pair has no field 'c'; it has a, b"),
+        ("self.colour in WEIGHTS", "a map has every key; where one may be without a value let that be None"),
+    ),
     "order of evaluation": (
         ("sum(x for x in range(self.maybe, self.needs(self.k)))", "an end of this range may be None"),
         ("(self.per[self.node], self.moved())[0]", "they need one type"),
@@ -1103,10 +1204,16 @@ NOT_BODIES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Node.count = 3\nreturn 1", "Node is not a variable of the model, so it cannot be"),
         ("x: int\nreturn 1", "a variable without a value is not part of the language;"),
         ("x = y = 1\nreturn x", "assign one variable at a time"),
-        ("x, y = 1, 2\nreturn x", "assign one variable at a time"),
         ("[x] = [1]\nreturn x", "assign one variable at a time"),
-        ("x, *y = [1, 2]\nreturn x", "assign one variable at a time"),
-        ("self.k, x = 1, 2\nreturn x", "assign one variable at a time"),
+        ("x, *y = 1, 2\nreturn x", "write as many values on the right side as variables on the left"),
+        ("x, *y = [1, 2]\nreturn x", "write as many values on the right side as variables on the left"),
+        ("x, y = [1, 2]\nreturn x + y", "write as many values on the right side as variables on the left"),
+        ("x, y = PRIMES\nreturn x + y", "write as many values on the right side as variables on the left"),
+        ("x, y = 1, 2, 3\nreturn x + y", "write as many values on the right side as variables on the left"),
+        ("x, (y, z) = 1, (2, 3)\nreturn x + y + z", "write as many values on the right side as variables on the left"),
+        ("x, y = z, w = 1, 2\nreturn x + y + z + w", "assign one variable at a time"),
+        ("x, self.most = 1, 2\nreturn x", "most is a constant, which a spec sets; what changes is a"),
+        ("x, x = 1, self.node\nreturn 1", "x is 1..1 here and Node there; use two variables"),
     ),
     "flow": (
         ("if self.on:\n    x = 1\nreturn x", "x may have no value here; assign it before the branch"),
@@ -1210,3 +1317,13 @@ NOT_BODIES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 """Functions that are refused, and what the message says."""
+NOT_ENABLED: tuple[tuple[str, str], ...] = (
+    ("enabled(self.takes_later)", "enabled cannot ask takes_later, which requires something after its first lines"),
+    ("enabled(self.takes_large)", "enabled cannot try every number: begin the action with require(number in"),
+    ("enabled(self.always)", "enabled takes an action of the model: enabled(self.sends)"),
+    ("enabled(self.takes(0, Colour.RED))", "enabled takes an action of the model: enabled(self.sends)"),
+    ("enabled(Variables.takes)", "enabled takes an action of the model: enabled(self.sends)"),
+    ("enabled(action=self.takes)", "enabled takes an action of the model: enabled(self.sends)"),
+    ("enabled()", "enabled takes an action of the model: enabled(self.sends)"),
+)
+"""Questions about actions that are refused in an invariant, and what the message says."""

@@ -29,8 +29,9 @@ class FairGraph:
     """States are 0 to ``states - 1``, actions 0 to ``actions - 1``.
 
     ``fair`` says of an action whether it is strongly fair; ``each`` actions have a parameter, the lowest bit of the
-    state that they lead to, and are fair for each value of it. States from ``bound`` on are beyond a bound: with
-    ``guarded`` a guard that mentions the bound keeps steps from them, without it a boundary does.
+    state that they lead to, and are fair for each value of it; with ``by_field`` every other one has it as a field of
+    a record. States from ``bound`` on are beyond a bound: with ``guarded`` a guard that mentions the bound keeps steps
+    from them, without it a boundary does.
     """
 
     states: int
@@ -43,6 +44,7 @@ class FairGraph:
     each: frozenset[int] = frozenset()
     bound: int | None = None
     guarded: bool = False
+    by_field: bool = False
 
     def __hash__(self) -> int:
         return hash((self.states, self.steps, self.initial))
@@ -51,9 +53,12 @@ class FairGraph:
         """The graph as a model."""
         lines = [
             "from typing import Annotated",
-            "from floodmark import (Between, Constant, Model, Set, action, always_eventually, boundary, eventually,",
-            "    eventually_always, fair, initial, leads_to, recoverable, require)",
+            "from floodmark import (Between, Constant, Model, Record, Set, action, always_eventually, boundary,",
+            "    eventually, eventually_always, fair, initial, leads_to, recoverable, require)",
             f"Place = Annotated[int, Between(0, {self.states})]",
+            "class Way(Record):",
+            "    aside: bool",
+            "    odd: bool",
             f"PREMISE = Set({set(self.premise) or ''})",
             f"GOAL = Set({set(self.goal) or ''})",
             "",
@@ -86,17 +91,21 @@ class FairGraph:
         lines = []
         if number in self.fair:
             strong, each = self.fair[number], number in self.each
-            given = ", ".join([*(["strong=True"] if strong else []), *(['each="odd"'] if each else [])])
+            named = ['each="way.odd"' if self._has_field(number) else 'each="odd"'] if each else []
+            given = ", ".join([*(["strong=True"] if strong else []), *named])
             lines.append(f"    @fair({given})" if given else "    @fair")
-        odd = ", odd: bool" if number in self.each else ""
+        odd = "" if number not in self.each else ", way: Way" if self._has_field(number) else ", odd: bool"
         lines += ["    @action", f"    def act_{number}(self, to: Place{odd}) -> None:"]
         choices = " or ".join(f"(self.here == {old} and to == {new})" for old, new in own) or "False"
         lines.append(f"        require({choices})")
         if number in self.each:
-            lines.append("        require(odd == (to % 2 == 1))")
+            lines.append(f"        require({'way.odd' if self._has_field(number) else 'odd'} == (to % 2 == 1))")
         if self.bound is not None and self.guarded:
             lines.append("        require(to < self.limit)")
         return [*lines, "        self.here = to"]
+
+    def _has_field(self, number: int) -> bool:
+        return self.by_field and number % 2 == 1
 
     def constraints(self) -> list[tuple[bool, frozenset[tuple[int, int]]]]:
         """What is fair: strongly or not, and the steps that count, of which none changes nothing."""
@@ -110,7 +119,7 @@ class FairGraph:
         return found
 
 
-def random_graph(chance: random.Random) -> FairGraph:
+def random_graph(chance: random.Random, by_field: bool = True) -> FairGraph:
     """A graph of a few states."""
     states = chance.randint(1, 6)
     actions = chance.randint(1, 3)
@@ -137,6 +146,7 @@ def random_graph(chance: random.Random) -> FairGraph:
         frozenset(number for number in fair if chance.random() < 0.3),
         bound,
         chance.random() < 0.5,
+        by_field,
     )
 
 

@@ -255,7 +255,7 @@ class _Writer(Expressions):
         if scope.acting:
             options += [lambda: self._assignment(scope)] * 3
             options += [lambda: self._augmented(scope), lambda: self._mutation(scope), lambda: self._mutation(scope)]
-            options.append(lambda: self._checked(scope))
+            options += [lambda: self._checked(scope), lambda: self._several(scope)]
             acts = [h for h in self.words.helpers if h.acts]
             if acts:
                 options.append(lambda: self._act(scope, self.pick(acts)))
@@ -317,6 +317,14 @@ class _Writer(Expressions):
         if text == place:
             text = self.literal(scope, kind)
         return self._guarded(place, risky, f"{place} = {text}")
+
+    def _several(self, scope: Scope) -> list[str]:
+        """Two assignments at once, unless one of them is guarded."""
+        both = [self._assignment(scope), self._assignment(scope)]
+        if any(len(lines) > 1 or lines == ["pass"] for lines in both):
+            return [line for lines in both for line in lines]
+        (one, first), (other, second) = (lines[0].split(" = ", 1) for lines in both)
+        return [f"{one}, {other} = {first}, {second}"]
 
     def _augmented(self, scope: Scope) -> list[str]:
         places = self._targets(scope, lambda kind: isinstance(kind, Int | SetOf | SeqOf))

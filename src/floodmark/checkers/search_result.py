@@ -193,11 +193,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A premise of a property that is true in no reachable state, so that the property is vacuous."""
+    """A premise of a property that is true in no reachable state, so that the property is vacuous. ``said`` says so."""
 
     property: str
     file: str
     line: int
+    said: str = "its premise is never true"
 
 
 @dataclass(frozen=True, slots=True)

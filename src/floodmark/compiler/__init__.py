@@ -1,10 +1,11 @@
 """The compiler's front end: a model's Python source as an expression graph, which all back ends share.
 
 - ``program.py`` is where to begin. It reads a model and its properties into ``Program``, the only thing that a back end
-  sees. It also numbers the premises of properties (``Witness`` nodes), by which a vacuous one is noticed.
+  sees. ``premises.py`` numbers the premises of properties (``Witness`` nodes), by which a vacuous one is noticed.
 - ``statements.py``, ``expressions.py``, ``comprehensions.py``, ``calls.py``: lower syntax trees to the nodes of
   ``ir.py``, with an interval for every integer and a finite type for everything. Functions that a model calls are
   inlined, or shared by their calls where copies would be large. ``unions.py``: records of several classes;
+  ``known_values.py``: constants and literals; ``enabledness.py``: questions whether an action is enabled;
   ``pairs.py``: loops with several variables, such as those over ``enumerate(log)``. ``lowering.py`` is what all of
   these share; ``failures.py``: which expressions can fail.
 - ``visitor.py``: what a back end has to say of every class of nodes, which the type checker holds complete.

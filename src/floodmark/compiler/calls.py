@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from floodmark.compiler.compile_cache import attribute, has_base, member
 from floodmark.compiler.comprehensions import domain_size
 from floodmark.compiler.constructs import FUNCTIONS, METHODS, instead_of_function, instead_of_method
-from floodmark.compiler.expressions import Expressions
+from floodmark.compiler.enabledness import Enabledness
 from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Frame, ModelRef, Static
 from floodmark.compiler.ir import (
@@ -48,8 +48,8 @@ from floodmark.compiler.ir import (
 from floodmark.compiler.joins import fits, hull, join
 from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.plain_containers import NONE, UNHASHABLE, Forms
-from floodmark.compiler.statements import Statements
 from floodmark.compiler.unions import Unions
+from floodmark.language.enabledness import enabled
 from floodmark.language.model import Model
 from floodmark.language.types import (
     BagType,
@@ -80,7 +80,7 @@ _FORMS: dict[Any, Forms] = {
 _FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
 
 
-class Calls(Expressions, Statements, Unions):
+class Calls(Enabledness, Unions):
     """The calls of the compiler."""
 
     def call(self, frame: Frame, node: ast.Call) -> Expr:
@@ -110,7 +110,9 @@ class Calls(Expressions, Statements, Unions):
             raise frame.refuse(node, "require must be on a line of its own")
         if callee is implies:
             premise, conclusion = (self.condition(frame, argument) for argument in self._exactly(frame, node, 2))
-            return Implies(BOOL, at, premise, conclusion)
+            return self.as_written(Implies(BOOL, at, premise, conclusion), node)
+        if callee is enabled:
+            return self.enabledness(frame, node)
         if callee is len:
             return self._length(frame, node)
         if callee is isinstance:
@@ -187,14 +189,15 @@ class Calls(Expressions, Statements, Unions):
                 if default is not None and isinstance(folded, Reduce):
                     return self._with_default(frame, node, folded, default)
                 if not self._stops_too_early(node.args[0], kind, folded):
-                    return folded
+                    return self.as_written(folded, node) if kind == "all" else folded
         domain, of, _ = self.domain(frame, node.args[0])
         if kind != "sum":
             self.require_not_none(frame, node, of, kind)
         variable = self.element(domain, of, "item", frame.at(node))
         generator = Generator(variable, domain, [])
         size = domain_size(domain, of)
-        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node), default=default)
+        made = self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node), default=default)
+        return self.as_written(made, node) if kind == "all" else made
 
     def _stops_too_early(self, made: ast.expr, kind: str, folded: Expr) -> bool:
         """Whether a fold that ends at the first element that decides it leaves out what CPython evaluates: before
@@ -347,7 +350,7 @@ class Calls(Expressions, Statements, Unions):
         owner = self.binding(frame, func.value)
         if isinstance(owner, ModelRef):
             return self._own_method(frame, node, func.attr, owner)
-        if isinstance(owner, Static) and isinstance(owner.value, Set | Seq | frozenset):
+        if isinstance(owner, Static) and isinstance(owner.value, Set | Seq | Map | Bag | Record | frozenset):
             owner = self.known(frame, func.value, owner.value)
         if isinstance(owner, Static):
             self.reading.rests_on(attribute, owner.value, func.attr)

@@ -41,6 +41,7 @@ def read_value(model: Model, source: Source, arguments: Mapping[str, Any]) -> In
     must_not_assign(source, source.parameters[1:], "a parameter of the property")
     compiler = Calls(model)
     compiler.guarded = False
+    compiler.may_ask_actions = not any(constant.bound for constant in type(model).constants().values())
     constants = {name: compiler.constant(value, at) for name, value in arguments.items()}
     types = LocalTypes()
     while True:

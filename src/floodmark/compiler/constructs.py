@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Literal
 
+from floodmark.language.enabledness import enabled
 from floodmark.language.types import BagType, MapType, RecordType, SeqType, SetType, Type
 from floodmark.language.values import Bag, Map, Seq, Set, implies, require
 
@@ -44,8 +45,8 @@ OPERATORS: frozenset[type[ast.AST]] = frozenset({
     ast.Or, ast.USub,
 })
 FUNCTIONS: tuple[Any, ...] = (
-    abs, all, any, dict, enumerate, frozenset, implies, isinstance, len, list, max, min, range, require, set, sorted,
-    sum, super, tuple, zip, Bag, Map, Seq, Set,
+    abs, all, any, dict, enabled, enumerate, frozenset, implies, isinstance, len, list, max, min, range, require, set,
+    sorted, sum, super, tuple, zip, Bag, Map, Seq, Set,
 )
 METHODS: dict[type[Type], frozenset[str]] = {
     BagType: frozenset({"add", "count", "remove"}),

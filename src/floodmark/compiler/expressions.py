@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
-import inspect
 import types
-from typing import Any, Literal
+from typing import Literal
 
 from floodmark.compiler.compile_cache import attribute, member, name_around, name_in_file
-from floodmark.compiler.comprehensions import Comprehensions
 from floodmark.compiler.constructs import ARITHMETIC, ORDER, SET_OPERATORS, refused_syntax
 from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
 from floodmark.compiler.ir import (
@@ -38,15 +36,14 @@ from floodmark.compiler.ir import (
     Return,
     SeqConcat,
     SeqGet,
-    SeqOf,
     SeqSlice,
     SetLocal,
-    SetOf,
     StateVar,
     Subset,
     has_effects,
 )
 from floodmark.compiler.joins import changes_class, either, fits, hull, join
+from floodmark.compiler.known_values import KnownValues, instead_of
 from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.plain_containers import Form
 from floodmark.language.errors import ModelError
@@ -66,10 +63,10 @@ from floodmark.language.types import (
     Type,
     UnionType,
 )
-from floodmark.language.values import Bag, Map, Seq, Set
+from floodmark.language.values import Bag, Map, Record, Seq, Set
 
 
-class Expressions(Comprehensions):
+class Expressions(KnownValues):
     """The expression half of the compiler."""
 
     def expression(self, frame: Frame, node: ast.expr) -> Expr:
@@ -79,24 +76,6 @@ class Expressions(Comprehensions):
         if isinstance(bound, ModelRef):
             raise frame.refuse(node, "the model itself is not a value; name one of its variables")
         return self.known(frame, node, bound.value, ast.unparse(node))
-
-    def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
-        """A value known at compile time: a constant, or a set or sequence of such.
-
-        ``text`` is how the model writes it.
-        """
-        constant = self.constant(value, frame.at(node))
-        if constant is not None:
-            return constant
-        if type(value) in (Set, set, frozenset):
-            made = self._set_of([self.known(frame, node, item) for item in sorted(value, key=repr)], frame, node)
-            assert isinstance(made, SetOf)
-            made.typed = isinstance(value, Set)
-            return made
-        if type(value) in (Seq, tuple, list):
-            form: Form | None = "tuple" if type(value) is tuple else "list" if type(value) is list else None
-            return self._seq_of([self.known(frame, node, item) for item in value], frame, node, form)
-        raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{_instead(value)}")
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
         self.steps += 1
@@ -116,7 +95,9 @@ class Expressions(Comprehensions):
                 return called
             case ast.BoolOp(op=op, values=values):
                 operands = self._operands(frame, values, isinstance(op, ast.Or))
-                return (self.all_of if isinstance(op, ast.And) else self.any_of)(frame.at(node), operands)
+                if isinstance(op, ast.And):
+                    return self.all_of(frame.at(node), operands)
+                return self.as_written(self.any_of(frame.at(node), operands), node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.negate(self.condition(frame, operand))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -132,10 +113,10 @@ class Expressions(Comprehensions):
             case ast.Subscript():
                 return self._subscript(frame, node)
             case ast.Set(elts=elements):
-                return self._set_of([self.expression(frame, element) for element in elements], frame, node)
+                return self.set_literal([self.expression(frame, element) for element in elements], frame, node)
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 form: Form = "list" if isinstance(node, ast.List) else "tuple"
-                return self._seq_of([self.expression(frame, element) for element in elements], frame, node, form)
+                return self.seq_literal([self.expression(frame, element) for element in elements], frame, node, form)
             case ast.SetComp(elt=element, generators=generators):
                 return self.comprehension(frame, node, "set", element, generators)
             case ast.ListComp(elt=element, generators=generators):
@@ -203,6 +184,8 @@ class Expressions(Comprehensions):
         base = self.binding(frame, node.value)
         if isinstance(base, ModelRef):
             return self._member(frame, node, base)
+        if isinstance(base, Static) and isinstance(base.value, Record):
+            base = self.known(frame, node.value, base.value, ast.unparse(node.value))
         if isinstance(base, Static):
             self.reading.rests_on(attribute, base.value, node.attr)
             if (
@@ -213,7 +196,8 @@ class Expressions(Comprehensions):
                 return self.known(frame, node, base.value[node.attr])
             if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
                 return Static(getattr(base.value, node.attr))
-            raise frame.refuse(node, f"{ast.unparse(node)} is not part of the modelling language{_instead(base.value)}")
+            what = ast.unparse(node)
+            raise frame.refuse(node, f"{what} is not part of the modelling language{instead_of(base.value)}")
         record = self.unwrapped(base)
         if isinstance(record.type, RecordType):
             fields = dict(record.type.fields)
@@ -426,7 +410,7 @@ class Expressions(Comprehensions):
         found = Reduce(BOOL, at, "any", [Generator(other, container, [])], self.equal(value, other, at))
         return Inline(BOOL, at, [SetLocal(at, value, item), Return(at, found, result)], result)
 
-    def _choose(self, frame: Frame, node: ast.expr, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Expr:
+    def _choose(self, frame: Frame, node: ast.IfExp, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Expr:
         condition = self.condition(frame, test)
         if isinstance(condition, Const):
             return self.expression(frame, body if condition.value else orelse)
@@ -440,7 +424,7 @@ class Expressions(Comprehensions):
         if kind is not None:
             then, otherwise = self.convert(then, kind, ""), self.convert(otherwise, kind, "")
         then, otherwise = self.unify(then, otherwise, "the branches give")
-        return Choose(then.type, frame.at(node), condition, then, otherwise)
+        return self.as_written(Choose(then.type, frame.at(node), condition, then, otherwise), node)
 
     def _of_asked_class(self, frame: Frame, test: ast.expr, body: ast.expr, then: Expr) -> Expr:
         """``message`` in ``message if isinstance(message, Vote) else ...`` as the Vote that it then is."""
@@ -494,30 +478,6 @@ class Expressions(Comprehensions):
         number, otherwise = self.unify(number, whole, "the branches give")
         return Choose(number.type, at, IsNone(BOOL, at, value), otherwise, number)
 
-    # Literals.
-
-    def _set_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
-        for element in elements:
-            self.hashable(frame, node, element)
-        kind = self._common(elements, frame, node)
-        return self.set_of(frame.at(node), kind, [self.convert(element, kind, "") for element in elements])
-
-    def _seq_of(self, elements: list[Expr], frame: Frame, node: ast.expr, form: Form | None) -> Expr:
-        """A sequence of these elements, as a list or a tuple or as a ``Seq``."""
-        kind = self._common(elements, frame, node)
-        converted = [self.convert(element, kind, "") for element in elements]
-        made = SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
-        return made if form is None else self.plain.made(made, self.plain.of(made) | {form})
-
-    def _common(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Type:
-        kind: Type = NothingType()
-        for element in elements:
-            wider = either(kind, element.type)
-            if wider is None:
-                raise frame.refuse(node, f"the elements are {kind} and {element.type}; they need one type")
-            kind = wider
-        return kind
-
 
 def _is_effect(called: Inline | Applied) -> bool:
     """Whether a call is made for its effects alone."""
@@ -530,19 +490,6 @@ def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpo
         case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
             return isinstance(op, operator) and ast.dump(left) == ast.dump(value)
     return False
-
-
-def _instead(value: Any) -> str:
-    """The replacement for something that is known at compile time but is not a value."""
-    if isinstance(value, type) and issubclass(value, enum.Enum):
-        return f"; its members are {', '.join(value.__members__)}"
-    if isinstance(value, property):
-        return "; write a method and call it"
-    if inspect.isfunction(value):
-        return f"; call it: {value.__name__}(...)"
-    if isinstance(value, dict | str | float):
-        return "; use bool, int, Enum, Set, Map or Seq"
-    return ""
 
 
 def _comparable(source: Type, element: Type) -> bool:

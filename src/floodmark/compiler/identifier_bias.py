@@ -216,8 +216,10 @@ class _BiasFinder:
                 return self._parts(premise, conclusion)
             case And(operands=operands) | Or(operands=operands) | Extremum(operands=operands):
                 return self._parts(*operands)
-            case Not(operand=operand) | IsNone(operand=operand) | Witness(operand=operand):
+            case Not(operand=operand) | IsNone(operand=operand):
                 return self._parts(operand)
+            case Witness(operand=operand, condition=condition):
+                return self._parts(operand, *([] if condition is None else [condition]))
             case Convert(operand=operand):
                 kept = self.keeps_order(operand)
                 return kept or isinstance(node.type, BagType)
@@ -248,7 +250,9 @@ class _BiasFinder:
                 self.exact(condition)
                 self.true(then)
                 self.true(otherwise)
-            case Witness(operand=operand):
+            case Witness(operand=operand, condition=condition):
+                if condition is not None:
+                    self.exact(condition)
                 self.true(operand)
             case Reduce(kind="all", generators=generators, body=body):
                 for generator in generators:

@@ -410,10 +410,14 @@ class Sorted(Expr):
 
 @dataclass(slots=True, eq=False)
 class Witness(Expr):
-    """The conclusion of a property: evaluating it shows that the premise numbered ``index`` came true."""
+    """The conclusion of a property: evaluating it shows that the premise numbered ``index`` came true.
+
+    With a ``condition``, which is asked first and may fail, only where that is true.
+    """
 
     index: int
     operand: Expr
+    condition: Expr | None = None
 
     def accept(self, visitor: Visitor[T]) -> T:
         return visitor.visit_witness(self)
@@ -611,15 +615,29 @@ class Action:
     at: Position
 
 
+@dataclass(frozen=True, slots=True)
+class PremiseSite:
+    """A premise of a property: its line, what a report says where it is never met, and where it is written.
+
+    ``steps`` are the spans of the calls of helpers around it, the outermost first, and then its own; ``part`` is 0
+    where the test of an ``if ... else`` is false, and 1 where it is true.
+    """
+
+    at: Position
+    said: str
+    steps: tuple[tuple[int, int, int, int], ...]
+    part: int
+
+
 @dataclass(slots=True)
 class Predicate:
-    """A property or a boundary. ``premises`` are the positions that its Witness nodes number."""
+    """A property or a boundary. ``premises`` are those that its Witness nodes number."""
 
     name: str
     kind: str
     value: Expr
     at: Position
-    premises: list[Position] = field(default_factory=list)
+    premises: list[PremiseSite] = field(default_factory=list)
 
 
 AnyExpr = (

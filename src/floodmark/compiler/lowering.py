@@ -6,7 +6,7 @@ import ast
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from floodmark.compiler.compile_cache import Reading, meant_type
 from floodmark.compiler.failures import may_refuse, may_stop
@@ -40,6 +40,7 @@ from floodmark.compiler.ir import (
 from floodmark.compiler.ir import Compare as CompareNode
 from floodmark.compiler.joins import changes_class, convertible, join, set_type
 from floodmark.compiler.plain_containers import SETS, UNHASHABLE, PlainContainers
+from floodmark.compiler.premises import Written
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import (
@@ -58,6 +59,8 @@ from floodmark.language.types import (
     is_unlimited,
 )
 from floodmark.language.values import Identifier, Record
+
+Noted = TypeVar("Noted", bound=Expr | Return)
 
 MAX_VALUE_BITS = 1 << 16
 """A value of more bits than this is refused: compiling it would take too long."""
@@ -80,8 +83,15 @@ class Lowering(ABC):
         self.shared: dict[tuple[object, ...], SharedFunction] = {}
         self.named: list[object] = []
         self.plain = PlainContainers()
+        self.written: dict[int, Written] = {}
+        """Where the premises of a property may be, by the identities of the nodes."""
+        self.path: tuple[ast.Call, ...] = ()
+        """The calls of helpers around what is read, the outermost first."""
         self.guarded = True
         """Whether ``require`` is allowed here: in an action, not in a property."""
+
+        self.may_ask_actions = True
+        """Whether ``enabled`` is allowed here: not in a property of runs of a model with bounds."""
 
     # The entry points that the other parts provide.
 
@@ -122,6 +132,12 @@ class Lowering(ABC):
         """``item in container``, where the elements may be of other classes as well."""
 
     # Shared helpers.
+
+    def as_written(self, node: Noted, tree: ast.expr | ast.Return) -> Noted:
+        """A node of a property in which a premise may be, with its source noted."""
+        if not self.guarded:
+            self.written[id(node)] = Written(node, tree, self.path)
+        return node
 
     def fresh(self, kind: Type, name: str, at: Position) -> Local:
         """A new local variable, with a slot of its own."""

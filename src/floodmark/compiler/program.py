@@ -9,37 +9,30 @@ from typing import Any
 
 from floodmark.compiler.calls import Calls
 from floodmark.compiler.compile_cache import Readings, name_in_file, own_source, parameters_of
-from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.ir import (
     BOOL,
     Action,
     And,
-    Choose,
     Const,
     Contains,
     Do,
     Expr,
     For,
     If,
-    Implies,
     Inline,
-    Local,
-    Not,
-    Or,
     Position,
     Predicate,
-    Reduce,
     Require,
     Return,
     SetVariable,
     Stmt,
-    Witness,
     has_effects,
     walk,
     weight,
 )
 from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.premises import Premises
 from floodmark.language.errors import ModelError
 from floodmark.language.members import kind_of
 from floodmark.language.model import Model
@@ -307,80 +300,12 @@ def _read_predicate(compiler: Calls, name: str, function: Callable[..., Any], ki
     if kind in ("boundary", "reachable"):  # these must be true somewhere, so no premise can hide them
         predicate.value = Inline(BOOL, at, body, frame.result)
         return predicate
-    marker = _Marker(predicate.premises)
+    premises = Premises(compiler.written)
     match body:
         case [Return(value=Expr() as value)]:
-            predicate.value = marker.mark(value, conditional=False)
+            predicate.value = premises.mark(value)
         case _:
-            marker.mark_returns(body)
+            premises.mark_returns(body)
             predicate.value = Inline(BOOL, at, body, frame.result)
+    predicate.premises = premises.found
     return predicate
-
-
-class _Marker:
-    """Wraps the conclusions of a property in Witness nodes, so that a premise that is never true is reported."""
-
-    def __init__(self, premises: list[Position]) -> None:
-        self.premises = premises
-
-    def mark(self, value: Expr, conditional: bool) -> Expr:
-        match value:
-            case And():
-                value.operands = [self.mark(operand, conditional) for operand in value.operands]
-                return value
-            case Or():
-                value.operands[-1] = self.mark(value.operands[-1], True)
-                return value
-            case Implies():
-                if can_fail(value.conclusion):
-                    return self._eager(value)
-                unmet = Not(BOOL, value.premise.at, value.premise)
-                return Or(BOOL, value.at, [unmet, self.mark(value.conclusion, True)])
-            case Reduce(kind="all"):
-                value.body = self.mark(value.body, True)
-                return value
-            case Choose():
-                value.then = value.then if isinstance(value.then, Const) else self.mark(value.then, True)
-                value.otherwise = (
-                    value.otherwise if isinstance(value.otherwise, Const) else self.mark(value.otherwise, True)
-                )
-                return value
-            case Inline(body=body, result=Local()):
-                if conditional or _count_returns(body) > 1:
-                    self.mark_returns(body, conditional)
-                return value
-        if not conditional or isinstance(value, Const):
-            return value
-        self.premises.append(value.at)
-        return Witness(BOOL, value.at, len(self.premises) - 1, value)
-
-    def _eager(self, value: Implies) -> Expr:
-        """A conclusion that can fail is evaluated even when the premise is false, as CPython does."""
-        self.premises.append(value.conclusion.at)
-        shown = Witness(BOOL, value.at, len(self.premises) - 1, Const(BOOL, value.at, True))
-        value.premise = And(BOOL, value.at, [value.premise, shown])
-        return value
-
-    def mark_returns(self, body: list[Stmt], conditional: bool = True) -> None:
-        for statement in body:
-            match statement:
-                case Return(value=Expr() as value) if not isinstance(value, Const):
-                    statement.value = self.mark(value, conditional)
-                case If(then=then, otherwise=otherwise):
-                    self.mark_returns(then)
-                    self.mark_returns(otherwise)
-                case For(body=inner):
-                    self.mark_returns(inner)
-
-
-def _count_returns(body: list[Stmt]) -> int:
-    count = 0
-    for statement in body:
-        match statement:
-            case Return():
-                count += 1
-            case If(then=then, otherwise=otherwise):
-                count += _count_returns(then) + _count_returns(otherwise)
-            case For(body=inner):
-                count += _count_returns(inner)
-    return count

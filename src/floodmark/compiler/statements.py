@@ -80,8 +80,9 @@ class Statements(Lowering):
             case ast.Expr(value=ast.Call() as call):
                 self._effect(frame, call, out)
                 return True
-            case ast.Assign(targets=[ast.Tuple() | ast.List() | ast.Starred()]):
-                raise frame.refuse(node, "assign one variable at a time")
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+                self._assign_several(frame, node, targets, value, out)
+                return True
             case ast.Assign(targets=[target], value=value):
                 self._assign(frame, target, self._right_side(frame, target, value), out)
                 return True
@@ -213,10 +214,28 @@ class Statements(Lowering):
         if isinstance(target, ast.Name):
             out.append(self._assign_local(frame, target, value))
             return
-        if isinstance(target, ast.Tuple | ast.List):
-            raise frame.refuse(target, "assign one variable at a time")
+        if isinstance(target, ast.List):
+            raise frame.refuse(target, "assign one variable at a time, or some in a row: a, b = b, a")
         variable, path, kind = self._place(frame, target)
         out.append(SetVariable(at, variable, path, self.convert(value, kind, ast.unparse(target))))
+
+    def _assign_several(
+        self, frame: Frame, node: ast.Assign, targets: list[ast.expr], value: ast.expr, out: list[Stmt]
+    ) -> None:
+        """``a, b = b, a``: first the right side is evaluated, from left to right, and then what each target is."""
+        values = value.elts if isinstance(value, ast.Tuple) else []
+        if len(values) != len(targets) or any(isinstance(it, ast.Tuple | ast.List | ast.Starred) for it in targets):
+            raise frame.refuse(node, "write as many values on the right side as variables on the left: a, b = b, a")
+        held: list[Expr] = []
+        for each in values:
+            given = self.expression(frame, each)
+            if not isinstance(given, Const):
+                variable = self.holding(given, "value", given.at)
+                out.append(SetLocal(given.at, variable, given))
+                given = variable
+            held.append(given)
+        for target, given in zip(targets, held, strict=True):
+            self._assign(frame, target, given, out)
 
     def _assign_local(self, frame: Frame, target: ast.Name, value: Expr) -> Stmt:
         at = frame.at(target)
@@ -386,7 +405,7 @@ class Statements(Lowering):
         frame.result.type = kind
         frame.returns_value = True
         self.plain.hold(frame.result, result)
-        out.append(Return(at, self.convert(result, kind, "the result"), frame.result))
+        out.append(self.as_written(Return(at, self.convert(result, kind, "the result"), frame.result), node))
 
     # Calls of the model's own functions.
 
@@ -409,7 +428,9 @@ class Statements(Lowering):
         shared = self.shared.get(key)
         if shared is None:
             before = self.steps
+            outer, self.path = self.path, (*self.path, node)
             copied = self._copied(frame.at(node), source, arguments)
+            self.path = outer
             if self.steps - before <= MAX_COPY // 4 or weight(copied) <= MAX_COPY:
                 return copied
             shared = self.shared[key] = self._shared(source, arguments)

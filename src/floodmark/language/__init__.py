@@ -9,6 +9,7 @@
 - ``values.py``: identifiers, records, sets, maps, sequences and bags: immutable values that know the place that they
   were read from.
 - ``reference.py``: initial states, successors and properties, as CPython runs them: the reference meaning.
+- ``enabledness.py``: whether some parameters make an action possible.
 - ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain_classes.py``: what the classes
   of a model may not redefine; ``unread_locals.py``: assigned values that are never used.
 - ``source.py``: syntax trees with file and line; rewriting a function for a while.
@@ -19,6 +20,7 @@ A mutation is an assignment to a place: ``self.node[b].log.append(x)`` assigns t
 to a value ever sees it change, and compiled code may copy packed values freely.
 """
 
+from floodmark.language.enabledness import enabled
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
 from floodmark.language.fairness import fair, unfair
 from floodmark.language.members import (
@@ -62,6 +64,7 @@ __all__ = [
     "action",
     "always_eventually",
     "boundary",
+    "enabled",
     "eventually",
     "eventually_always",
     "fair",

@@ -3,7 +3,7 @@
 As in TLA+, an action is enabled in a state if it changes that state; a step that changes nothing does not count as
 taking it. An action is weakly fair if, once it stays enabled forever, it is taken infinitely often. It is strongly fair
 if, whenever it is enabled infinitely often, it is taken infinitely often. The assumption covers the action with any
-arguments, or each choice of some parameters separately.
+arguments, or each choice of some parameters, or of fields of theirs, separately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _FAIR = "__floodmark_fair__"
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """The fairness of an action; with ``each``, every choice of the named parameters is fair separately."""
+    """The fairness of an action; with ``each``, every choice of the named parameters, or fields of parameters, is fair
+    separately."""
 
     strong: bool = False
     each: tuple[str, ...] = ()
@@ -40,7 +41,8 @@ def fair(function: Any = None, /, *, strong: bool = False, each: str | tuple[str
     """Marks an action as fair: it is not postponed forever.
 
     ``@fair`` is weak fairness, ``@fair(strong=True)`` strong fairness, and ``@fair(each="broker")`` applies to each
-    broker separately. It stands above ``@action``::
+    broker separately. ``@fair(each="message.to")`` applies to each receiver: some message to it is not postponed
+    forever, whichever that is. It stands above ``@action``::
 
         @fair
         @action

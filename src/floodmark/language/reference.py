@@ -154,12 +154,31 @@ def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
 def computing(model: Model, returns: str) -> Iterator[None]:
     """For what is computed of a state besides properties, which ``returns`` something in the words of an error message.
     """
-    with _located(), running(model):
+    with _located(), running(model), _of_runs(model):
         try:
             yield
         except Disabled as refused:
             message = f"require guards an action; {returns} instead"
             raise ModelError(message, *user_position(refused.__traceback__)) from None
+
+
+_OF_RUNS: list[Model] = []
+"""The models of which something is computed besides properties of states and steps."""
+
+
+@contextmanager
+def _of_runs(model: Model) -> Iterator[None]:
+    _OF_RUNS.append(model)
+    try:
+        yield
+    finally:
+        _OF_RUNS.pop()
+
+
+def may_ask_actions(model: Model) -> bool:
+    """Whether a property may ask here if an action is enabled: a property of runs may only where the model has no
+    bounds, as the values of an action's parameters may depend on them without a word of it in the source."""
+    return not _OF_RUNS or not any(constant.bound for constant in type(model).constants().values())
 
 
 def within_boundary(model: Model, state: State) -> bool:
@@ -282,6 +301,11 @@ def every_choice(
 def count_choices(kinds: Mapping[str, Type]) -> int:
     """How many choices of parameters of these types there are at most."""
     return math.prod(kind.codes for kind in kinds.values())
+
+
+def evaluated(expression: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The value of part of a guard."""
+    return eval(_compiled(expression), dict(names))
 
 
 def _evaluate(model: Model, expression: ast.expr, names: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import types
@@ -161,6 +162,17 @@ def rewritten(function: Callable[..., Any], tree: ast.FunctionDef) -> Iterator[N
             _REWRITTEN[function] = known
 
 
+def changed(function: Callable[..., Any], body: list[ast.stmt], names: dict[str, Any]) -> Callable[..., Any]:
+    """A function with the parameters and the surroundings of another one, and more ``names``, but a body of its own."""
+    assert isinstance(function, types.FunctionType)
+    tree = copy.copy(source_of(function).tree)
+    tree.body = body
+    code, visible = _compiled(function, tree), {**function.__globals__, **names}
+    made = types.FunctionType(code, visible, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
 def _compiled(function: Callable[..., Any], tree: ast.FunctionDef) -> types.CodeType:
     """The code of a function with its present closure cells, used or not: ``super()`` needs one.
 
@@ -168,11 +180,11 @@ def _compiled(function: Callable[..., Any], tree: ast.FunctionDef) -> types.Code
     longer be assigned.
     """
     names = function.__code__.co_freevars
-    arguments = [ast.arg(argument.arg) for argument in tree.args.args]
     mentioned: list[ast.stmt] = [ast.Expr(ast.Name(name, ast.Load())) for name in names]
     unused: list[ast.stmt] = [ast.If(ast.Constant(False), mentioned, [])] if names else []
-    own = _definition("(own)", arguments, [*tree.body, *unused])
-    around = _definition("around", [ast.arg(name) for name in names], [own])
+    given = tree.args
+    own = _definition("(own)", given.args, given.kwonlyargs, [*tree.body, *unused])
+    around = _definition("around", [ast.arg(name) for name in names], [], [own])
     module = ast.fix_missing_locations(ast.Module([around], []))
     code = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
     for _ in range(2):
@@ -180,9 +192,12 @@ def _compiled(function: Callable[..., Any], tree: ast.FunctionDef) -> types.Code
     return code.replace(co_name=tree.name)
 
 
-def _definition(name: str, arguments: list[ast.arg], body: list[ast.stmt]) -> ast.FunctionDef:
-    none = ast.arguments(posonlyargs=[], args=arguments, kwonlyargs=[], kw_defaults=[], defaults=[])
-    return ast.FunctionDef(name, none, body, [])
+def _definition(name: str, given: list[ast.arg], named: list[ast.arg], body: list[ast.stmt]) -> ast.FunctionDef:
+    """A function with these parameters, which have no annotations and no defaults."""
+    arguments, keywords = ([ast.arg(each.arg) for each in some] for some in (given, named))
+    none: list[ast.expr | None] = [None] * len(keywords)
+    parameters = ast.arguments(posonlyargs=[], args=arguments, kwonlyargs=keywords, kw_defaults=none, defaults=[])
+    return ast.FunctionDef(name, parameters, body, [])
 
 
 def leading_guards(source: Source) -> tuple[list[ast.expr], int]:

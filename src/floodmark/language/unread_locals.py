@@ -6,8 +6,8 @@ of it. Python accepts it silently, so such a line is refused.
 A value is unread if on no path from the assignment the name is read before it is assigned again. A value that is
 assigned again on every path is left alone: ``best = 0`` in front of an ``if`` whose branches both set ``best`` says
 something about the author's habits, but nothing is lost. Both branches of an ``if`` count as possible, and what a name
-only contributes to itself (``n += 1``) does not count as reading it. Loop variables, parts of tuples and names that
-begin with an underscore are left alone, too.
+only contributes to itself (``n += 1``) does not count as reading it. Loop variables and names that begin with an
+underscore are left alone, too.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class _After:
 
 
 _END = _After()
+_NOTHING = ast.Constant(None)
 
 
 def unread_values(tree: ast.FunctionDef) -> list[ast.Name]:
@@ -67,6 +68,13 @@ class _BackwardReader:
                 return on_continue
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 return self._assigned(target, value, after)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+                for each in reversed(targets):
+                    if isinstance(each, ast.Name):
+                        after = self._assigned(each, _NOTHING, after)
+                    else:
+                        after = after.reading(_names(each))
+                return after.reading(_names(value))
             case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value):
                 return self._assigned(target, value, after)
             case ast.AugAssign(target=ast.Name(id=name) as target, value=value):

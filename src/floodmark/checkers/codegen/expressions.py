@@ -92,6 +92,9 @@ class Calls(Protocol):
     def see_premise(self, index: int) -> None:
         """Notes that the premise of a property was true."""
 
+    def is_premise_seen(self, index: int) -> Value:
+        """Whether the premise of a property was noted before."""
+
 
 class Expressions(Visitor[Value]):
     """Evaluates the expression graph in a routine."""
@@ -427,8 +430,26 @@ class Expressions(Visitor[Value]):
         return best
 
     def visit_witness(self, node: Witness) -> Value:
-        self.calls.see_premise(node.index)
+        if node.condition is None:
+            self.calls.see_premise(node.index)
+        else:
+            self._ask_premise(node.index, node.condition)
         return self.emit(node.operand)
+
+    def _ask_premise(self, index: int, condition: Expr) -> None:
+        """Evaluates a premise until it is met once; where that fails, the premise is not true."""
+        routine = self.routine
+        ask, seen, after = routine.block("ask"), routine.block("seen"), routine.block("after")
+        self.builder.cbranch(self.calls.is_premise_seen(index), after, ask)
+        self.builder.position_at_end(ask)
+        outer, routine.failed = routine.failed, after
+        met = self.emit(condition)
+        routine.failed = outer
+        self.builder.cbranch(met, seen, after)
+        self.builder.position_at_end(seen)
+        self.calls.see_premise(index)
+        self.builder.branch(after)
+        self.builder.position_at_end(after)
 
     def visit_inline(self, node: Inline) -> Value:
         return self.calls.inline(node)

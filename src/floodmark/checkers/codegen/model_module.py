@@ -27,7 +27,7 @@ from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.identity_key import MAX_KEYS, Itself
-from floodmark.compiler.ir import Action, Position, Predicate, Universe, walk
+from floodmark.compiler.ir import Action, Position, Predicate, PremiseSite, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program, expressions_of
 from floodmark.compiler.renaming import SymmetryProof
@@ -55,7 +55,7 @@ class Interface:
     actions: tuple[str, ...]
     state_predicates: tuple[str, ...]
     transition_predicates: tuple[str, ...]
-    premises: tuple[tuple[str, str, int], ...]
+    premises: tuple[tuple[str, PremiseSite], ...]
     most_successors: int
     unbounded: tuple[Position, ...] = ()
     """Where integers may outgrow a register because their bounds are unknown: a failure that CPython does not have."""
@@ -98,7 +98,7 @@ def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
     states, transitions = _of_states(program), _of_transitions(program)
     if len(states) > MAX_PREDICATES or len(transitions) > MAX_PREDICATES:
         raise ModelError(f"more than {MAX_PREDICATES} properties of one kind; split them between two specs")
-    premises = tuple((p.name, at.file, at.line) for p in [*states, *transitions] for at in p.premises)
+    premises = tuple((p.name, site) for p in [*states, *transitions] for site in p.premises)
     return Interface(
         layout,
         tuple(action.name for action in program.actions),

@@ -57,8 +57,13 @@ class Statements:
         self._loops: list[tuple[ir.Block, ir.Block]] = []
 
     def see_premise(self, index: int) -> None:
-        place = self.builder.gep(self.context, [const(self.first_premise + index)])
-        self.builder.store(const(1), place)
+        self.builder.store(const(1), self._premise(index))
+
+    def is_premise_seen(self, index: int) -> Value:
+        return self.builder.icmp_unsigned("!=", self.builder.load(self._premise(index)), const(0))
+
+    def _premise(self, index: int) -> Value:
+        return self.builder.gep(self.context, [const(self.first_premise + index)])
 
     def run(self, body: list[Stmt]) -> None:
         """Runs statements; leaves the builder at their end."""

@@ -19,7 +19,7 @@ from floodmark.checkers.report.outputs import Reports, report_options
 @click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")
 @click.option("--no-cache", is_flag=True, help="Neither uses cached verdicts nor caches new ones.")
 @report_options
-@engine_option(reference="it does not evaluate premises, which the lock records; use floodmark check")
+@engine_option(reference="it would take hours for what a gate checks; use floodmark check")
 @spark_option("master", "distribute", "partitions")
 @workers_option
 @click.option("--max-seconds", type=Seconds(),

@@ -85,7 +85,7 @@ def _figures(result: CheckResult) -> LockEntry:
     entry |= {"distinct": found.distinct, "generated": found.generated, "depth": found.depth, "digest": found.digest}
     if found.cut:
         entry["cut"] = found.cut
-    entry["vacuous"] = sorted(premise.property for premise in found.vacuous)
+    entry["vacuous"] = sorted({premise.property for premise in found.vacuous})
     entry["actions"] = dict(sorted(found.actions.items()))
     if found.liveness:
         entry["fairness"] = sorted(found.assumed)

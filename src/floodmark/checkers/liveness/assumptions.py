@@ -1,12 +1,13 @@
 """The fairness assumptions of a model, and the labels by which steps of a graph belong to them.
 
-An assumption is what is said of one action. Said of each choice of some parameters, it is as many constraints as there
-are choices, each with a label of its own; otherwise it is one. Label 0 is that of steps of which nothing is assumed.
+An assumption is what is said of one action. Said of each choice of some parameters, or of fields of theirs, it is as
+many constraints as there are choices, each with a label of its own; otherwise it is one. Label 0 is that of steps of
+which nothing is assumed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -16,7 +17,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.fairness import Fairness, declared_fairness
 from floodmark.language.model import Model
 from floodmark.language.reference import parameter_types
-from floodmark.language.types import Type
+from floodmark.language.types import RecordType, Type, UnionType, growing
 from floodmark.language.universe import universe
 
 MAX_LABELS = 4096
@@ -25,7 +26,10 @@ MAX_LABELS = 4096
 
 @dataclass(frozen=True)
 class Assumption:
-    """The fairness of one action; its labels are ``first`` and the ``count - 1`` after it."""
+    """The fairness of one action; its labels are ``first`` and the ``count - 1`` after it.
+
+    ``each`` has the parameters, or fields of parameters such as ``message.to``, whose choices are fair separately.
+    """
 
     action: str
     strong: bool
@@ -46,9 +50,12 @@ class Assumption:
 
     def label(self, arguments: Mapping[str, Any]) -> int:
         """The label of a step of the action."""
+        return self._label([_value(name, arguments) for name, _ in self.each])
+
+    def _label(self, values: Iterable[Any]) -> int:
         code = 0
-        for name, kind in self.each:
-            code = code << kind.bits | encode(kind, arguments[name])
+        for (_, kind), value in zip(self.each, values, strict=True):
+            code = code << kind.bits | encode(kind, value)
         return self.first + code
 
     def has(self, label: int) -> bool:
@@ -62,9 +69,7 @@ class Assumption:
             total *= kind.codes
         if total > most:
             return []
-        names = [name for name, _ in self.each]
-        values = [list(universe(kind)) for _, kind in self.each]
-        return [self.label(dict(zip(names, chosen, strict=True))) for chosen in product(*values)]
+        return [self._label(chosen) for chosen in product(*(list(universe(kind)) for _, kind in self.each))]
 
     def chosen(self, label: int) -> dict[str, Any]:
         """The choice of its parameters that a label stands for."""
@@ -111,15 +116,42 @@ def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None =
             continue
         kinds = parameter_types(model, method)
         code = method.__code__
-        for parameter in fairness.each:
-            if parameter not in kinds:
-                has = ", ".join(kinds) or "none"
-                message = f"{name} is fair for each {parameter}, which is no parameter of it; it has {has}"
-                raise ModelError(message, code.co_filename, code.co_firstlineno)
-        assumption = Assumption(name, fairness.strong, tuple((each, kinds[each]) for each in fairness.each), first)
+        each = []
+        for path in fairness.each:
+            try:
+                each.append((path, _type_of(path, kinds)))
+            except ModelError as error:
+                message = f"{name} is fair for each {path}, {error.message}"
+                raise ModelError(message, code.co_filename, code.co_firstlineno) from None
+        assumption = Assumption(name, fairness.strong, tuple(each), first)
         first += assumption.count
         if first > MAX_LABELS:
             message = f"{name} would be fair in more than {MAX_LABELS} ways, one for each choice; choose fewer"
             raise ModelError(message, code.co_filename, code.co_firstlineno)
         found[name] = assumption
     return Assumptions(found)
+
+
+def _type_of(path: str, kinds: Mapping[str, Type]) -> Type:
+    """The type of a parameter, or of a field that every value of a parameter has. Raises ModelError for another path:
+    a label is that of every step, so finding it must not fail."""
+    parameter, *fields = path.split(".")
+    if parameter not in kinds:
+        raise ModelError(f"which is no parameter of it; it has {', '.join(kinds) or 'none'}")
+    kind, so_far = kinds[parameter], parameter
+    for field in fields:
+        has = dict(kind.fields) if isinstance(kind, RecordType) else {}
+        if field not in has or (isinstance(kind, UnionType) and not kind.is_common(field)):
+            raise ModelError(f"but {so_far} is {kind}, of which not every value has a field {field!r}")
+        kind, so_far = has[field], f"{so_far}.{field}"
+    if fields and any(growing(kind)):
+        raise ModelError(f"but {so_far} has no capacity")
+    return kind
+
+
+def _value(path: str, arguments: Mapping[str, Any]) -> Any:
+    parameter, *fields = path.split(".")
+    value = arguments[parameter]
+    for field in fields:
+        value = getattr(value, field)
+    return value

@@ -23,11 +23,12 @@ from floodmark.checkers.codegen.statements import Statements
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
-from floodmark.compiler.ir import Action
+from floodmark.compiler.ir import Action, Expr, Field
 from floodmark.compiler.program import Program, read_action, read_predicate
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
 from floodmark.language.model import Model
+from floodmark.language.types import RecordType
 
 MORE = 2
 """Words of a row behind those of the state."""
@@ -117,9 +118,13 @@ class _LabelledParts(_ProgramParts):
         label: Value = const(0)
         if assumption is not None:
             parameters = {parameter.name: parameter for parameter in action.parameters}
-            for each, kind in assumption.each:
-                parameter = parameters[each]
-                encoded = code_of(builder, parameter.type, builder.load(code.routine.variable(parameter)))
+            for path, kind in assumption.each:
+                parameter, *fields = path.split(".")
+                chosen: Expr = parameters[parameter]
+                for field in fields:
+                    assert isinstance(chosen.type, RecordType)
+                    chosen = Field(dict(chosen.type.fields)[field], chosen.at, chosen, field)
+                encoded = code_of(builder, chosen.type, code.expressions.emit(chosen))
                 label = builder.or_(builder.shl(label, const(kind.bits)), resize(builder, encoded, I64))
             label = builder.add(label, const(assumption.first))
         edge = builder.shl(label, const(LABEL_SHIFT))

@@ -254,7 +254,9 @@ class WitnessRuns:
                 add(label, self._boundaries() if not within_boundary(self.model, after) else frozenset())
         for name, action in self.beyond.items():
             assumption = self.assumptions.by_action.get(name)
-            more = assumption is not None and any(each in action.loose for each, _ in assumption.each)
+            more = assumption is not None and any(
+                each.partition(".")[0] in action.loose for each, _ in assumption.each
+            )
             for open_step in self._open_steps(name, action, state):
                 if assumption is not None and more:
                     add(-assumption.first, action.ruled_out_by)

@@ -145,7 +145,7 @@ def _noticed(result: CheckResult) -> str | None:
     for name in result.idle_actions():
         return f"{name} never fires"
     for premise in result.vacuous_premises():
-        return f"the premise of {premise.property} is never true"
+        return f"{premise.property}: {premise.said}"
     return None
 
 

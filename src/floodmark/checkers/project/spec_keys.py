@@ -142,7 +142,8 @@ SIMULATE: Sequence[Key] = (
 )
 FAIRNESS: Sequence[Key] = (
     Key("strong", FLAG, "Strong fairness instead of weak.", "`false`"),
-    Key("each", NAME_OR_NAMES, "Parameters of the action: each choice of them is fair separately."),
+    Key("each", NAME_OR_NAMES, "Parameters of the action, or their fields such as `message.to`: each choice is fair "
+        "separately."),
 )
 BELONGS = Key("rows", NAME_OR_NAMES, "The rows of the spec to which it belongs, if the spec has `[[row]]` tables.",
               "the first row")

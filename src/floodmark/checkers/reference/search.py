@@ -18,6 +18,7 @@ from typing import Any
 
 from floodmark.checkers.liveness import check
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.reference.premises import Asked, premises_of
 from floodmark.checkers.resources import CommandMemory
 from floodmark.checkers.search_result import (
     Options,
@@ -104,6 +105,7 @@ class _ReferenceSearch:
     parents: dict[State, State | None] = field(default_factory=dict)
     outside: set[State] = field(default_factory=set)
     representatives: dict[State, State] = field(default_factory=dict)
+    unmet: dict[str, list[Asked]] = field(default_factory=dict)
     found: SearchResult = field(default_factory=lambda: SearchResult(engine="reference"))
 
     def run(self) -> SearchResult:
@@ -113,6 +115,8 @@ class _ReferenceSearch:
             for method in type(self.model).methods(kind).values():
                 reference.parameter_types(self.model, method)  # refuses types before anything runs
         self._take_widths(FIRST_WIDTHS)
+        read = sized(self.model, FIRST_WIDTHS)
+        self.unmet = {prop.name: premises_of(read, prop) for prop in self.properties}
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
         self.found.actions = dict.fromkeys(type(self.model).methods("action"), 0)
         try:
@@ -168,6 +172,9 @@ class _ReferenceSearch:
             self._report(len(frontier))
             frontier = self._next_level(frontier)
         self.found.complete = not self.found.violations
+        if self.found.complete:
+            in_order = sorted(self.properties, key=lambda prop: prop.kind == "transition")
+            self.found.vacuous = [asked.premise for prop in in_order for asked in self.unmet[prop.name]]
 
     def _initial_level(self) -> list[State]:
         level: list[State] = []
@@ -243,6 +250,7 @@ class _ReferenceSearch:
         for prop in self.properties:
             if prop.kind == "transition":
                 continue
+            self._ask_premises(prop, state)
             try:
                 true = reference.holds(self.model, prop.function, state)
             except SourceError as error:
@@ -256,11 +264,16 @@ class _ReferenceSearch:
     def _check_step(self, old: State, step: Step, new: State) -> None:
         for prop in self.properties:
             if prop.kind == "transition":
+                self._ask_premises(prop, old, new)
                 try:
                     if not reference.holds(self.model, prop.function, old, new):
                         self._violate("transition", prop.name, self._trace_over(old, step))
                 except SourceError as error:
                     self._violate("error", prop.name, self._trace_over(old, step), error)
+
+    def _ask_premises(self, prop: Property, *states: State) -> None:
+        if self.unmet[prop.name]:
+            self.unmet[prop.name] = [it for it in self.unmet[prop.name] if not it.is_met(self.model, *states)]
 
     def _violate(
         self,

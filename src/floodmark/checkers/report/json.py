@@ -81,7 +81,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "invariant_files": list(result.invariant_files),
         "reached": sorted(found.reached),
         "unreached": list(result.unreached),
-        "vacuous": [{"property": it.property, "file": it.file, "line": it.line} for it in found.vacuous],
+        "vacuous": [asdict(it) for it in found.vacuous],
         "values_seen": found.values_seen,
         "sizes": found.sizes,
         "widths": found.widths,

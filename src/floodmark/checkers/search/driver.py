@@ -401,7 +401,9 @@ class Search:
         if found.complete:
             seen = counters[first : first + len(self.interface.premises)]
             found.vacuous = [
-                Premise(*premise) for premise, times in zip(self.interface.premises, seen, strict=True) if not times
+                Premise(name, site.at.file, site.at.line, site.said)
+                for (name, site), times in zip(self.interface.premises, seen, strict=True)
+                if not times
             ]
             if found.distinct <= COUNTED_STATES and not self.options.symmetry:
                 found.values_seen = self.store.values_seen(self.budget)

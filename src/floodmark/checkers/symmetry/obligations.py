@@ -148,7 +148,12 @@ class _Judged(StatementEvaluator):
         self.holds = conj((self.truth, negation(self.failed)))
 
     def visit_witness(self, node: Witness) -> Truth:
-        self.met[node.index] = disj((self.met[node.index], self.reached()))
+        met = self.reached()
+        if node.condition is not None:
+            met, already = conj((met, self.evaluate(node.condition))), len(self.failures)
+            met = conj((met, *(negation(bad) for _, bad in self.failures[already:])))
+            del self.failures[already:]
+        self.met[node.index] = disj((self.met[node.index], met))
         return super().visit_witness(node)
 
     def premises_beside(self, other: _Judged) -> list[tuple[Truth, Truth]]:

@@ -120,6 +120,9 @@ def _helpers(model: Model, prop: Property, ranks: Ranks, assumptions: Assumption
         for name in it.chosen:
             known(name, parameter_types(model, actions[it.action]), "parameter", prop.file, prop.line)
         for name, _ in assumption.each:
+            if "." in name:
+                message = f"{it.action} is fair for each {name}, and a ranking is helped only for each parameter"
+                raise SourceError(f"{message}: {name.partition('.')[0]}", prop.file, prop.line)
             if name not in it.chosen:
                 message = f"{it.action} is fair for each {name}; say which one helps: "
                 message += f'helper("{it.action}", {name}=...), with a function of the model'

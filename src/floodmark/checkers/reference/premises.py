@@ -1,0 +1,150 @@
+"""The premises of a property, asked of states by CPython: the meaning of ``floodmark.compiler.premises``.
+
+Which premises there are is what the compiler reads; whether one is met is a question to the source. The property's
+function is rewritten so that it returns whether the premise is met, and runs as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import Premise
+from floodmark.compiler.ir import PremiseSite
+from floodmark.compiler.premises import Span, span
+from floodmark.compiler.program import read_predicate
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.source import changed, source_of
+from floodmark.language.values import implies
+
+_FOLLOWED = "(followed)"
+"""A name that no model has: of the function that asks a helper instead of calling it."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A premise of a property, and the function that says of a state, or of two, whether it is met."""
+
+    premise: Premise
+    function: Callable[..., bool]
+
+    def is_met(self, model: Model, *states: State) -> bool:
+        """Whether the premise is true; one that cannot be evaluated is not."""
+        try:
+            return reference.holds(model, self.function, *states)
+        except SourceError:
+            return False
+
+
+def premises_of(model: Model, prop: Property) -> list[Asked]:
+    """The premises of a property; none of one that the compiler does not read."""
+    try:
+        sites = read_predicate(model, prop.name, prop.function).premises
+    except SourceError:
+        return []
+    return [_asked(prop, site) for site in sites]
+
+
+def _asked(prop: Property, site: PremiseSite) -> Asked:
+    premise = Premise(prop.name, site.at.file, site.at.line, site.said)
+    return Asked(premise, _Question(prop.function, site.steps, site.part).function())
+
+
+@dataclass(frozen=True)
+class _Question:
+    """Whether a premise is met when ``called`` runs. It is the last of ``steps``; the others are calls on the way."""
+
+    called: Callable[..., Any]
+    steps: Sequence[Span]
+    part: int
+
+    def function(self) -> Callable[..., bool]:
+        source = source_of(self.called)
+        return changed(self.called, list(self._block(source.body)), {_FOLLOWED: self._followed})
+
+    def _followed(self, function: Any) -> Callable[..., bool]:
+        """What is called instead of a helper: the same question about the rest of the steps."""
+        plain = getattr(function, "__func__", function)
+        asked = _Question(plain, self.steps[1:], self.part).function()
+        return asked.__get__(function.__self__) if hasattr(function, "__self__") else asked
+
+    def _block(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements, where each ``return`` returns whether the premise is met in what it returned."""
+        for node in body:
+            match node:
+                case ast.Return(value=value):
+                    answer: ast.expr | None = None
+                    if span(node) == self.steps[0]:
+                        answer = ast.Constant(True)
+                    elif value is not None:
+                        answer = self._within(value)
+                    yield ast.Return(ast.Constant(False) if answer is None else _not(_not(answer)))
+                case ast.If(test=test, body=then, orelse=otherwise):
+                    yield ast.If(test, list(self._block(then)), list(self._block(otherwise)))
+                case ast.For(target=target, iter=over, body=inner):
+                    yield ast.For(target, over, list(self._block(inner)), [])
+                case _:
+                    yield node
+
+    def _within(self, node: ast.expr) -> ast.expr | None:
+        """Whether the premise is met in an expression; None where it is somewhere else."""
+        if span(node) == self.steps[0] and (found := self._here(node)) is not None:
+            return found
+        match node:
+            case ast.BoolOp(op=op, values=parts):
+                for index, part in enumerate(parts):
+                    if (found := self._within(part)) is not None:
+                        before = parts[:index] if isinstance(op, ast.And) else [_not(one) for one in parts[:index]]
+                        return _and([*before, found])
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                for chosen, part in ((test, body), (_not(test), orelse)):
+                    if (found := self._within(part)) is not None:
+                        return _and([chosen, found])
+            case ast.Call(func=ast.Name() as named, args=[_, conclusion]) if self._means(named) is implies:
+                return self._within(conclusion)
+            case ast.Call(func=ast.Name() as named, args=[loop]) if self._means(named) is all:
+                if isinstance(loop, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+                    found = self._within(loop.elt)
+                    return None if found is None else _some(found, loop.generators)
+        return None
+
+    def _here(self, node: ast.expr) -> ast.expr | None:
+        """The condition that an expression asks, if it is of the kind of the last step; of another one, the call."""
+        match node:
+            case ast.Call() if len(self.steps) > 1:
+                asked = ast.Call(ast.Name(_FOLLOWED, ast.Load()), [node.func], [])
+                return ast.Call(asked, node.args, node.keywords)
+            case ast.BoolOp(op=ast.Or(), values=[*earlier, _]):
+                return _and([_not(one) for one in earlier])
+            case ast.IfExp(test=test):
+                return test if self.part else _not(test)
+            case ast.Call(func=ast.Name() as named, args=[premise, _]) if self._means(named) is implies:
+                return premise
+            case ast.Call(func=ast.Name() as named, args=[loop]) if self._means(named) is all:
+                if isinstance(loop, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+                    return _some(ast.Constant(True), loop.generators)
+                each = ast.comprehension(ast.Name("_", ast.Store()), loop, [], 0)
+                return _some(ast.Constant(True), [each])
+        return None
+
+    def _means(self, name: ast.Name) -> Any:
+        names = self.called.__globals__
+        return names.get(name.id, getattr(builtins, name.id, None))
+
+
+def _not(node: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.Not(), node)
+
+
+def _and(parts: list[ast.expr]) -> ast.expr:
+    return parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), parts)
+
+
+def _some(element: ast.expr, loops: list[ast.comprehension]) -> ast.expr:
+    return ast.Call(ast.Name("any", ast.Load()), [ast.GeneratorExp(element, loops)], [])

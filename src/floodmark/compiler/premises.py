@@ -1,0 +1,289 @@
+"""The premises of a property, by which one that says nothing is noticed.
+
+A premise is what a property asks before it says anything: the first argument of ``implies``, the ``if`` of an
+``all(...)``, what stands before the last operand of an ``or``, the test of an ``if``. It is met in a state if it is
+true there. Evaluation gets to it as CPython does, with two differences: of an ``all``, every element is asked, also
+after one that is false, so that no order of elements matters; and a premise that cannot be evaluated is not true. Since
+CPython evaluates both arguments of ``implies``, a premise inside a conclusion is met whether or not the outer premise
+is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from floodmark.compiler.failures import can_fail
+from floodmark.compiler.ir import (
+    BOOL,
+    And,
+    Choose,
+    Const,
+    Expr,
+    For,
+    Generator,
+    If,
+    Implies,
+    Inline,
+    Local,
+    Not,
+    Or,
+    PremiseSite,
+    Reduce,
+    Return,
+    Stmt,
+    Universe,
+    Witness,
+)
+
+Span = tuple[int, int, int, int]
+_MAX_TEXT = 100
+
+
+def span(node: ast.expr | ast.stmt) -> Span:
+    """Where a syntax tree node begins and ends, which tells it from the others of its function."""
+    return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the source of a property has in the place of a node of the graph: the syntax tree, and the calls of helpers
+    around it, the outermost first. The node itself is kept so that no other one gets its identity."""
+
+    node: Expr | Return
+    tree: ast.expr | ast.Return
+    calls: tuple[ast.Call, ...]
+
+
+class Premises:
+    """Notes in the graph of a property where its premises come true.
+
+    ``found`` are the premises, by the numbers that the Witness nodes have. Where the property's value has to be true,
+    a premise is noted on the way: evaluation gets there if and only if it is met, as every element of an ``all`` is
+    evaluated until the property is false. The rest, inside the conclusion of an ``implies`` and in all operands of an
+    ``or`` but the last, is asked beside the property.
+    """
+
+    def __init__(self, written: dict[int, Written]) -> None:
+        self.found: list[PremiseSite] = []
+        self._written = written
+
+    def mark(self, value: Expr) -> Expr:
+        """A value that has to be true, with its premises noted."""
+        source = self._source(value)
+        match value:
+            case And():
+                value.operands = [self.mark(operand) for operand in value.operands]
+            case Or(operands=[*earlier, last]) if source is not None:
+                asked = list(self._of_operands(earlier, Or))
+                value.operands[-1] = self._noted(self._of_or(value, source), self.mark(last), last)
+                return _beside(value, asked)
+            case Implies(premise=premise, conclusion=conclusion) if source is not None:
+                return self._implication(value, premise, conclusion, source)
+            case Reduce(kind="all", generators=generators) if source is not None:
+                body = self.mark(value.body)
+                value.body = body if _is_never_empty(generators) else self._noted(self._of_all(value, source), body)
+            case Choose() if source is not None:
+                value.then = self._noted(self._of_test(value, source, True), self.mark(value.then), value.then)
+                value.otherwise = self._noted(
+                    self._of_test(value, source, False), self.mark(value.otherwise), value.otherwise
+                )
+            case Inline(body=body, result=Local()):
+                self.mark_returns(body)
+        return value
+
+    def mark_returns(self, body: list[Stmt]) -> None:
+        """Notes the premises of what a function returns, which has to be true."""
+        returns = list(_returns(body))
+        for each in returns:
+            if each.value is not None and not isinstance(each.value, Const):
+                value = self.mark(each.value)
+                each.value = value if len(returns) == 1 else self._noted(self._of_return(each), value)
+
+    def _implication(self, value: Implies, premise: Expr, conclusion: Expr, source: Written) -> Expr:
+        """A conclusion that cannot fail is evaluated only where the premise is true, which saves time."""
+        site = self._of_implies(value, source)
+        asked = list(self._inside(conclusion))
+        if can_fail(conclusion):
+            met = self._noted(site, Const(BOOL, value.at, True), conclusion)
+            value.premise = And(BOOL, value.at, [premise, met])
+            return _beside(value, asked)
+        unmet = Not(BOOL, premise.at, premise)
+        return _beside(Or(BOOL, value.at, [unmet, self._noted(site, conclusion, conclusion)]), asked)
+
+    # Premises that are asked beside the property: each with the condition under which it is met.
+
+    def _inside(self, value: Expr) -> Iterator[tuple[int, Expr]]:
+        source, at = self._source(value), value.at
+        match value:
+            case And(operands=operands):
+                yield from self._of_operands(operands, And)
+            case Or(operands=[*earlier, last] as operands) if source is not None:
+                if not isinstance(last, Const):
+                    yield self._number(self._of_or(value, source)), Not(BOOL, at, _joined(Or, earlier))
+                yield from self._of_operands(operands, Or)
+            case Implies(premise=premise, conclusion=conclusion) if source is not None:
+                if not isinstance(conclusion, Const):
+                    yield self._number(self._of_implies(value, source)), premise
+                yield from self._inside(conclusion)
+            case Reduce(kind="all", generators=generators, body=body) if source is not None:
+                true: Expr = Const(BOOL, at, True)
+                own = [] if _is_never_empty(generators) else [(self._number(self._of_all(value, source)), true)]
+                for number, condition in [*own, *self._inside(body)]:
+                    yield number, Reduce(BOOL, at, "any", generators, condition)
+            case Choose(condition=condition, then=then, otherwise=otherwise) if source is not None:
+                for taken, branch in ((True, then), (False, otherwise)):
+                    if not isinstance(branch, Const):
+                        chosen = condition if taken else Not(BOOL, condition.at, condition)
+                        yield self._number(self._of_test(value, source, taken)), chosen
+                        for number, inner in self._inside(branch):
+                            yield number, And(BOOL, at, [chosen, inner])
+            case Inline(body=body, result=Local() as result):
+                yield from self._of_function(value, body, result)
+
+    def _of_operands(self, operands: list[Expr], kind: type[And | Or]) -> Iterator[tuple[int, Expr]]:
+        """The premises in operands, each met only where evaluation gets to its operand."""
+        for index, operand in enumerate(operands):
+            for number, condition in self._inside(operand):
+                if not index:
+                    yield number, condition
+                    continue
+                before = _joined(kind, operands[:index])
+                before = before if kind is And else Not(BOOL, before.at, before)
+                yield number, And(BOOL, operand.at, [before, condition])
+
+    def _of_function(self, call: Inline, body: list[Stmt], result: Local) -> Iterator[tuple[int, Expr]]:
+        """The premises in what a function returns: its statements, with a return of the condition in each place."""
+        returns = list(_returns(body))
+        for each in returns:
+            if each.value is None or isinstance(each.value, Const):
+                continue
+            asked = list(self._inside(each.value))
+            if len(returns) > 1:
+                asked.append((self._number(self._of_return(each)), Const(BOOL, each.at, True)))
+            for number, condition in asked:
+                yield number, Inline(BOOL, call.at, list(_returning(body, each, condition)), result)
+
+    # What a premise is called.
+
+    def _noted(self, site: PremiseSite, value: Expr, meant: Expr | None = None) -> Expr:
+        """``value``, whose evaluation shows that a premise is met. One without a conclusion to speak of has none."""
+        if isinstance(meant, Const):
+            return value
+        return Witness(BOOL, value.at, self._number(site), value)
+
+    def _number(self, site: PremiseSite) -> int:
+        self.found.append(site)
+        return len(self.found) - 1
+
+    def _source(self, value: Expr | Return) -> Written | None:
+        return self._written.get(id(value))
+
+    def _site(self, value: Expr | Return, source: Written, part: int, said: str) -> PremiseSite:
+        steps = (*map(span, source.calls), span(source.tree))
+        within = f", in {_short(source.calls[-1])}," if source.calls else ""
+        return PremiseSite(value.at, said.format(within), steps, part)
+
+    def _of_or(self, value: Or, source: Written) -> PremiseSite:
+        assert isinstance(source.tree, ast.BoolOp)
+        earlier = source.tree.values[:-1]
+        asked = _negated(earlier[0] if len(earlier) == 1 else ast.BoolOp(ast.Or(), earlier))
+        return self._site(value, source, 0, _never_true(asked))
+
+    def _of_implies(self, value: Implies, source: Written) -> PremiseSite:
+        assert isinstance(source.tree, ast.Call)
+        return replace(self._site(value, source, 0, _never_true(source.tree.args[0])), at=value.premise.at)
+
+    def _of_all(self, value: Reduce, source: Written) -> PremiseSite:
+        assert isinstance(source.tree, ast.Call)
+        match source.tree.args[0]:
+            case ast.GeneratorExp(generators=loops) | ast.ListComp(generators=loops) | ast.SetComp(generators=loops):
+                conditions = [condition for loop in loops for condition in loop.ifs]
+                if conditions:
+                    asked = conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.And(), conditions)
+                    return self._site(value, source, 0, _never_true(asked))
+                over = loops[-1].iter
+            case other:
+                over = other
+        said = _escaped(_short(over))
+        return self._site(value, source, 0, f"it asks something of each element of {said}{{}} and there is none")
+
+    def _of_test(self, value: Choose, source: Written, taken: bool) -> PremiseSite:
+        assert isinstance(source.tree, ast.IfExp)
+        asked = source.tree.test if taken else _negated(source.tree.test)
+        return self._site(value, source, int(taken), _never_true(asked))
+
+    def _of_return(self, value: Return) -> PremiseSite:
+        source = self._source(value)
+        assert source is not None
+        return self._site(value, source, 0, f"{_escaped(_short(source.tree))}{{}} is never reached")
+
+
+def _never_true(asked: ast.expr) -> str:
+    return f"its premise {_escaped(_short(asked))}{{}} is never true"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _short(tree: ast.AST) -> str:
+    text = ast.unparse(tree)
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 4]} ..."
+
+
+def _negated(tree: ast.expr) -> ast.expr:
+    match tree:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+        case ast.Compare(left=left, ops=[ast.In()], comparators=right):
+            return ast.Compare(left, [ast.NotIn()], right)
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=right):
+            return ast.Compare(left, [ast.IsNot()], right)
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=right):
+            return ast.Compare(left, [ast.NotEq()], right)
+    return ast.UnaryOp(ast.Not(), tree)
+
+
+def _is_never_empty(generators: list[Generator]) -> bool:
+    """Whether loops always have an element: each runs over all values of a type, without an ``if``."""
+    return all(isinstance(each.domain, Universe) and not each.conditions for each in generators)
+
+
+def _joined(kind: type[And | Or], operands: list[Expr]) -> Expr:
+    return operands[0] if len(operands) == 1 else kind(BOOL, operands[0].at, operands)
+
+
+def _beside(value: Expr, asked: list[tuple[int, Expr]]) -> Expr:
+    """``value``, before which premises are asked."""
+    for number, condition in reversed(asked):
+        value = Witness(BOOL, value.at, number, value, condition)
+    return value
+
+
+def _returns(body: list[Stmt]) -> Iterator[Return]:
+    for statement in body:
+        match statement:
+            case Return():
+                yield statement
+            case If(then=then, otherwise=otherwise):
+                yield from _returns([*then, *otherwise])
+            case For(body=inner):
+                yield from _returns(inner)
+
+
+def _returning(body: list[Stmt], chosen: Return, value: Expr) -> Iterator[Stmt]:
+    """A copy of statements in which one return has another value, and all others return False."""
+    for statement in body:
+        match statement:
+            case Return(into=into):
+                false = Const(BOOL, statement.at, False)
+                yield Return(statement.at, value if statement is chosen else false, into)
+            case If(condition=condition, then=then, otherwise=otherwise):
+                branches = (list(_returning(branch, chosen, value)) for branch in (then, otherwise))
+                yield If(statement.at, condition, *branches)
+            case For(variable=variable, domain=domain, body=inner):
+                yield For(statement.at, variable, domain, list(_returning(inner, chosen, value)))
+            case _:
+                yield statement
