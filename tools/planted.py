@@ -1,8 +1,9 @@
 """Plants mistakes in the compiler and the engines, one at a time, and reports those that the tests do not notice.
 
-    python -m tools.planted learn                        measures once which default test runs which line
+    python -m tools.planted learn                        measures which default test runs which line, by folders
     python -m tools.planted try --seconds 10             tries the campaign's sample, or goes on with it
     python -m tools.planted notice TEST NAME             tries one of the survivors with a test that was added for it
+    python -m tools.planted thought                      tries those that somebody thought of, each with its test
     python -m tools.planted report                       lists the survivors, and those without a reason
 
 A mistake is tried in a copy of the repository. The tests that run its line are run until one fails, or until they took
@@ -10,7 +11,8 @@ A mistake is tried in a copy of the repository. The tests that run its line are 
 the tests that import its module, or that run what imports it, are run. A test that also fails without the mistake says
 nothing and is left out. What became of a mistake is kept in ``tools/planted.csv``.
 
-``tools/planted.toml`` gives a reason for each survivor that no test has to notice. Why not mutmut or cosmic-ray: the
+``tools/planted.toml`` gives a reason for each survivor that no test has to notice. ``tools/thought.toml`` has mistakes
+that nobody drew: people thought of them when they looked for wrong verdicts. Why not mutmut or cosmic-ray: the
 former puts all mutants of a function into one source with a switch, but compiled loops and caches depend on the source;
 the latter runs one fixed set of tests for each mutant, in the only copy of the sources.
 """
@@ -43,11 +45,12 @@ from benchmarks.results import section
 from floodmark.checkers.processes import run_each
 from floodmark.checkers.resources import cores
 from tools.forked_pytest import Answer, ForkedPytest
-from tools.planting import Mistake, of_folder
+from tools.planting import BY_THOUGHT, Mistake, mistake_of_text, of_folder
 from tools.reloading import outermost
 
 ROOT = Path(__file__).parent.parent
 REASONS = Path(__file__).with_suffix(".toml")
+THOUGHT = Path(__file__).with_name("thought.toml")
 FOLDERS = ("src/floodmark/language", "src/floodmark/compiler", "src/floodmark/checkers")
 """Where mistakes are planted unless it is said."""
 
@@ -116,9 +119,26 @@ patch = subprocess
 """
 
 
-def learn(into: Path, tests: Sequence[str]) -> None:
-    """Runs tests, measured; keeps what they run and how long they take. A test that fails says nothing of lines."""
+def learn(into: Path, places: Sequence[str]) -> None:
+    """Runs the tests of one folder after the other, measured, and adds what they run and how long they take to what is
+    kept of other folders. A test that fails says nothing of lines."""
     into.mkdir(parents=True, exist_ok=True)
+    every = sorted({path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/*/test_*.py")})
+    for place in places or every:
+        before = knowledge(into)
+        lines, seconds = _measured([place])
+        learned = {file: _joined(before.lines.get(file, {}), lines.get(file, {})) for file in {*before.lines, *lines}}
+        known = {"lines": learned, "seconds": {**before.seconds, **seconds}}
+        (into / "known.json").write_text(json.dumps(known))
+
+
+def _joined(one: Mapping[int, Sequence[str]], other: Mapping[int, Sequence[str]]) -> dict[int, list[str]]:
+    """The tests of each line, from two runs."""
+    return {line: sorted({*one.get(line, ()), *other.get(line, ())}) for line in {*one, *other}}
+
+
+def _measured(tests: Sequence[str]) -> tuple[dict[str, dict[int, list[str]]], dict[str, float]]:
+    """Which tests run each line of a file, and the seconds of each test."""
     with tempfile.TemporaryDirectory() as folder:
         rc, times = Path(folder) / "rc", Path(folder) / "times.xml"
         rc.write_text(_RC.format(sources="src", data=Path(folder) / "data"))
@@ -126,10 +146,10 @@ def learn(into: Path, tests: Sequence[str]) -> None:
         subprocess.run([*run, *tests], cwd=ROOT, check=False)
         subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={rc}"], cwd=ROOT, check=True)
         seconds = _seconds(times)
-        known = {"lines": _lines(Path(folder) / "data", seconds), "seconds": seconds}
-    if not known["lines"]:
+        lines = _lines(Path(folder) / "data", seconds)
+    if not lines:
         raise SystemExit("the tests ran unmeasured: coverage does not start in new processes of this environment")
-    (into / "known.json").write_text(json.dumps(known))
+    return lines, seconds
 
 
 def _seconds(times: Path) -> dict[str, float]:
@@ -427,6 +447,40 @@ def try_all(every: Sequence[Mistake], known: Knowledge, most: float, jobs: int) 
         yield found
 
 
+@dataclass(frozen=True)
+class Thought:
+    """A mistake that somebody thought of: the ``test`` that notices it, or the ``reason`` why none has to."""
+
+    about: str
+    mistake: Mistake
+    test: str
+    reason: str
+
+
+def thought() -> list[Thought]:
+    """The mistakes that people thought of. Raises ValueError where the text that one of them changes is gone."""
+    return [
+        Thought(it["about"], mistake_of_text(it["file"], (ROOT / it["file"]).read_bytes(), it["old"], it["new"]),
+                it.get("test", ""), it.get("reason", ""))
+        for it in tomllib.loads(THOUGHT.read_text())["mistakes"]
+    ]
+
+
+def try_thought() -> Iterator[Entry]:
+    """Tries each mistake that somebody thought of with its test, and keeps what became of it."""
+    wanted = [it for it in thought() if it.test]
+    lines: dict[str, dict[int, list[str]]] = defaultdict(dict)
+    for it in wanted:
+        lines[it.mistake.file][it.mistake.line] = [it.test]
+    files = sorted({it.test.partition("::")[0] for it in wanted})
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(Path(folder), Knowledge(lines, {it.test: 60.0 for it in wanted}), files)
+        for it in wanted:
+            found = copy.attempt(it.mistake, 600.0)
+            keep(found)
+            yield found
+
+
 def notice(test: str, names: Sequence[str]) -> Iterator[Entry]:
     """Tries mistakes with one test that was added for them, and keeps those that it notices."""
     wanted = [mistake for mistake in of_folder(ROOT, FOLDERS) if mistake.name in names]
@@ -466,10 +520,14 @@ def explained(rows: Iterable[Entry]) -> dict[tuple[str, str, str], str]:
             if not row.is_settled and (row.name in known or row.identity in present)}
 
 
+def _drawn_rows() -> list[Entry]:
+    return [row for row in record().values() if row.kind != BY_THOUGHT]
+
+
 def report() -> Iterator[str]:
     """Each survivor with its reason, and how many were noticed."""
     present = {mistake.name for mistake in of_folder(ROOT, FOLDERS)}
-    rows = record().values()
+    rows = _drawn_rows()
     reason = explained(rows)
     for entry in sorted(rows, key=lambda it: (it.file, it.where, it.change)):
         if not entry.is_settled:
@@ -486,10 +544,11 @@ _COLUMNS = (NOTICED, SINCE, LATE, GONE, "explained", "open")
 
 def table() -> list[str]:
     """What became of the mistakes that were tried, by room and by kind, for benchmarks/RESULTS.md."""
-    reason = explained(record().values())
+    rows = _drawn_rows()
+    reason = explained(rows)
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for entry in record().values():
+    for entry in rows:
         fate = entry.fate if entry.is_settled else "explained" if entry.identity in reason else "open"
         rooms[str(Path(entry.file).parent).removeprefix("src/")][fate] += 1
         kinds[entry.kind][fate] += 1
@@ -507,7 +566,22 @@ def table() -> list[str]:
         lines += ["", f"| {title} | tried | {' | '.join(_COLUMNS)} |", "|---" * (len(_COLUMNS) + 2) + "|"]
         for name, fates in sorted(counted.items()):
             lines.append(f"| {name} | {fates.total()} | {' | '.join(str(fates[fate]) for fate in _COLUMNS)} |")
-    return lines
+    return [*lines, *_of_thought()]
+
+
+def _of_thought() -> Iterator[str]:
+    """What became of the mistakes that somebody thought of when they were last tried."""
+    rows = {(row.where, row.change): row for row in record().values() if row.kind == BY_THOUGHT}
+    every = thought()
+    found = [rows.get((it.mistake.where, it.mistake.change)) for it in every]
+    noticed = sum(row is not None and row.is_settled for row in found)
+    explained = sum(1 for it in every if it.reason)
+    yield from ("", f"Of {len(every)} more, which somebody thought of who looked for wrong verdicts, the test that is "
+                    f"named notices {noticed}; {explained} change nothing (`python -m tools.planted thought`).", "")
+    yield from ("| mistake | file | noticed by |", "|---|---|---|")
+    for it, row in zip(every, found, strict=True):
+        by = f"`{row.by.partition('::')[2]}`" if row is not None and row.is_settled else it.reason or "nothing yet"
+        yield f"| {it.about} | `{it.mistake.file.removeprefix('src/floodmark/')}` | {by} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -515,7 +589,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "planted", help="where what is learned is kept")
     commands = parser.add_subparsers(dest="command", required=True)
     learning = commands.add_parser("learn")
-    learning.add_argument("tests", nargs="*", help="the tests to learn of; all that run by default")
+    learning.add_argument("tests", nargs="*", help="the tests to learn of; those of all folders by default")
     trying = commands.add_parser("try")
     trying.add_argument("places", nargs="*", default=list(FOLDERS), help="folders and files")
     trying.add_argument("--sample", type=int, default=COUNT, help="so many mistakes, chosen by --seed")
@@ -525,6 +599,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     noticing = commands.add_parser("notice")
     noticing.add_argument("test")
     noticing.add_argument("mistakes", nargs="+", help="their names")
+    commands.add_parser("thought")
     reporting = commands.add_parser("report")
     reporting.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
     asked = parser.parse_args(arguments)
@@ -538,6 +613,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.command == "notice":
         for entry in notice(asked.test, asked.mistakes):
             print(f"{entry.fate:<9} {entry.taken:>6} s  {entry.name}", flush=True)
+    if asked.command == "thought":
+        for entry in try_thought():
+            print(f"{entry.fate:<9} {entry.taken:>6} s  {entry.name}  {entry.by}", flush=True)
     if asked.command == "report":
         for line in report():
             print(line)

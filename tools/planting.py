@@ -37,6 +37,8 @@ _NAMES = {
     "shifted_left": "shifted_right", "shifted_right": "shifted_left", "conj": "disj", "disj": "conj",
     "low": "high", "high": "low", "left": "right", "right": "left", "then": "otherwise", "otherwise": "then",
 }
+BY_THOUGHT = "thought"
+"""The kind of the mistakes that nobody draws: people think of them."""
 _LEAVES = ast.Return | ast.Raise | ast.Break | ast.Continue
 _CHOICES = {"select", "either", "cbranch"}
 """Calls that choose between their last two arguments."""
@@ -82,6 +84,25 @@ def mistakes(file: str, source: bytes) -> list[Mistake]:
             replace(mistake, number=seen[mistake.name])
         )
     return found
+
+
+def mistake_of_text(file: str, source: bytes, old: str, new: str) -> Mistake:
+    """The mistake that somebody thought of: ``new`` in place of ``old``, which the file has once."""
+    if source.count(old.encode()) != 1:
+        raise ValueError(f"{file} has this {source.count(old.encode())} times, not once: {old}")
+    start = source.index(old.encode())
+    line = source[: start + len(old) - len(old.lstrip())].count(b"\n") + 1
+    where = list(_around(ast.parse(source), line))
+    return Mistake(file, ".".join(where) or "module", line, start, start + len(old.encode()), old, new, BY_THOUGHT)
+
+
+def _around(node: ast.AST, line: int) -> Iterator[str]:
+    """The names of the classes and functions around a line, the outermost first."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt) and child.lineno <= line <= (child.end_lineno or 0):
+            if isinstance(child, ast.FunctionDef | ast.ClassDef):
+                yield child.name
+            yield from _around(child, line)
 
 
 def of_folder(root: Path, names: Sequence[str]) -> Iterator[Mistake]:

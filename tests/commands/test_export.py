@@ -10,7 +10,7 @@ from typing import Annotated
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from floodmark import Between, Capacity, Model, Seq, action, initial, require
+from floodmark import Between, Capacity, Model, Seq, Set, action, initial, require
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.command_line.parameters import spec_path
 from floodmark.checkers.commands.export import promela_process, tla_module
@@ -269,6 +269,25 @@ def test_a_foreign_checker_agrees_about_a_spec(spec: str, variant: str | None, c
 def test_values_of_a_choice_are_counted_from_the_least() -> None:
     assert decoded(IntType(0, 5), "i") == Number("i")
     assert decoded(IntType(3, 5), "i") == Number("(i + 3)")
+
+
+class DrawsOfMore(Model):
+    """The set may hold values that the parameter never has."""
+
+    some: Set[Annotated[int, Between(0, 5)]] = Set()
+
+    @action
+    def add(self, value: Annotated[int, Between(0, 5)]) -> None:
+        self.some.add(value)
+
+    @action
+    def take(self, value: Annotated[int, Between(0, 1)]) -> None:
+        require(value in self.some)
+        self.some.discard(value)
+
+
+def test_a_parameter_has_a_value_of_its_own_type_in_tla() -> None:
+    assert "\\E value \\in 0..1 : take(value)" in as_tla(DrawsOfMore).text
 
 
 class Joins(Model):

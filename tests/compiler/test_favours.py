@@ -110,6 +110,9 @@ PARTIAL = {
         "best = 0\nfor m in Node:\n    best = max(best, self.per[m])  #!\n    if m in self.some:\n        break\n"
         "self.x = best"
     ),
+    "one side of a choice": (
+        "ends = [self.per[m] for m in Node] if self.flag else [0, 0, 0]  #!\nself.x = ends[0]"
+    ),
     "more and less": "for m in Node:\n    if m in self.some:\n        self.x += 1  #!\n    else:\n        self.x -= 1",
     "added and taken away": "for m in Node:\n    self.some.add(m)  #!\n    self.some.discard(n)",
     "one flag and the other": (

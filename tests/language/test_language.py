@@ -175,6 +175,14 @@ def error(*steps: Step) -> ValueOutOfRange | ModelError:
 B1, B2 = Broker(1), Broker(2)
 
 
+class Manager(Identifier, count=2):
+    """Has no prefix of its own."""
+
+
+def test_an_identifier_is_shown_with_its_prefix_or_the_first_letter_of_its_class() -> None:
+    assert (str(Broker(2)), str(Manager(1))) == ("b2", "m1")
+
+
 def test_the_class_body_and_initial_give_the_first_state() -> None:
     _, state = start()
     assert state[:4] == (0, Colour.RED, None, Set())

@@ -42,6 +42,9 @@ STATEMENTS = {
     "enumerate from a variable": ("for i, a in enumerate(self.log, self.x):  #!\n    pass", "is a constant"),
     "after return": ("return\nself.x = 1  #!", "never reached"),
     "after break": ("for n in Node:\n    break\n    self.x = 1  #!", "never reached"),
+    "list that grows in a loop": (
+        "found: list[int] = []\nfor entry in self.log:\n    found = found + [entry]  #!\nself.x = min(len(found), 3)",
+        "build it in one comprehension"),
     "return of a value": ("return self.x  #!", "an action returns nothing"),
     "lambda": ("f = lambda x: x  #!", "write a method"),
     "lambda as key": ("self.x = max(self.log, key=lambda x: -x)  #!", "'key'"),

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers.project.loading import noticed
+from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.project.unpacking import unpacked
 from floodmark.checkers.spark.package import write_zip
@@ -287,3 +289,14 @@ def test_a_class_knows_its_module_while_others_have_its_name(tmp_path: Path) -> 
     command = [sys.executable, "-P", "-c", script]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_python_reads_to_import_a_library_is_not_read_by_who_imports_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opens = "import colorsys\nopen(__file__).close()"
+    write(tmp_path, {"pyproject.toml": "", "one.py": "import colorsys", "other.py": opens})
+    for name, said in (("one.py", None), ("other.py", f"{tmp_path / 'other.py'}:2 opens a file")):
+        monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+        load_file(tmp_path / name)
+        assert noticed(str(tmp_path / name)) == said

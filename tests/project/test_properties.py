@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.project.modules import load_file
+from floodmark.checkers.project.modules import is_copy, load_file
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
 from floodmark.language.errors import SourceError
@@ -150,3 +150,14 @@ def test_a_file_whose_properties_are_about_no_model_is_refused(tmp_path: Path) -
         command, ["check", str(tmp_path / "spec.toml"), "--invariants", str(tmp_path / "mine.py")]
     )
     assert "no property in this file is about M" in str(result.exception)
+
+
+def made() -> type:
+    class Made:
+        """One of several that one text makes."""
+
+    return Made
+
+
+def test_classes_that_a_function_makes_are_not_copies_of_each_other() -> None:
+    assert not is_copy(made(), made())

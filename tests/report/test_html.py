@@ -14,6 +14,7 @@ import pytest
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.html.markup import tag
+from floodmark.checkers.report.html.states import changes
 from floodmark.checkers.report.sequence import Event, MessageSequence
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
 from floodmark.checkers.verdict.check import CheckSettings
@@ -73,6 +74,11 @@ def test_the_page_needs_nothing_else(every: list[Case]) -> None:
     assert page.of("script") == [{}] and not page.of("link") and not page.of("img")
     assert not re.findall(r"url\(|@import|https?://", text)
     assert [str(attributes["href"])[:1] for attributes in page.of("a")] == ["#"] * len(page.of("a"))
+
+
+def test_a_step_that_changes_nothing_says_so() -> None:
+    assert "Nothing changes." in "".join(changes(("x",), (1,), (1,)).itertext())
+    assert "Nothing changes." not in "".join(changes(("x",), (1,), (2,)).itertext())
 
 
 def test_every_link_leads_somewhere(every: list[Case]) -> None:

@@ -601,6 +601,16 @@ def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+def test_much_code_is_optimised_whether_or_not_anybody_is_told(
+    fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_model, "MIN_REPORTED_INSTRUCTIONS", 0)
+    told: list[str] = []
+    assert compiled_model.build_kernel(Grid(), {}, symmetry=False, good=True).good
+    assert compiled_model.build_kernel(Grid(side=5), {}, symmetry=False, good=True, tell=told.append).good
+    assert len(told) == 1
+
+
 def test_code_from_the_cache_finds_the_same(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     first = native(Grid)

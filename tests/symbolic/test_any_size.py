@@ -65,6 +65,18 @@ HOLDS = {
     def law(self) -> bool:
         return len(self.members) <= self.nodes
 """,
+    "a pair is two elements": """
+    members: Set[Node] = Set()
+
+    @action
+    def join(self, node: Node, other: Node) -> None:
+        require(node != other)
+        self.members = Set({node, other})
+
+    @invariant
+    def law(self) -> bool:
+        return len(self.members) != 1 and len(self.members) <= 2 and (len(self.members) == 2 or len(self.members) < 1)
+""",
     "two majorities meet": """
     first: Set[Node] = Set()
     second: Set[Node] = Set()
@@ -596,6 +608,26 @@ FAILS |= {
     @invariant
     def law(self) -> bool:
         return len(self.seen) < 3
+"""),
+}
+
+
+FAILS |= {
+    "each node's best is its own": ("pass_on: law", """
+    level: Map[Node, Annotated[int, Between(0, 2)]]
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+
+    @action
+    def pass_on(self, node: Node, other: Node) -> None:
+        require(node != other)
+        self.level[node] = 1
+
+    @invariant
+    def law(self) -> bool:
+        return all(max(self.level[other] for other in Node if other == node) == 0 for node in Node)
 """),
 }
 

@@ -87,6 +87,14 @@ def test_what_can_go_one_way_only_is_no_choice() -> None:
     assert not has_model(*RANGES, z3.Xor(found, z3.And(length >= END, size == START)))
 
 
+def test_a_sum_is_within_no_range_that_one_of_its_parts_may_leave() -> None:
+    """Nothing is known of START."""
+    for term in (START + END >= 0, START + END <= 2, START + LENGTH(FREE[0]) >= -1, END + LENGTH(FREE[0]) <= 4):
+        (found,) = simpler(term)
+        assert not has_model(*RANGES, z3.Xor(found, term))
+        assert z3.is_true(found) == (not has_model(*RANGES, z3.Not(term)))
+
+
 def test_what_stands_beside_a_term_is_not_left_out_because_of_it() -> None:
     """Each of two equal parts says that the other is true; one of them has to stay."""
     for part in (START <= 4, START == 7):

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
-from floodmark import Between, Constant, Model, ModelError, action, invariant
+from floodmark import Between, Capacity, Constant, Model, ModelError, Seq, Set, action, invariant, require, transition
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property, collect
@@ -303,6 +303,73 @@ def test_a_property_that_always_fails_is_an_error_of_the_first_state() -> None:
     violation = search(system_of(DividesByNone(), properties), properties, 1).violation
     assert violation is not None
     assert (violation.kind, violation.property, len(violation.trace)) == ("error", "quotient", 1)
+
+
+class Families(Model):
+    """A set of sets."""
+
+    some: Set[Set[Annotated[int, Between(0, 2)]]] = Set()
+
+    @action
+    def add(self, value: Set[Annotated[int, Between(0, 2)]]) -> None:
+        self.some.add(value)
+
+    @invariant
+    def few(self) -> bool:
+        return len(self.some) < 4
+
+
+def test_each_set_in_a_set_counts_once() -> None:
+    properties = list(collect(Families, []).values())
+    violation = search(system_of(Families(), properties), properties, 5).violation
+    assert violation is not None
+    assert (violation.property, len(violation.trace)) == ("few", 5)
+
+
+class ReadsWhatIsGone(Model):
+    """A property that cannot be evaluated after a step."""
+
+    log: Annotated[Seq[Annotated[int, Between(0, 1)]], Capacity(1)] = Seq((1,))
+
+    @action
+    def clears(self) -> None:
+        self.log = Seq()
+
+    @invariant
+    def begins(self) -> bool:
+        return self.log[0] >= 0
+
+
+def test_every_method_finds_a_property_that_cannot_be_evaluated_after_a_step() -> None:
+    properties = list(collect(ReadsWhatIsGone, []).values())
+    system = system_of(ReadsWhatIsGone(), properties)
+    assert [(it.action, it.property) for it in induction(system, properties).failing()] == [("clears", "begins")]
+    for violation in (search(system, properties, 2).violation, k_induction(system, properties, 3).violation):
+        assert violation is not None
+        assert (violation.kind, len(violation.trace)) == ("error", 2)
+    assert infer(system, properties).refuted
+
+
+class LeavesZeroOnce(Model):
+    """Its first step breaks a property of steps, and nothing leads back to where it began."""
+
+    x: Annotated[int, Between(0, 5)] = 0
+
+    @action
+    def up(self) -> None:
+        require(self.x < 5)
+        self.x += 1
+
+    @transition
+    def stays_at_zero(self, new: LeavesZeroOnce) -> bool:
+        return self.x > 0 or new.x == 0
+
+
+def test_k_induction_searches_its_first_steps_for_properties_of_steps() -> None:
+    properties = list(collect(LeavesZeroOnce, []).values())
+    violation = k_induction(system_of(LeavesZeroOnce(), properties), properties, 4).violation
+    assert violation is not None
+    assert (violation.property, len(violation.trace)) == ("stays_at_zero", 2)
 
 
 def test_k_induction_proves_nothing_if_its_base_was_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:

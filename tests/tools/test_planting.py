@@ -119,6 +119,18 @@ def test_every_mistake_is_in_its_place_and_is_python() -> None:
         assert mistake.line == source[: mistake.start].count(b"\n") + 1
 
 
+def test_what_somebody_thought_of_can_be_planted_and_names_its_test() -> None:
+    for it in planted.thought():
+        source = (ROOT / it.mistake.file).read_bytes()
+        ast.parse(changed := it.mistake.planted(source))
+        assert changed != source
+        assert it.mistake.where != "module"
+        assert bool(it.test) != bool(it.reason)
+        if it.test:
+            file, _, name = it.test.partition("::")
+            assert f"def {name}(" in (ROOT / file).read_text()
+
+
 def test_there_is_something_to_plant_in_every_folder() -> None:
     for place in FOLDERS:
         assert next(of_folder(ROOT, [place]), None) is not None
@@ -165,6 +177,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(planted, "FOLDERS", ("src/part",))
     monkeypatch.setattr(planted, "REASONS", tmp_path / "planted.toml")
     monkeypatch.setattr(planted, "RECORD", tmp_path / "planted.csv")
+    monkeypatch.setattr(planted, "THOUGHT", tmp_path / "thought.toml")
+    (tmp_path / "thought.toml").write_text("mistakes = []\n")
     monkeypatch.setattr(planted, "_files", lambda: [str(it.relative_to(tmp_path)) for it in tmp_path.rglob("*.py")])
     planted._imports.cache_clear()
     importers.cache_clear()
@@ -213,6 +227,21 @@ def test_a_test_that_is_added_is_recorded_as_such(small: Path) -> None:
     assert [row.fate for row in planted.record().values()] == ["noticed since"]
     with pytest.raises(SystemExit, match="no such mistake: gone"):
         list(planted.notice(test, ["gone"]))
+
+
+def test_what_somebody_thought_of_is_tried_with_its_test(small: Path) -> None:
+    (small / "thought.toml").write_text(
+        '[[mistakes]]\nabout = "the smaller one"\nfile = "src/part/code.py"\nold = "a if a > b else b"\n'
+        'new = "min(a, b)"\ntest = "tests/test_code.py::test_larger"\n\n'
+        '[[mistakes]]\nabout = "the other one"\nfile = "src/part/code.py"\nold = "a > b"\nnew = "a >= b"\n'
+        'reason = "equal numbers are equal"\n'
+    )
+    (entry,) = planted.try_thought()
+    assert entry.is_settled
+    assert list(planted.report())[-1].startswith("0 mistakes")
+    told = planted.table()
+    assert "| the smaller one | `src/part/code.py` | `test_larger` |" in told
+    assert "| the other one | `src/part/code.py` | equal numbers are equal |" in told
 
 
 def test_a_mistake_that_never_ends_is_settled_by_the_time_of_the_processor(

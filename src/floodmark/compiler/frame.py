@@ -16,7 +16,9 @@ from floodmark.language.source import Source, names_assigned
 from floodmark.language.types import IntType, OptionalType, Type
 
 WIDENINGS = 4
-MAX_WIDENINGS = 16
+"""After so many, an integer variable has the type of all integers."""
+MAX_WIDENINGS = 100
+"""A list to which each round of a loop adds becomes longer with each reading of the loop, without an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class LocalTypes:
         self.widened[name] = self.widened.get(name, 0) + 1
         if self.widened[name] > WIDENINGS:
             wider = _unbounded(wider)
-        if self.widened[name] > MAX_WIDENINGS and wider != _unbounded(wider):
+        if self.widened[name] > MAX_WIDENINGS:
             message = f"{name} grows each time it is assigned; build it in one comprehension: Seq(... for x in ...)"
             raise ModelError(message, at.file, at.line)
         self.types[name] = wider
