@@ -1,8 +1,9 @@
 """How a whole run is measured and ordered: ``pytest -p tests.measuring``, as the README's command has it.
 
 Tracing every line doubles the time of whatever Python does. What is measured are the language, the compiler and the
-engines. So tests of anything else are not traced, nor are those that repeat on many models what others do on one. All
-tests run all the same, and what they find does not depend on it. Without this plug-in everything is traced.
+engines. So tests of anything else are not traced, nor are those that repeat on many models what others do on one: whole
+files of them are listed here, and a single test is marked ``untraced``. All tests run all the same, and what they find
+does not depend on it. Without this plug-in everything is traced.
 
 What takes longest begins first, so that the processes of pytest-xdist end at about the same time: each of them takes
 the next file when it has nearly finished one. The files that need Spark go to one process, which starts it once.
@@ -59,9 +60,10 @@ REPEATING = frozenset({
 """Files of tests, without ``test_``, whose lines others run, too."""
 
 
-def is_traced(file: Path) -> bool:
-    """Whether the tests of a file are measured."""
-    return file.parent.name not in OF_OTHER_THINGS and file.stem.removeprefix("test_") not in REPEATING
+def is_traced(item: pytest.Item) -> bool:
+    """Whether a test is measured."""
+    room, file = item.path.parent.name, item.path.stem.removeprefix("test_")
+    return room not in OF_OTHER_THINGS and file not in REPEATING and item.get_closest_marker("untraced") is None
 
 
 @contextmanager
@@ -90,7 +92,7 @@ _STOPPED = ExitStack()
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     """Tracing stops at the first test that is not traced, and continues at the next one that is."""
-    if is_traced(item.path):
+    if is_traced(item):
         _STOPPED.close()
     elif "coverage" in sys.modules and (measured := sys.modules["coverage"].Coverage.current()) is not None:
         _STOPPED.enter_context(untraced(measured))

@@ -266,9 +266,7 @@ QUICK = [
     for each in wanted([REPOSITORY / "specs"], "quick")
     if each.is_there
 ]
-ALWAYS = (
-    "alter_isr/batch.toml", "reassignment/kip236_queue.toml", "reassignment/requests.toml", "zk_controller/topics.toml",
-)
+ALWAYS = ("alter_isr/batch.toml", "zk_controller/topics.toml")
 """Specs whose traces have optional sets in maps, maps that are keyed by other identifiers than who acts, and queues."""
 FEW = Limits(states=20_000)
 """Searches that end here are undetermined; known-bad designs mostly break before."""

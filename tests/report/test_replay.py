@@ -170,7 +170,10 @@ def test_it_can_be_pasted_in_a_repository_of_its_own(tmp_path: Path) -> None:
     assert "2 failed, 2 passed" in run_pytest(tmp_path).stdout
 
 
-@pytest.mark.parametrize(("emitted_in", "run_in"), [("specs", "/"), ("model", "."), (".", "specs")])
+@pytest.mark.parametrize(
+    ("emitted_in", "run_in"),
+    [("specs", "/"), *(pytest.param(*each, marks=pytest.mark.slow) for each in (("model", "."), (".", "specs")))],
+)
 def test_it_is_emitted_and_run_in_any_directory(tmp_path: Path, emitted_in: str, run_in: str) -> None:
     root = tank(tmp_path)
     spec = str(root / "specs/tank.toml")

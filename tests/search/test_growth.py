@@ -97,6 +97,7 @@ def test_orbits_grow_like_states() -> None:
         assert found.distinct < searched(model, Options(workers=1)).distinct or found.violations
 
 
+@pytest.mark.untraced
 def test_z3_grows_as_far_as_its_runs_need(tmp_path: Path) -> None:
     for model, depth in ((Late(), 6), (Through(), 4), (Aside(), 5)):
         properties = list(collect(type(model), ()).values())
@@ -115,12 +116,13 @@ class NoCapacity:
     """What no annotation has."""
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("name", "grown"),
     [
         ("kraft/sizes.toml@two_voters", {"logs[...]": 2, "committed": 2}),
-        ("reassignment/kip455_two_partitions.toml", {"the field replicas": 2}),
-        ("alter_isr/progress_zookeeper.toml", {"updates": 2}),
+        pytest.param("reassignment/kip455_two_partitions.toml", {"the field replicas": 2}, marks=pytest.mark.slow),
+        pytest.param("alter_isr/progress_zookeeper.toml", {"updates": 2}, marks=pytest.mark.slow),
         ("zk_controller/transactions.toml", {"queues[...]": 2}),
     ],
 )

@@ -116,6 +116,7 @@ def inferred_1(model: Election) -> bool:
 """]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("of", [pytest.param("two-phase commit", marks=pytest.mark.slow), "election"])
 def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, tmp_path: Path) -> None:
     if of == "election":
@@ -134,6 +135,7 @@ def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, t
         assert found.violations == []
 
 
+@pytest.mark.slow
 def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_number() -> None:
     few = patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:2])
     uncounted: AbstractContextManager[object] = patch.object(attempts, "counts_of", lambda _: [])

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 import z3
 
 from floodmark.checkers.symbolic.tactics.path_questions import Premises
@@ -64,15 +65,17 @@ def simpler(*terms: Any) -> list[Any]:
     return [Simpler(ranges_in(RANGES)).of(term) for term in terms]
 
 
-def test_a_simpler_term_is_the_same_in_the_ranges() -> None:
+@pytest.mark.untraced
+@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_simpler_term_is_the_same_in_the_ranges(count: int) -> None:
     source = random.Random(3)
     changed = 0
-    for _ in range(300):
+    for _ in range(count):
         term = formula(source, 3)
         (found,) = simpler(z3.simplify(term))
         assert not has_model(*RANGES, z3.Xor(term, found)), (term, found)
         changed += has_model(z3.Xor(term, found))
-    assert changed > 40
+    assert changed > count // 8
 
 
 def test_what_can_go_one_way_only_is_no_choice() -> None:

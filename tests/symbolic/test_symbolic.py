@@ -161,7 +161,8 @@ def _core(name: str) -> tuple[Spec, type[Model], list[Property], list[Property]]
     return spec, cls, properties, lemmas_of(spec, cls)
 
 
-@pytest.mark.parametrize("name", ["core", pytest.param("shipped", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["core", "shipped"])
 def test_invariants_of_kip_497_are_inductive(name: str) -> None:
     spec, cls, properties, lemmas = _core(name)
     proof = induction(system_of(cls(**spec.constants), [*properties, *lemmas]), [*properties, *lemmas])
@@ -191,7 +192,7 @@ def test_lemmas_are_true_of_every_reachable_state(name: str) -> None:
     assert found.complete
 
 
-@pytest.mark.parametrize("unbounded", [False, True])
+@pytest.mark.parametrize("unbounded", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_flawed_design_is_not_proved(unbounded: bool) -> None:
     spec, _, properties, lemmas = _core("core")
     flawed = next(entry for entry in spec.flawed if entry.name == "IgnoresPendingExpand")

@@ -31,6 +31,8 @@ import subprocess
 import sys
 from multiprocessing import get_context
 
+import pytest
+
 from work import {name}
 
 
@@ -38,6 +40,7 @@ def ask(pipe):
     pipe.send({name}("fork"))
 
 
+{mark}
 def test_it():
     context = get_context("fork")
     ours, theirs = context.Pipe()
@@ -65,12 +68,13 @@ def test_each_room_and_file_exists() -> None:
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> None:
-    """The page's tests run between two of the engine's, and nothing of theirs is measured, in no process."""
-    names = {"compiler/test_a": "before", "report/test_b": "between", "search/test_c": "after"}
+    """Tests of the page, and one that is marked, run between two of the engine's. Nothing of theirs is measured, in
+    no process."""
+    names = {"compiler/test_a": "before", "report/test_b": "page", "search/test_c": "marked", "search/test_d": "after"}
     for name, each in names.items():
         file = tmp_path / f"{name}.py"
-        file.parent.mkdir()
-        file.write_text(FILE.format(name=each))
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(FILE.format(name=each, mark="@pytest.mark.untraced" if each == "marked" else ""))
     (tmp_path / "work.py").write_text("".join(map(function, names.values())))
     (tmp_path / "sitecustomize.py").write_text("import coverage\n\ncoverage.process_startup()\n")
     (tmp_path / "rc").write_text(RC)
@@ -84,7 +88,7 @@ def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> N
     (found,) = json.loads((tmp_path / "coverage.json").read_text())["files"].values()
     missing = {name: each["missing_lines"] for name, each in found["functions"].items() if name}
     assert missing["before"] == missing["after"] == []
-    assert len(missing["between"]) == 6
+    assert len(missing["page"]) == len(missing["marked"]) == 6
 
 
 def test_the_longest_tests_begin_first() -> None:
