@@ -187,9 +187,11 @@ def voters_in_the_log_commit(old: DynamicQuorum, new: DynamicQuorum) -> bool:
 
 @transition
 def added_voter_has_caught_up(old: DynamicQuorum, new: DynamicQuorum) -> bool:
-    """Who is added has everything that is committed (KIP-853, "AddVoter")."""
+    """Who is added has everything that its leader knows to be committed (KIP-853, "AddVoter"). A leader that has been
+    deposed, and does not know it, may add a replica that lacks what its successor has committed.
+    """
     return all(
-        holds_committed(old, replica)
+        old.logs[replica][: old.high_watermark[leader]] == old.committed[: old.high_watermark[leader]]
         for leader in Replica
         for replica in Replica
         if new.adds > old.adds and replica in new.voter_set[leader] - old.voter_set[leader]

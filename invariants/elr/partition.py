@@ -99,6 +99,15 @@ def isr_grows_by_complete_replicas(old: EligibleLeaders, new: EligibleLeaders) -
 
 
 @transition
+def followers_join_under_a_running_leader(old: EligibleLeaders, new: EligibleLeaders) -> bool:
+    """Only a leader that runs, and goes on to lead or is replaced, adds followers to the ISR (``alterPartition``). A
+    leader that is elected from outside is in it alone.
+    """
+    joining = new.isr - old.isr
+    return len(joining) == 0 or old.leads() or (new.leader in joining and len(new.isr) == 1)
+
+
+@transition
 def records_are_committed_by_enough(old: EligibleLeaders, new: EligibleLeaders) -> bool:
     """A record is committed by min.insync.replicas brokers that run, all of them in sync (KAFKA-15583)."""
     lacks = old.complete - new.complete
@@ -123,6 +132,12 @@ def isr_is_empty(model: EligibleLeaders) -> bool:
 def nobody_is_eligible(model: EligibleLeaders) -> bool:
     """Only the last known leader is left, and whoever comes back has to wait for it."""
     return len(model.isr) == 0 and len(model.elr) == 0 and len(model.active()) > 0
+
+
+@reachable
+def crashed_replica_catches_up(model: EligibleLeaders) -> bool:
+    """After an unclean shutdown a replica has everything committed again, and is not in sync yet."""
+    return not model.unclean.isdisjoint(model.complete & model.running)
 
 
 @reachable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import implies, invariant, reachable
+from floodmark import implies, invariant, reachable, transition
 from model.elr.settings import ChangedMinIsr, SwitchedElr
 
 
@@ -10,6 +10,12 @@ from model.elr.settings import ChangedMinIsr, SwitchedElr
 def eligibility_outlives_the_feature(model: SwitchedElr) -> bool:
     """As long as nobody shut down uncleanly, somebody can lead, whether the feature is on or off."""
     return implies(len(model.unclean) == 0, len(model.isr | model.elr) > 0)
+
+
+@transition
+def last_known_leader_waits_while_off(old: SwitchedElr, new: SwitchedElr) -> bool:
+    """While the feature is off only a member of the ISR or the ELR is elected (``canElectLastKnownLeader``)."""
+    return old.enabled or new.leader is None or new.leader == old.leader or new.leader in old.isr | old.elr
 
 
 @reachable

@@ -367,11 +367,12 @@ class DynamicQuorum(Model):
         return len(self.voter_set[leader]) > 1
 
     @action
-    def leader_updates_voter(self, leader: Replica) -> None:
-        """``UpdateVoterHandler``: a voter has other endpoints, which are not modelled, so the record names the same
-        voters.
+    def leader_updates_voter(self, leader: Replica, voter: Replica) -> None:
+        """``UpdateVoterHandler``: a voter has other endpoints or versions. They are not modelled, so the record names
+        the same voters. A replica with another directory id is no voter (``VoterSet.updateVoter``).
         """
         require(self.updates < self.max_updates and self.may_change(leader))
+        require(voter in self.voter_set[leader])
         self.updates += 1
         self.write_voters(leader, self.voter_set[leader])
 

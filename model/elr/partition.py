@@ -47,7 +47,10 @@ class EligibleLeaders(Model):
     elr: Set[Broker]
     leader: Broker | None
     last_known_leader: Broker | None
-    """Who led last, while nobody leads; Kafka stores it in the field LastKnownElr."""
+    """Who led last, while nobody leads. Kafka writes nobody else into the record's list LastKnownElr. KIP-966 lists
+    there every former member of the ELR, for an unclean recovery that is not in Kafka: only tests clear
+    ``PartitionChangeBuilder.useLastKnownLeaderInBalancedRecovery``.
+    """
     registration: Map[Broker, Registration]
 
     running: Set[Broker]

@@ -55,29 +55,20 @@ class ReassignedEligibleLeaders(EligibleLeaders):
     def change(
         self, isr: Set[Broker], unclean_shutdown: Set[Broker], active: Set[Broker], successor: Broker | None
     ) -> None:
-        self.write(self.replicas, self.adding, self.removing, isr, unclean_shutdown, active, successor)
+        """The record also completes the reassignment, if it can."""
+        target = replica_sets.target(self.replicas, self.removing)
+        if self.is_reassigning() and self.may_complete(target, self.adding, isr & target):
+            self.assign(target, Set[Broker](), Set[Broker]())
+        self.complete = self.complete & self.replicas
+        super().change(isr & self.replicas, unclean_shutdown, active, successor)
 
-    def write(
-        self,
-        replicas: Set[Broker],
-        adding: Set[Broker],
-        removing: Set[Broker],
-        isr: Set[Broker],
-        unclean_shutdown: Set[Broker],
-        active: Set[Broker],
-        successor: Broker | None,
-    ) -> None:
-        """One record, which also completes the reassignment if it can."""
-        target = replica_sets.target(replicas, removing)
-        if replica_sets.is_reassigning(adding, removing) and self.may_complete(target, adding, isr & target):
-            replicas = target
-            adding = Set[Broker]()
-            removing = Set[Broker]()
+    def assign(self, replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker]) -> None:
         self.replicas = replicas
         self.adding = adding
         self.removing = removing
-        self.complete = self.complete & replicas
-        super().change(isr & replicas, unclean_shutdown, active, successor)
+
+    def is_reassigning(self) -> bool:
+        return replica_sets.is_reassigning(self.adding, self.removing)
 
     @rule
     def may_complete(self, target: Set[Broker], adding: Set[Broker], isr: Set[Broker]) -> bool:
@@ -90,17 +81,17 @@ class ReassignedEligibleLeaders(EligibleLeaders):
         require(len(wanted) >= self.replication_factor)
         origin = replica_sets.origin(self.replicas, self.adding)
         require(self.may_override(origin | wanted))
-        self.write(
-            origin | wanted, wanted - origin, origin - wanted, self.isr, Set[Broker](), self.active(), successor
-        )
+        self.assign(origin | wanted, wanted - origin, origin - wanted)
+        self.change(self.isr, Set[Broker](), self.active(), successor)
 
     @action
     def operator_cancels(self, successor: Broker | None) -> None:
         """``cancelPartitionReassignment``: back to the origin."""
-        require(replica_sets.is_reassigning(self.adding, self.removing))
+        require(self.is_reassigning())
         origin = replica_sets.origin(self.replicas, self.adding)
         require(self.may_cancel(origin))
-        self.write(origin, Set[Broker](), Set[Broker](), self.isr, Set[Broker](), self.active(), successor)
+        self.assign(origin, Set[Broker](), Set[Broker]())
+        self.change(self.isr, Set[Broker](), self.active(), successor)
 
     @rule
     def may_cancel(self, origin: Set[Broker]) -> bool:
@@ -133,20 +124,13 @@ class CountedElections(ReassignedEligibleLeaders):
     alarm: bool = False
     """Whether the last election was counted as unclean."""
 
-    def write(
-        self,
-        replicas: Set[Broker],
-        adding: Set[Broker],
-        removing: Set[Broker],
-        isr: Set[Broker],
-        unclean_shutdown: Set[Broker],
-        active: Set[Broker],
-        successor: Broker | None,
+    def change(
+        self, isr: Set[Broker], unclean_shutdown: Set[Broker], active: Set[Broker], successor: Broker | None
     ) -> None:
         leader = self.leader
         isr_before = self.isr
         elr_before = self.elr
-        super().write(replicas, adding, removing, isr, unclean_shutdown, active, successor)
+        super().change(isr, unclean_shutdown, active, successor)
         self.alarm = (
             successor is not None
             and successor != leader

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from floodmark import Set, action, require
 from model.dynamic_quorum.disks import DynamicDisks
 from model.kraft.quorum import Replica
 
@@ -27,3 +28,17 @@ class RejoinsWhenRemoved(DynamicDisks):
 
     def joins_by_itself(self, replica: Replica) -> bool:
         return True
+
+
+class UpdatesVoterById(DynamicDisks):
+    """UpdateVoter finds a voter by its node id alone (G-M26): a node with an empty disk takes the place of its former
+    replica in a single record.
+    """
+
+    @action
+    def leader_updates_voter(self, leader: Replica, voter: Replica) -> None:
+        voters = self.voter_set[leader]
+        others = Set(other for other in voters if self.node[other] != self.node[voter])
+        require(self.updates < self.max_updates and self.may_change(leader) and len(others) < len(voters))
+        self.updates += 1
+        self.write_voters(leader, others | {voter})

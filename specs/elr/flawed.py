@@ -140,6 +140,13 @@ class NeverElectsFromElr(EligibleLeaders):
         return isr
 
 
+class ForgetsTheOthers(EligibleLeaders):
+    """F-M40: an election from the ELR empties it. Whoever else was eligible is not any more."""
+
+    def settled(self, isr: Set[Broker], elr: Set[Broker]) -> Set[Broker]:
+        return Set[Broker]() if len(isr) > 0 and isr <= self.elr else super().settled(isr, elr)
+
+
 class LetsSuspectsJoin(EligibleLeaders):
     """F-M17: a follower joins the ISR without having caught up."""
 

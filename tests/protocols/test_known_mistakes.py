@@ -20,8 +20,8 @@ MISTAKES += [f"B-M{number}" for number in range(1, 36)]
 MISTAKES += [f"C-M{number}" for number in range(1, 36)]
 MISTAKES += [f"D-M{number}" for number in range(1, 9)]
 MISTAKES += [f"E-M{number}" for number in range(1, 25)]
-MISTAKES += [f"F-M{number}" for number in range(1, 40)]
-MISTAKES += [f"G-M{number}" for number in range(1, 26)]
+MISTAKES += [f"F-M{number}" for number in range(1, 41)]
+MISTAKES += [f"G-M{number}" for number in range(1, 27)]
 
 
 @cache
