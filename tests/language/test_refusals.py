@@ -24,8 +24,6 @@ STATEMENTS = {
     "yield": ("yield 1  #!", "one atomic step"),
     "function in a function": ("def f() -> int:  #!\n    return 1\nself.x = f()", "write a method"),
     "class in a function": ("class C:  #!\n    pass", "put it outside"),
-    "tuple assignment": ("a, b = 1, 2  #!", "one variable at a time"),
-    "unlike tuple assignment": ("self.x, self.flag = 1, True  #!", "one variable at a time"),
     "list assignment": ("[a, b] = [1, 2]  #!", "one variable at a time"),
     "chained assignment": ("a = b = 1  #!", "one variable at a time"),
     "annotation alone": ("a: int  #!", "assign one"),
