@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,14 +46,19 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
 @workers_option
 @engine_option()
 @spark_option(*SPARK_SETTINGS)
-def check(specs: tuple[str, ...], tier: str | None, traces: bool, **given: Any) -> int:
+@click.option("--watch", is_flag=True, help="Checks again whenever a file changes.")
+def check(specs: tuple[str, ...], tier: str | None, traces: bool, watch: bool, **given: Any) -> int:
     """Checks the models of specs and prints verdicts.
 
-    SPEC is a file, a row of one (lease.toml@small) or a folder; by default every quick spec in ./specs is checked.
+    SPEC is a file, a row (lease.toml@small) or a folder; by default ./specs.
     """
     from floodmark.checkers.commands.check import CheckRequest
     from floodmark.checkers.commands.check import check as run_check
 
+    if watch:
+        from floodmark.checkers.commands.watch import watch as run_again
+
+        run_again([each for each in sys.argv[1:] if each != "--watch"], spec_paths(specs or ("specs",)))
     reports = Reports.of(given)
     settings = _settings(given)
     shown = traces or settings.only_variant is not None
