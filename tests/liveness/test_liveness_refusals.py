@@ -25,7 +25,10 @@ from floodmark import (
     recoverable,
     require,
 )
+from floodmark.checkers.liveness import check
 from floodmark.checkers.liveness.assumptions import assumptions_of
+from floodmark.checkers.liveness.judge import LivenessJudge
+from floodmark.checkers.liveness.loops import LABEL_MASK, LABEL_SHIFT, STEERED
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
@@ -123,7 +126,15 @@ def test_a_property_of_runs_asks_no_action_of_a_model_with_bounds() -> None:
     assert said in refusal(Bounded, search.search_states)
 
 
-def test_a_bound_steers_an_action_that_is_fair_for_each_choice() -> None:
+def test_a_bound_steers_an_action_that_is_fair_for_each_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    steered: list[set[int]] = []
+
+    def judge(model: Model, assumptions: Any, graph: Any, *more: Any) -> LivenessJudge:
+        steered.append({edge >> LABEL_SHIFT & LABEL_MASK for edge in graph.edges.tolist() if edge & STEERED})
+        return LivenessJudge(model, assumptions, graph, *more)
+
+    monkeypatch.setattr(check, "LivenessJudge", judge)
+
     class Steered(Lamp):
         limit = Constant(2, bound=True)
         far: Annotated[int, Between(0, "limit")] = 0
@@ -148,6 +159,7 @@ def test_a_bound_steers_an_action_that_is_fair_for_each_choice() -> None:
             return self.far > 2
 
     assert verdicts(Steered) == ["undetermined", "undetermined"]
+    assert steered == [set(assumptions_of(Steered()).by_action["goes_far"].labels)] * 2
 
 
 def test_a_switch_is_no_bound() -> None:
