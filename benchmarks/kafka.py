@@ -89,8 +89,9 @@ def _in_step(
         for each in walked:
             each.go_on(until)
         total = sum(each.walks.steps for each in walked)
-        yield ["| version | of | steps | for a second of the processor | actions | differences |",
-               "|---|---|---|---|---|---|", *(each.row() for each in walked), f"| all | | {total:,} | | | |"]
+        yield ["| version | of | steps | for a second of the processor | actions | outcomes | errors | differences |",
+               "|---|---|---|---|---|---|---|---|", *(each.row() for each in walked),
+               f"| all | | {total:,} | | | | | |"]
 
 
 @dataclass
@@ -109,11 +110,20 @@ class _Walked:
             self.found = None if found is None else found.taken
 
     def row(self) -> str:
+        """``outcomes`` counts the pairs of an action and of the variables that it changed, ``errors`` what is answered.
+        """
         assert self.walks.contract is not None
-        actions = f"{len(self.walks.coverage.actions())} of {len(self.walks.contract.taken)}"
+        covered = self.walks.coverage
+        actions = f"{len(covered.actions())} of {len(self.walks.contract.taken)}"
+        outcomes = sum(isinstance(of, str) for of, _ in covered.counts)
+        variables = self.walks.proposals.layout.variables
+        errors = "-"
+        if "error" in variables:
+            place = list(self.walks.proposals.layout.slots).index("error")
+            errors = f"{len({0} | {code for of, code in covered.counts if of == place})} of {variables['error'].codes}"
         told = "none" if self.found is None else f"after {self.found:,}"
         return (f"| {self.kafka.libraries.version} | {self.title} | {self.walks.steps:,} | "
-                f"{self.walks.steps / self.used:,.0f} | {actions} | {told} |")
+                f"{self.walks.steps / self.used:,.0f} | {actions} | {outcomes} | {errors} | {told} |")
 
 
 def _controller(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:

@@ -116,6 +116,14 @@ class Classes:
         self.type(names[-1])
         return names[-1]
 
+    def first_field(self, target: Any, *names: str) -> str:
+        """The first of several fields of an object that this version has."""
+        for name in names[:-1]:
+            with contextlib.suppress(NotInVersion):
+                self._field(target, name)
+                return name
+        return names[-1]
+
     def has_type(self, name: str) -> bool:
         with contextlib.suppress(NotInVersion):
             return self.type(name) is not None

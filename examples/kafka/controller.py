@@ -251,7 +251,7 @@ class Controller:
         try:
             result = call()
         except jpype.JException as error:
-            return str(self.kafka.type("common.protocol.Errors").forException(error).name())
+            return self.name_of(error)
         self.commit(result)
         return "NONE"
 
@@ -275,7 +275,10 @@ class Controller:
         """Its heartbeats stop, and the controller notices."""
         self.let_expire(broker)
         while True:
-            result = self.kafka.call(self.managers.replication, "maybeFenceOneStaleBroker")
+            try:
+                result = self.kafka.call(self.managers.replication, "maybeFenceOneStaleBroker")
+            except jpype.JException as error:
+                return self.name_of(error)
             if not self.commit(result):
                 return "NONE"
 
@@ -371,6 +374,9 @@ class Controller:
             partition_epoch=int(found.partitionEpoch),
         )
 
+    def name_of(self, exception: Any) -> str:
+        return str(self.kafka.type("common.protocol.Errors").forException(exception).name())
+
     def error(self, code: int) -> str:
         return str(self.kafka.type("common.protocol.Errors").forCode(jpype.JShort(code)).name())
 
@@ -404,7 +410,7 @@ class Controller:
             response = self.commit(self.kafka.call(
                 self.managers.replication, "alterPartition", self.context("ALTER_PARTITION"), request))
         except jpype.JException as error:
-            return [str(kind("common.protocol.Errors").forException(error).name())]
+            return [self.name_of(error)]
         return [self.error(each.errorCode()) for each in response.topics().get(0).partitions()]
 
     def leader_alters_isr(self, isr: Sequence[int]) -> str:
@@ -436,7 +442,10 @@ class Controller:
         found = kind(f"{base}$TopicPartitionsCollection")()
         found.add(topic)
         request.setTopicPartitions(found)
-        response = self.commit(self.kafka.call(self.managers.replication, "electLeaders", request))
+        try:
+            response = self.commit(self.kafka.call(self.managers.replication, "electLeaders", request))
+        except jpype.JException as error:
+            return self.name_of(error)
         return self.error(response.replicaElectionResults().get(0).partitionResult().get(0).errorCode())
 
     def assign_directory(self, broker: int) -> str:
@@ -453,7 +462,7 @@ class Controller:
             response = self.commit(
                 self.kafka.call(self.managers.replication, "handleAssignReplicasToDirs", request))
         except jpype.JException as error:
-            return str(kind("common.protocol.Errors").forException(error).name())
+            return self.name_of(error)
         return self.error(response.directories().get(0).topics().get(0).partitions().get(0).errorCode())
 
 

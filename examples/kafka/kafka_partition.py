@@ -36,5 +36,12 @@ class NamesNobody(PartitionControl):
         return True
 
 
-class KafkaPartition(KeepsStrangers, KeepsEarlierTarget, NamesNobody):
+class ElectsFormerReplica(PartitionControl):
+    """``canElectLastKnownLeader`` does not ask whether the last known leader is a replica."""
+
+    def may_lead_again(self, broker: Broker) -> bool:
+        return True
+
+
+class KafkaPartition(KeepsStrangers, KeepsEarlierTarget, NamesNobody, ElectsFormerReplica):
     """What Kafka does."""

@@ -59,6 +59,14 @@ class Election(Enum):
     UNCLEAN = "unclean"
 
 
+class Change(Enum):
+    """What came of a change of the partition."""
+
+    NONE = "there is nothing to change"
+    MADE = "made"
+    FAILED = "an exception, after which nothing is written"
+
+
 class Error(Enum):
     """What the controller answers."""
 
@@ -178,7 +186,7 @@ class PartitionControl(Model):
             if self.elects_dead_last_known and self.last_known_is_nobody:
                 return None
             for broker in self.last_known:
-                if broker in acceptable or self.elects_dead_last_known:
+                if self.may_lead_again(broker) and (broker in acceptable or self.elects_dead_last_known):
                     return broker
         if election == Election.UNCLEAN:
             for replica in replicas:
@@ -190,8 +198,8 @@ class PartitionControl(Model):
         self, replicas: Seq[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker],
         acceptable: Set[Broker], unclean_shutdown: Set[Broker], election: Election, elr_on: bool, recovering: bool,
         copies: int,
-    ) -> bool:
-        """``build``, and ``merge`` of the record that it makes. Whether there is one."""
+    ) -> Change:
+        """``build``, and ``merge`` of the record that it makes."""
         to_replicas = replicas
         to_isr = isr
         to_adding = adding
@@ -216,6 +224,11 @@ class PartitionControl(Model):
         valid = (to_isr if len(to_isr) > 0 else to_elr) & acceptable
         clean = self.elected_cleanly(to_replicas, valid, election)
         node = clean
+        if clean is not None and self.is_lost(clean):
+            return Change.FAILED
+        asks_last_known = clean is None and elr_on and len(to_isr) == 0 and len(to_elr) == 0
+        if asks_last_known and any(self.is_lost_again(broker) for broker in self.last_known & acceptable):
+            return Change.FAILED
         if clean is None:
             node = self.elected_uncleanly(to_replicas, to_isr, to_elr, acceptable, election, elr_on)
         is_unclean = clean is None and node is not None and node != self.leader
@@ -265,8 +278,8 @@ class PartitionControl(Model):
             self.last_known_is_nobody = to_nobody
             self.leader = node
             self.recovering = to_recovering
-            return True
-        return False
+            return Change.MADE
+        return Change.NONE
 
     def names_leader(self, leader: Broker | None, isr: Set[Broker], bumps: bool) -> bool:
         """``maybeUpdateLastKnownLeader`` takes down who leads, or led; that may be nobody."""
@@ -293,6 +306,19 @@ class PartitionControl(Model):
     def eligible(self, elr: Set[Broker], replicas: Seq[Broker]) -> Set[Broker]:
         """Only a replica may be in the ELR: others delete their logs."""
         return elr & Set(replicas)
+
+    @rule
+    def may_lead_again(self, broker: Broker) -> bool:
+        """Only a replica can be elected as the last known leader."""
+        return broker in Set(self.replicas)
+
+    def is_lost(self, broker: Broker) -> bool:
+        """``LeaderAcceptor`` asks for the directory of a candidate, and throws for one that is no replica."""
+        return broker not in Set(self.replicas)
+
+    def is_lost_again(self, broker: Broker) -> bool:
+        """Of the last known leader this is asked since 4.1."""
+        return not self.elects_dead_last_known and self.may_lead_again(broker) and self.is_lost(broker)
 
     @rule
     def names_nobody(self) -> bool:
@@ -332,14 +358,18 @@ class PartitionControl(Model):
         """What is refused changes nothing, and is not searched."""
         require(error == Error.NONE)
 
-    def leave(self, broker: Broker, uncleanly: bool, copies: int) -> None:
+    def leave(self, broker: Broker, uncleanly: bool, copies: int) -> Error:
         """``generateLeaderAndIsrUpdates`` with a broker that leaves."""
-        if copies > 0:
-            self.change(
-                self.replicas, self.adding, self.removing, self.isr - {broker}, self.active() - {broker},
-                Set({broker}) if uncleanly else Set[Broker](), self.default_election(), self.elr_enabled,
-                self.recovering, copies,
-            )
+        if copies == 0:
+            return Error.NONE
+        return self.error_of(self.change(
+            self.replicas, self.adding, self.removing, self.isr - {broker}, self.active() - {broker},
+            Set({broker}) if uncleanly else Set[Broker](), self.default_election(), self.elr_enabled,
+            self.recovering, copies,
+        ))
+
+    def error_of(self, change: Change) -> Error:
+        return Error.UNKNOWN_SERVER_ERROR if change == Change.FAILED else Error.NONE
 
     def is_listed(self, broker: Broker) -> int:
         return 1 if broker in self.isr else 0
@@ -357,21 +387,24 @@ class PartitionControl(Model):
         """``maybeFenceOneStaleBroker``: its session has expired."""
         require(self.status[broker] in (Status.ACTIVE, Status.SHUTTING_DOWN))
         self.fail()
-        self.leave(broker, False, self.is_listed(broker))
-        self.status[broker] = Status.FENCED if self.status[broker] == Status.ACTIVE else Status.SHUT_DOWN
-        self.answer(Error.NONE)
+        error = self.leave(broker, False, self.is_listed(broker))
+        if error == Error.NONE:
+            self.status[broker] = Status.FENCED if self.status[broker] == Status.ACTIVE else Status.SHUT_DOWN
+        self.answer(error)
 
     @action
     def broker_is_unfenced(self, broker: Broker) -> None:
         """``handleBrokerUnfenced``: a partition without a leader may have one now."""
         require(self.status[broker] == Status.FENCED)
+        error = Error.NONE
         if self.leader is None:
-            self.change(
+            error = self.error_of(self.change(
                 self.replicas, self.adding, self.removing, self.isr, self.active() | {broker}, Set[Broker](),
                 self.default_election(), self.elr_enabled, self.recovering, 1,
-            )
-        self.status[broker] = Status.ACTIVE
-        self.answer(Error.NONE)
+            ))
+        if error == Error.NONE:
+            self.status[broker] = Status.ACTIVE
+        self.answer(error)
 
     @action
     def broker_shuts_down(self, broker: Broker) -> None:
@@ -379,13 +412,12 @@ class PartitionControl(Model):
         require(self.status[broker] in (Status.ACTIVE, Status.SHUTTING_DOWN))
         self.fail()
         leads = self.leader is not None and self.leader == broker
-        if self.status[broker] == Status.ACTIVE and leads:
-            self.leave(broker, False, self.is_listed(broker))
-            self.status[broker] = Status.SHUTTING_DOWN
-        elif not leads:
-            self.leave(broker, False, self.is_listed(broker))
-            self.status[broker] = Status.SHUT_DOWN
-        self.answer(Error.NONE)
+        error = Error.NONE
+        if self.status[broker] == Status.ACTIVE or not leads:
+            error = self.leave(broker, False, self.is_listed(broker))
+            if error == Error.NONE:
+                self.status[broker] = Status.SHUTTING_DOWN if leads else Status.SHUT_DOWN
+        self.answer(error)
 
     @action
     def broker_registers(self, broker: Broker, clean: bool) -> None:
@@ -394,24 +426,25 @@ class PartitionControl(Model):
         Whether a shutdown was clean is not known of a broker that was unregistered since.
         """
         self.fail()
-        if self.elr_enabled and (not clean or self.status[broker] == Status.UNREGISTERED):
-            self.leave(broker, True, self.is_listed(broker) + self.times_listed(broker))
-        else:
-            self.leave(broker, False, self.is_listed(broker))
-        self.status[broker] = Status.FENCED
+        uncleanly = self.elr_enabled and (not clean or self.status[broker] == Status.UNREGISTERED)
+        listed = self.is_listed(broker) + (self.times_listed(broker) if uncleanly else 0)
+        error = self.leave(broker, uncleanly, listed)
+        if error == Error.NONE:
+            self.status[broker] = Status.FENCED
         if not clean:
             self.complete.discard(broker)
             self.lossy = self.lossy or len(self.complete) == 0
-        self.answer(Error.NONE)
+        self.answer(error)
 
     @action
     def broker_is_unregistered(self, broker: Broker) -> None:
         """``unregisterBroker``."""
         require(self.status[broker] != Status.UNREGISTERED)
         self.fail()
-        self.leave(broker, False, self.is_listed(broker) + self.times_listed(broker))
-        self.status[broker] = Status.UNREGISTERED
-        self.answer(Error.NONE)
+        error = self.leave(broker, False, self.is_listed(broker) + self.times_listed(broker))
+        if error == Error.NONE:
+            self.status[broker] = Status.UNREGISTERED
+        self.answer(error)
 
     # The operator.
 
@@ -424,15 +457,7 @@ class PartitionControl(Model):
         """``validateManualPartitionAssignment``: a fenced broker will do."""
         if any(self.status[broker] == Status.UNREGISTERED for broker in target):
             return Error.INVALID_REPLICA_ASSIGNMENT
-        return Error.UNKNOWN_SERVER_ERROR if self.meets_stranger(target) else Error.NONE
-
-    def meets_stranger(self, target: Seq[Broker]) -> bool:
-        """``LeaderAcceptor`` asks for the directory of a member of the ELR that is no replica, and throws."""
-        if len(self.isr) == 0:
-            for broker in target:
-                if broker in self.elr & self.active():
-                    return broker not in Set(self.replicas)
-        return False
+        return Error.NONE
 
     @action
     def operator_reassigns(self, preferred: Broker, others: Set[Broker]) -> None:
@@ -447,12 +472,13 @@ class PartitionControl(Model):
         if error == Error.NONE and len(isr) == 0 and len(self.isr) > 0:
             error = Error.INVALID_REPLICA_ASSIGNMENT
         if error == Error.NONE:
-            self.wanted = Set(target)
-            self.change(
+            error = self.error_of(self.change(
                 target + Seq(replica for replica in Seq(removing)), self.assigned(adding, self.adding),
                 self.assigned(removing, self.removing), isr, self.active(), Set[Broker](), Election.ONLINE,
                 self.elr_enabled, self.recovering, 1,
-            )
+            ))
+        if error == Error.NONE:
+            self.wanted = Set(target)
         self.answer(error)
 
     @action
@@ -469,10 +495,10 @@ class PartitionControl(Model):
         else:
             self.lossy = self.lossy or len(isr) == 0
             self.wanted = Set(original)
-            self.change(
+            error = self.error_of(self.change(
                 original, Set[Broker](), Set[Broker](), isr if len(isr) > 0 else Set({original[0]}),
                 self.active(), Set[Broker](), self.default_election(), self.elr_enabled, self.recovering, 1,
-            )
+            ))
         self.answer(error)
 
     @action
@@ -487,10 +513,9 @@ class PartitionControl(Model):
                 self.replicas, self.adding, self.removing, self.isr, self.active(), Set[Broker](),
                 Election.UNCLEAN if unclean else Election.PREFERRED, self.elr_enabled, self.recovering, 1,
             )
-            if not changed and unclean:
-                error = Error.ELIGIBLE_LEADERS_NOT_AVAILABLE
-            elif not changed:
-                error = Error.PREFERRED_LEADER_NOT_AVAILABLE
+            error = self.error_of(changed)
+            if changed == Change.NONE:
+                error = Error.ELIGIBLE_LEADERS_NOT_AVAILABLE if unclean else Error.PREFERRED_LEADER_NOT_AVAILABLE
         self.lossy = self.lossy or before
         self.answer(error)
 
@@ -550,10 +575,10 @@ class PartitionControl(Model):
         if broker not in Set(self.replicas):
             error = Error.NOT_LEADER_OR_FOLLOWER
         else:
-            self.change(
+            error = self.error_of(self.change(
                 self.replicas, self.adding, self.removing, self.isr, self.active(), Set[Broker](), Election.ONLINE,
                 self.elr_enabled and not self.assignment_forgets_elr, self.recovering, 1,
-            )
+            ))
         self.answer(error)
 
     # What Kafka promises.
@@ -580,6 +605,10 @@ class PartitionControl(Model):
     @invariant
     def last_known_leader_is_somebody(self) -> bool:
         return not self.last_known_is_nobody
+
+    @invariant
+    def leader_is_a_replica(self) -> bool:
+        return self.leader is None or self.leader in Set(self.replicas)
 
     @invariant
     def isr_and_elr_are_disjoint(self) -> bool:

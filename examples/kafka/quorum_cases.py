@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import jpype
 from bridge import Classes
-from raft import TIMEOUT, Member, Quorum
+from raft import CLUSTER, LISTENER, REQUEST_TIMEOUT, TIMEOUT, Member, Quorum
 
 
 class Voters:
@@ -27,6 +28,43 @@ class Voters:
                 for other in range(2, voters + 1):
                     self.exchange(other, 1)
         return self
+
+    def begin_changing(self, first: tuple[int, ...], members: int, joins: bool = False) -> Voters:
+        """Voters that may change (KIP-853), of which 1 leads, and has committed its first record."""
+        self.members = Quorum(self.kafka, members, first, joins).members
+        self.steps.append(f"begin(voters={list(first)}, members={members})")
+        self.elect(1, *first[1:])
+        for _ in range(4):
+            for other in range(2, members + 1):
+                self.exchange(other, 1)
+        return self
+
+    def remove(self, leader: int, voter: int) -> None:
+        """RemoveRaftVoter; the answer comes when the record is committed."""
+        member = self.members[leader]
+        request = self.kafka.type("common.message.RemoveRaftVoterRequestData")().setClusterId(CLUSTER)
+        member.asked(request.setVoterId(voter).setVoterDirectoryId(member.kinds.directory(voter)))
+        self.told(f"{leader} is asked to remove the voter {voter}", leader)
+
+    def add(self, leader: int, voter: int) -> None:
+        """AddRaftVoter; the leader asks the new voter which versions it supports."""
+        member, kind = self.members[leader], self.kafka.type
+        base = "common.message.AddRaftVoterRequestData"
+        request = kind(base)().setClusterId(CLUSTER).setTimeoutMs(REQUEST_TIMEOUT).setVoterId(voter)
+        listener = kind(f"{base}$Listener")().setName(LISTENER).setHost(f"r{voter}").setPort(9000)
+        request.setVoterDirectoryId(member.kinds.directory(voter)).listeners().add(listener)
+        member.asked(request)
+        versions = "common.message.ApiVersionsResponseData"
+        feature = kind(f"{versions}$SupportedFeatureKey")().setName("kraft.version")
+        answer = kind(versions)()
+        answer.supportedFeatures().add(feature.setMinVersion(jpype.JShort(0)).setMaxVersion(jpype.JShort(1)))
+        member.hear(member.sent.pop(voter), answer)
+        self.told(f"{leader} is asked to add the voter {voter}", leader)
+
+    def voters_of(self, member: int) -> set[int]:
+        """The voters that a member knows of, by its log."""
+        state = self.kafka.field(self.members[member].client, "partitionState")
+        return {int(each) for each in self.kafka.call(state, "lastVoterSet").voterIds()}
 
     def elect(self, candidate: int, *voters: int) -> None:
         """A voter stands, and asks the others, or some of them, until it leads; then it tells those."""
@@ -240,12 +278,138 @@ def majorities_apart(voters: Voters) -> bool:
     return overlap
 
 
-QUORUM_UNREACHABLE = {
-    "Half of the voters may be all that hold an acknowledged record": "changes of the voter set, taken back",
-    "A leader that has removed itself may forget to resign": "changes of the voter set, which are not driven here",
-    "A controller that is removed joins again": "changes of the voter set, which are not driven here",
-    "Votes may be split forever": "timers of several clients that run out together, again and again",
-    "An observer whose leader has resigned": "observers, which are not driven here",
-    "A leader that is no voter any more deposes the next": "changes of the voter set, which are not driven here",
-}
-"""Findings about the quorum that are not settled here, and what it would take."""
+# Voters that change, and observers.
+
+
+@case("A leader that has removed itself may forget to resign")
+def forgets_to_resign(voters: Voters) -> bool:
+    """The request times out before its record is committed, and the handler that would resign is gone."""
+    leads = []
+    for times_out in (False, True):
+        leader = voters.begin_changing((1, 2), 2).members[1]
+        voters.remove(1, 1)
+        if times_out:
+            leader.now += 2 * REQUEST_TIMEOUT
+            leader.settle()
+            voters.told("the request to remove 1 times out", 1)
+        for _ in range(3):
+            if voters.members[2].role == "Follower":
+                voters.exchange(2, 1)
+        leads.append(leader.role == "Leader")
+    return leads == [False, True]
+
+
+@case("A leader that has removed itself is needed, and may not stand")
+def needed_leader(voters: Voters) -> bool:
+    """The other voter has not read of the removal, and needs a vote that a longer log refuses it."""
+    led = []
+    for removed in (False, True):
+        voters.begin_changing((1, 2), 2)
+        if removed:
+            voters.remove(1, 1)
+        voters.restart(1)
+        for _ in range(4):
+            for member, other in ((2, 1), (1, 2)):
+                voters.expire(member)
+                for _ in range(2):
+                    if voters.members[member].role in ("Prospective", "Candidate"):
+                        voters.exchange(member, other)
+        led.append(any(member.role == "Leader" for member in voters.members.values()))
+    return led == [True, False]
+
+
+@case("A controller that is removed joins again")
+def joins_again(voters: Voters) -> bool:
+    """KAFKA-19850, with controller.quorum.auto.join.enable, which 4.2 brought."""
+    voters.begin_changing((1, 2), 2, joins=True)
+    voters.remove(1, 2)
+    for _ in range(2):
+        voters.exchange(2, 1)
+    removed = voters.members[2]
+    timer = voters.kafka.field(removed.state, voters.kafka.first_field(
+        removed.state, "updateVoterSetPeriodTimer", "updateVoterPeriodTimer"))
+    timer.reset(0)
+    removed.now += REQUEST_TIMEOUT
+    removed.sent.clear()
+    removed.client.poll()
+    asks = [str(each.data().getClass().getSimpleName()) for each in removed.sent.values()]
+    voters.steps.append(f"2, which knows the voters {sorted(voters.voters_of(2))}, sends {', '.join(asks)}")
+    return voters.voters_of(2) == {1} and asks == ["AddRaftVoterRequestData"]
+
+
+@case("An observer whose leader has resigned")
+def observer_stays(voters: Voters) -> bool:
+    """It asks another once its fetch timer has run out, whatever the one that has resigned says."""
+    voters.begin_changing((1, 2, 3), 4)
+    voters.restart(1)
+    voters.exchange(4, 1)
+    voters.expire(3)
+    voters.elect(2, 3)
+    voters.expire(4)
+    voters.exchange(4, 2)
+    return int(voters.members[4].quorum.leaderIdOrSentinel()) != 2
+
+
+@case("A leader that is no voter any more deposes the next")
+def removed_leader_deposes(voters: Voters) -> bool:
+    """Whoever hears from a leader refuses its pre-vote, and it learns of the next epoch by the refusal."""
+    voters.begin_changing((1, 2, 3), 3)
+    voters.expire(3)
+    voters.elect(2, 3)
+    for _ in range(3):
+        voters.exchange(3, 2)
+    voters.remove(2, 1)
+    for _ in range(3):
+        voters.exchange(3, 2)
+    for _ in range(3):
+        voters.expire(1)
+    for voter in (2, 3):
+        if voters.members[1].role in ("Prospective", "Candidate"):
+            voters.exchange(1, voter)
+    return voters.members[2].role != "Leader"
+
+
+@case("Half of the voters may be all that hold an acknowledged record")
+def half_holds(voters: Voters) -> bool:
+    """A leader of four voters removes one, and counts the three for what it wrote before, too; it is deposed before
+    anybody has read of the removal.
+    """
+    leader = voters.begin_changing((1, 2, 3, 4), 4).members[1]
+    leader.write()
+    offset = len(leader.log) - 1
+    voters.remove(1, 4)
+    voters.exchange(2, 1)
+    leader.take(voters.members[2].request_to(1))
+    voters.told("2 sends Fetch to 1, and the answer is lost", 2, 1)
+    holders = [number for number, member in voters.members.items() if len(member.log) > offset]
+    voters.steps.append(f"the high watermark of 1 is {leader.log.high_watermark}, and {holders} have record {offset}")
+    committed = leader.log.high_watermark == offset + 1
+    for voter in (3, 4):
+        voters.expire(voter)
+    voters.elect(2, 3, 4)
+    taken_back = voters.members[2].role == "Leader" and voters.voters_of(2) == {1, 2, 3, 4}
+    return committed and taken_back and holders == [1, 2]
+
+
+@case("Votes may be split forever")
+def split_votes(voters: Voters) -> bool:
+    """Timers run out together, and each voter is pre-elected by the next: three candidates, as often as one likes."""
+    members = voters.begin(leader=False).members
+    ring = ((1, 2), (2, 3), (3, 1))
+    seen = []
+    for _ in range(6):
+        for voter in members:
+            voters.expire(voter)
+        asked = [(*pair, members[pair[0]].request_to(pair[1])) for pair in ring
+                 if members[pair[0]].role == "Prospective"]
+        answers = [members[other].take(request) for _, other, request in asked]
+        for (voter, other, request), answer in zip(asked, answers, strict=True):
+            members[voter].hear(request, answer)
+            voters.told(f"{voter} sends Vote to {other}, and has the answer", voter)
+        for pair in ring:
+            for voter, other in (pair, pair[::-1]):
+                with contextlib.suppress(KeyError):  # in 4.0, whoever was refused waits, and asks nobody
+                    if members[voter].role == "Candidate":
+                        voters.exchange(voter, other)
+        seen.append((int(members[1].quorum.epoch()), {member.role for member in members.values()}))
+    return seen[-1][0] >= 2 and all("Leader" not in roles for _, roles in seen)

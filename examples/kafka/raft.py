@@ -98,14 +98,19 @@ class Log:
 
 
 class Kinds:
-    """Classes and objects of a version that every member uses."""
+    """Classes and objects of a version that every member uses.
 
-    def __init__(self, kafka: Classes, voters: int) -> None:
+    With ``first``, every log begins with the records of KIP-853 that make those the voters, and the voters may change;
+    otherwise all members are. With ``joins``, a controller that is no voter asks to be one.
+    """
+
+    def __init__(self, kafka: Classes, voters: int, first: tuple[int, ...] = (), joins: bool = False) -> None:
         self.kafka = kafka
         kind = kafka.type
         java = jpype.java
         self.log_interface = kafka.first_of("raft.RaftLog", "raft.ReplicatedLog")
         memory = kind(kafka.first_of("common.record.internal.MemoryRecords", "common.record.MemoryRecords"))
+        self.memory = memory
         self.empty = memory.EMPTY
         self.readable = memory.readableRecords
         self.append_info = kind("raft.LogAppendInfo")
@@ -129,14 +134,37 @@ class Kinds:
             ("request.timeout.ms", REQUEST_TIMEOUT), ("retry.backoff.ms", 0), ("append.linger.ms", 0),
         ):
             configuration.put(f"controller.quorum.{name}", java.lang.Integer(value))
+        configuration.put("controller.quorum.auto.join.enable", joins)
         quorum_config = kind("raft.QuorumConfig")
         self.config = quorum_config(kind("common.config.AbstractConfig")(quorum_config.CONFIG_DEF, configuration))
         self.versions = kind("server.common.Feature").KRAFT_VERSION.supportedVersionRange()
         self.pool = kind("raft.internals.BatchMemoryPool")(5, kind("raft.KafkaRaftClient").MAX_BATCH_SIZE_BYTES)
         self.seeds = [self._seed(voters, voter) for voter in range(voters)]
+        self.begins_with = self._founding(first) if first else []
 
     def _seed(self, voters: int, wanted: int) -> int:
         return next(seed for seed in range(10_000) if jpype.java.util.Random(seed).nextInt(voters) == wanted)
+
+    def directory(self, member: int) -> Any:
+        return self.kafka.type("common.Uuid")(1, member)
+
+    def _founding(self, first: tuple[int, ...]) -> list[Any]:
+        """The batches that a log begins with: kraft.version 1, and the voters."""
+        kind, java = self.kafka.type, jpype.java
+        nodes = java.util.HashMap()
+        for number in first:
+            listeners = java.util.HashMap()
+            listeners.put(self.listener, self.addresses.get(java.lang.Integer(number)))
+            nodes.put(java.lang.Integer(number), kind("raft.VoterSet$VoterNode").of(
+                kind("raft.ReplicaKey").of(number, self.directory(number)),
+                kind("raft.Endpoints").fromInetSocketAddresses(listeners), self.versions))
+        version = kind("common.message.KRaftVersionRecord")().setKRaftVersion(jpype.JShort(1))
+        voters = kind("raft.VoterSet").fromMap(nodes).toVotersRecord(jpype.JShort(0))
+        return [
+            self.copy(made(jpype.JLong(offset), jpype.JLong(0), 0, java.nio.ByteBuffer.allocate(10_000), record))
+            for offset, (made, record) in enumerate(
+                [(self.memory.withKRaftVersionRecord, version), (self.memory.withVotersRecord, voters)])
+        ]
 
     def offset(self, number: int) -> Any:
         return self.offset_metadata(number)
@@ -153,7 +181,8 @@ class Member:
     def __init__(self, kinds: Kinds, number: int) -> None:
         self.kinds = kinds
         self.number = number
-        self.log = Log(kinds)
+        begins_with = list(kinds.begins_with)
+        self.log = Log(kinds, [0] * len(begins_with), begins_with, len(begins_with))
         self.stored: Any = None
         self.correlation = 0
         self.start()
@@ -181,7 +210,7 @@ class Member:
         expiration = implement("raft.ExpirationService", {
             "failAfter": lambda _timeout: java.util.concurrent.CompletableFuture()})
         self.client = kinds.kafka.new(
-            "raft.KafkaRaftClient", java.util.OptionalInt.of(self.number), kind("common.Uuid")(1, self.number),
+            "raft.KafkaRaftClient", java.util.OptionalInt.of(self.number), kinds.directory(self.number),
             kind("raft.internals.StringSerde")(), channel, queue, self.log.implementation(), kinds.pool, self.time,
             expiration, 0, True, CLUSTER, java.util.ArrayList(), endpoints, kinds.versions,
             kind("common.utils.LogContext")(""), self.random, kinds.config)
@@ -330,16 +359,16 @@ class Member:
 
 
 @functools.lru_cache
-def kinds_of(kafka: Classes, voters: int) -> Kinds:
-    return Kinds(kafka, voters)
+def kinds_of(kafka: Classes, voters: int, first: tuple[int, ...], joins: bool) -> Kinds:
+    return Kinds(kafka, voters, first, joins)
 
 
 class Quorum:
-    """So many voters, none of which has ever run."""
+    """So many members, none of which has ever run."""
 
-    def __init__(self, kafka: Classes, voters: int) -> None:
-        kinds = kinds_of(kafka, voters)
-        self.members = {number: Member(kinds, number) for number in range(1, voters + 1)}
+    def __init__(self, kafka: Classes, members: int, first: tuple[int, ...] = (), joins: bool = False) -> None:
+        kinds = kinds_of(kafka, members, first, joins)
+        self.members = {number: Member(kinds, number) for number in range(1, members + 1)}
 
     def close(self) -> None:
         """Lets go of the clients. Neither Python nor Java frees what the two hold of each other."""
