@@ -48,7 +48,8 @@ LONGEST = (
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
-    "commands", "conformance", "gate", "interface", "project", "protocols", "report", "repository", "systems", "tools",
+    "commands", "conformance", "gate", "interface", "project", "protocols", "report", "repository",
+    "simulation", "systems", "tools",
 })
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 

@@ -320,7 +320,11 @@ SMALL = {"voters": 2, "max_epoch": 1, "max_log": 1}
         (Kraft, {"voters": 1}),
         (Kraft, {**SMALL, "max_restarts": 1}),
         pytest.param(Kraft, {**SMALL, "observers": 1, "loss": False, "max_restarts": 0}, marks=pytest.mark.slow),
-        (KraftNetwork, {**SMALL, "duplicates": False, "loss": False, "max_restarts": 0, "progress_timeout": False}),
+        pytest.param(
+            KraftNetwork,
+            {**SMALL, "duplicates": False, "loss": False, "max_restarts": 0, "progress_timeout": False},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(KraftPreVote, {**SMALL, "delays": 0, "loss": False, "max_restarts": 0}, marks=pytest.mark.slow),
         pytest.param(KraftClusters, {**SMALL, "max_restarts": 0}, marks=pytest.mark.slow),
         pytest.param(KraftDiskLoss, {**SMALL, "max_restarts": 1, "at_any_time": True}, marks=pytest.mark.slow),

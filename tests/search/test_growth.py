@@ -78,6 +78,7 @@ def test_every_engine_finds_what_cpython_finds(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.untraced
 def test_a_search_through_files_finds_the_same(name: str, small: SetLimit) -> None:
     model = MODELS[name]
     small(1 << 30)
@@ -269,6 +270,7 @@ class Draws(Model):
         return len(self.held) > 0
 
 
+@pytest.mark.untraced
 def test_a_parameter_is_whatever_a_container_offers() -> None:
     """The longest one, too, although a parameter has no width of its own."""
     properties = list(collect(Draws, ()).values())

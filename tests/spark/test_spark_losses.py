@@ -242,7 +242,7 @@ def test_a_frontier_is_what_was_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("expanded_by")
-@pytest.mark.parametrize("number", range(2, 10))
+@pytest.mark.parametrize("number", [2, *(pytest.param(number, marks=pytest.mark.slow) for number in range(3, 9)), 9])
 def test_a_partition_is_lost_while_another_is_computed_again(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

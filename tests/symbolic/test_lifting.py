@@ -146,6 +146,7 @@ def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_nu
 
 
 @pytest.mark.parametrize("variant", ["VotesAgain", "OneVoteWins"])
+@pytest.mark.untraced
 def test_nothing_is_inferred_of_a_known_bad_election(variant: str) -> None:
     proved = prove_check(_election(variant), ONE_LEADER)
     assert proved.verdict != "holds"

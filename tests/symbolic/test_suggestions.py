@@ -348,6 +348,7 @@ class _Stubborn:
     ("len(model.sent) == 0", True),  # true at first, and not preserved
     ("model.written <= model.copy[replica]", True),
 ])
+@pytest.mark.untraced
 def test_a_wrong_clause_is_no_lemma(text: str, affirmed: bool, copies: Check) -> None:
     real = suggested._support
 

@@ -202,7 +202,9 @@ DEPTHS = {
     "kraft/quorum": 6, "kraft/batch": 5, "kraft/pre_vote@lossless_restart": 5, "under_replicated/draft": 4,
     "alter_isr/core": 5, "reassignment/kip236": 10, "zk_controller/core": 7,
 }
-"""The specs whose known-bad designs are asked about, and up to which depth. The first of the shallowest is quick."""
+"""The specs whose known-bad designs are asked about, and up to which depth."""
+SLOW_SPECS = {"kraft/quorum", "kraft/pre_vote@lossless_restart"}
+"""Of the others the first of the shallowest designs is quick."""
 
 
 def _designs() -> Iterator[object]:
@@ -211,7 +213,7 @@ def _designs() -> Iterator[object]:
         near = [check for check in every if (check.wanted_depth or 99) <= depth]
         first = min(near, key=lambda check: check.wanted_depth or 0)
         for check in near:
-            marks = [] if check is first else [pytest.mark.slow]
+            marks = [] if check is first and name not in SLOW_SPECS else [pytest.mark.slow]
             yield pytest.param(check, id=f"{name}-{variant_name(check)}", marks=marks)
 
 
