@@ -109,7 +109,7 @@ def main() -> None:
 def page() -> str:
     """The page as Markdown."""
     parts = [HEAD, TYPE_HEAD, _types(), TYPE_TAIL, EXPRESSION_HEAD, *_sections(EXPRESSIONS), STATEMENT_HEAD]
-    parts += [*_sections(STATEMENTS), DECORATOR_HEAD, _decorators(), TAIL]
+    parts += [*_sections(STATEMENTS), DECORATOR_HEAD, decorators(), TAIL]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
@@ -128,7 +128,8 @@ def _sections(sections: dict[str, list[Example]]) -> Iterable[str]:
         yield _table(["", "means", "costs"], [[f"`{it.code}`", it.meaning, it.cost] for it in examples])
 
 
-def _decorators() -> str:
+def decorators() -> str:
+    """What each decorator marks, as a table."""
     rows = [[f"`@{name}`", _first_paragraph(doc)] for name, doc in _docs().items()]
     return _table(["decorator", "meaning"], rows)
 

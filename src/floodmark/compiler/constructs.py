@@ -56,7 +56,7 @@ METHODS: dict[type[Type], frozenset[str]] = {
     SetType: frozenset({"add", "discard", "isdisjoint", "remove"}),
 }
 
-_INSTEAD_OF_SYNTAX: dict[type[ast.AST], str] = {
+INSTEAD_OF_SYNTAX: dict[type[ast.AST], str] = {
     ast.AsyncFor: "an action is one atomic step; write for",
     ast.AsyncFunctionDef: "an action is one atomic step; yield and await are not part of the language",
     ast.AsyncWith: "with is not part of the language; a model opens nothing",
@@ -82,7 +82,7 @@ _INSTEAD_OF_SYNTAX: dict[type[ast.AST], str] = {
     ast.Yield: "an action is one atomic step; yield and await are not part of the language",
     ast.YieldFrom: "an action is one atomic step; yield and await are not part of the language",
 }
-_INSTEAD_OF_FUNCTIONS: dict[Any, str] = {
+INSTEAD_OF_FUNCTIONS: dict[Any, str] = {
     bool: "; write a comparison",
     breakpoint: "; it stops where CPython runs the model: floodmark check SPEC --engine reference",
     dict.fromkeys: "; write {b: 0 for b in Broker}",
@@ -95,7 +95,7 @@ _INSTEAD_OF_FUNCTIONS: dict[Any, str] = {
     reversed: "; loop over range(len(...) - 1, -1, -1)",
     str: "; use an Enum",
 }
-_INSTEAD_OF_METHODS: dict[str, str] = {
+INSTEAD_OF_METHODS: dict[str, str] = {
     "clear": "; assign an empty one",
     "difference": "; write a - b",
     "extend": "; write self.log = self.log + [x]",
@@ -114,16 +114,16 @@ def refused_syntax(node: ast.AST) -> str | None:
     """Why a statement or an expression is refused, and what to write instead; None if it is part of the language."""
     if type(node) in STATEMENTS or type(node) in EXPRESSIONS:
         return None
-    if (said := _INSTEAD_OF_SYNTAX.get(type(node))) is not None:
+    if (said := INSTEAD_OF_SYNTAX.get(type(node))) is not None:
         return said
     return f"{ast.unparse(node)!r} ({type(node).__name__}) is not part of the modelling language"
 
 
 def instead_of_function(function: Any) -> str:
     """The replacement for a function that is no part of the language."""
-    return _INSTEAD_OF_FUNCTIONS.get(function, "") if callable(function) else ""
+    return INSTEAD_OF_FUNCTIONS.get(function, "") if callable(function) else ""
 
 
 def instead_of_method(name: str) -> str:
     """The replacement for a method that is no part of the language."""
-    return _INSTEAD_OF_METHODS.get(name, "")
+    return INSTEAD_OF_METHODS.get(name, "")
