@@ -14,6 +14,7 @@ BEGIN = {
     "alter_isr": "core.py",
     "dynamic_quorum": "voters.py",
     "elr": "partition.py",
+    "epoch_cache": "partition.py",
     "kraft": "quorum.py",
     "reassignment": "kip236.py",
     "under_replicated": "metric.py",
