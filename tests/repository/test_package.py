@@ -250,7 +250,8 @@ def test_a_type_checker_finds_the_shipped_protocols(environment: Environment, tm
         "reveal_type(DynamicDisks(voters=2).lost)\n"
         "DynamicDisks().nothing()\n"
     )
-    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", environment.python, "program.py"]
+    command: list[str | Path] = [sys.executable, "-m", "mypy", "--strict"]
+    command += ["--python-executable", environment.python, "program.py"]
     said = re.findall(r"^program.py:\d+: .*", environment.run(tmp_path, *command, status=1), re.MULTILINE)
     assert len(said) == 3, said
     assert 'has no attribute "nothing"' in said[2]
