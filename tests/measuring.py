@@ -48,8 +48,7 @@ LONGEST = (
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
-    "commands", "conformance", "gate", "interface", "project", "protocols", "report", "repository",
-    "simulation", "systems", "tools",
+    "commands", "conformance", "gate", "interface", "project", "protocols", "report", "repository", "systems", "tools",
 })
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
