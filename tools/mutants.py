@@ -502,8 +502,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.command == "report":
         lines = table(asked.into)
         print("\n".join(lines))
-        if asked.write:
-            section("mutants", "python -m tools.mutants report --write", lines)
+        if asked.write:  # what has not come to rewrites yet leaves their figures as they are
+            rewrites = any(not entry["kind"].startswith("mutate: ") for entry in results(asked.into))
+            name = "mutants and rewrites" if rewrites else "mutants of every spec"
+            section(name, "python -m tools.mutants report --write", lines)
         return
     with tempfile.TemporaryDirectory() as cache_folder:
         os.environ["FLOODMARK_CACHE"] = cache_folder
