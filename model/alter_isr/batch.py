@@ -145,7 +145,10 @@ class AlterIsrBatch(Model):
 
     @action
     def leader_proposes(self, partition: Partition, isr: Set[Broker]) -> None:
-        """Puts a change on the list, at most one per partition. A faulty leader may even leave itself out."""
+        """Puts a change on the list, at most one per partition. A faulty leader may even leave itself out.
+
+        ``AlterPartitionManager.submit``.
+        """
         require(self.pending[partition] is None and self.waiting[partition] is None)
         require(len(isr) > 0 and isr != self.known[partition].isr and self.are_replicas(partition, isr))
         state = self.known[partition]
@@ -221,7 +224,10 @@ class AlterIsrBatch(Model):
 
     @action
     def controller_answers(self, request: AlterIsrRequest, active: bool) -> None:
-        """A request reaches the active controller, or one that is not, or no longer, active."""
+        """A request reaches the active controller, or one that is not, or no longer, active.
+
+        ``ReplicationControlManager.alterPartition``.
+        """
         require(request in self.requests)
         require(all(self.may_change(partition) or not self.would_accept(partition, request) for partition in Partition))
         error = self.top_level_error(request, active)
@@ -275,7 +281,10 @@ class AlterIsrBatch(Model):
 
     @action
     def leader_receives_leader_and_isr(self, partition: Partition) -> None:
-        """The controller's latest state arrives; what was pending at an older partition epoch is discarded."""
+        """The controller's latest state arrives; what was pending at an older partition epoch is discarded.
+
+        ``Partition.makeLeader``.
+        """
         require(partition not in self.deleted)
         require(self.controller[partition].partition_epoch > self.known[partition].partition_epoch)
         self.known[partition] = self.controller[partition]
@@ -285,7 +294,7 @@ class AlterIsrBatch(Model):
 
     @action
     def controller_elects_again(self, partition: Partition) -> None:
-        """The same broker is elected in a new leader epoch."""
+        """The same broker is elected in a new leader epoch (``ReplicationControlManager.electLeader``)."""
         require(partition not in self.deleted and self.may_change(partition))
         require(self.controller[partition].leader_epoch < self.max_leader_epoch)
         self.controller[partition].leader_epoch += 1
@@ -293,7 +302,10 @@ class AlterIsrBatch(Model):
 
     @action
     def controller_fences(self, broker: Broker) -> None:
-        """A follower's heartbeats stop: it leaves every ISR that it is in."""
+        """A follower's heartbeats stop: it leaves every ISR that it is in.
+
+        ``ReplicationControlManager.handleBrokerFenced``.
+        """
         require(broker != self.leader and broker not in self.fenced)
         require(all(self.may_change(p) or broker not in self.controller[p].isr for p in Partition))
         self.fenced.add(broker)
@@ -303,6 +315,7 @@ class AlterIsrBatch(Model):
 
     @action
     def controller_unfences(self, broker: Broker) -> None:
+        """``ReplicationControlManager.handleBrokerUnfenced``."""
         require(broker in self.fenced)
         self.fenced.discard(broker)
 
@@ -313,7 +326,7 @@ class AlterIsrBatch(Model):
 
     @action
     def controller_removes_replica(self, partition: Partition, broker: Broker) -> None:
-        """A reassignment removes a replica."""
+        """A reassignment removes a replica (``ReplicationControlManager.alterPartitionReassignments``)."""
         require(partition not in self.deleted and broker != self.leader and self.may_change(partition))
         require(broker in self.controller[partition].replicas)
         self.controller[partition].replicas -= {broker}
@@ -321,12 +334,16 @@ class AlterIsrBatch(Model):
 
     @action
     def topic_is_deleted(self, partition: Partition) -> None:
+        """``ReplicationControlManager.deleteTopics``."""
         require(partition not in self.deleted)
         self.deleted.add(partition)
 
     @action
     def broker_registers_again(self) -> None:
-        """The broker's session ends and a new one begins; the controller learns of it first."""
+        """The broker's session ends and a new one begins; the controller learns of it first.
+
+        ``ClusterControlManager.registerBroker``.
+        """
         require(self.registered_epoch < self.max_broker_epoch)
         self.registered_epoch += 1
 

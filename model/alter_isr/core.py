@@ -171,14 +171,20 @@ class PartitionIsr(Model):
 
     @action
     def leader_appends(self) -> None:
-        """Accepts a record with acks=all while the committed ISR is large enough, whatever is pending."""
+        """Accepts a record with acks=all while the committed ISR is large enough, whatever is pending.
+
+        ``Partition.appendRecordsToLeader``.
+        """
         require(self.leading and len(self.isr) >= self.min_insync_replicas)
         require(self.log_end_offset[self.leader] < self.max_offset)
         self.log_end_offset[self.leader] += 1
 
     @action
     def follower_fetches(self, follower: Broker) -> None:
-        """A follower copies the next record. A fenced broker may still be fetching (KIP-497, "Motivation")."""
+        """A follower copies the next record. A fenced broker may still be fetching (KIP-497, "Motivation").
+
+        ``Partition.fetchRecords``.
+        """
         require(
             self.leading
             and follower != self.leader
@@ -208,7 +214,10 @@ class PartitionIsr(Model):
 
     @action
     def leader_advances_high_watermark(self) -> None:
-        """Commits what the whole maximal ISR has (KIP-497, "Proposed Changes")."""
+        """Commits what the whole maximal ISR has (KIP-497, "Proposed Changes").
+
+        ``Partition.maybeIncrementLeaderHW``.
+        """
         require(self.leading and self.may_advance() and self.replicated_offset() > self.high_watermark)
         self.high_watermark = self.replicated_offset()
 
@@ -245,14 +254,17 @@ class PartitionIsr(Model):
 
     @action
     def leader_proposes_shrink(self, laggards: Set[Broker]) -> None:
-        """Asks to remove followers that fell behind. They still count until the controller agrees."""
+        """Asks to remove followers that fell behind. They still count until the controller agrees.
+
+        ``Partition.maybeShrinkIsr``.
+        """
         require(self.leading and len(laggards) > 0 and laggards <= self.isr - {self.leader})
         require(len(self.requests) < self.in_flight and self.may_propose(self.isr - laggards))
         self.propose(self.isr - laggards)
 
     @action
     def leader_proposes_expand(self, follower: Broker) -> None:
-        """Asks to add a follower that caught up. It counts from now on."""
+        """Asks to add a follower that caught up. It counts from now on (``Partition.maybeExpandIsr``)."""
         require(self.leading and follower not in self.isr and self.caught_up(follower))
         require(len(self.requests) < self.in_flight and self.may_propose(self.isr | {follower}))
         self.propose(self.isr | {follower})
@@ -291,6 +303,7 @@ class PartitionIsr(Model):
 
     @action
     def controller_refuses(self, request: AlterIsrRequest, again: bool) -> None:
+        """``ReplicationControlManager.validateAlterPartitionData``."""
         require(request in self.requests and len(self.responses) < self.in_flight)
         require(self.refusal(request) is not None and (self.duplicates or not again))
         self.responses.add(AlterIsrResponse(request=request, error=self.refusal(request)))
@@ -318,7 +331,10 @@ class PartitionIsr(Model):
 
     @action
     def controller_fences(self, broker: Broker) -> None:
-        """A follower's heartbeats stop. If it is not in the ISR, the partition epoch does not change."""
+        """A follower's heartbeats stop. If it is not in the ISR, the partition epoch does not change.
+
+        ``ReplicationControlManager.handleBrokerFenced``.
+        """
         require(self.status[broker] != Status.FENCED and broker != self.controller.leader)
         require(self.may_change() or broker not in self.controller.isr)
         self.status[broker] = Status.FENCED
@@ -326,7 +342,10 @@ class PartitionIsr(Model):
 
     @action
     def controller_shuts_down(self, broker: Broker) -> None:
-        """A follower asks for a controlled shutdown. It leaves the ISR, keeps fetching, and must not rejoin."""
+        """A follower asks for a controlled shutdown. It leaves the ISR, keeps fetching, and must not rejoin.
+
+        ``ReplicationControlManager.handleBrokerInControlledShutdown``.
+        """
         require(self.status[broker] == Status.ACTIVE and broker != self.controller.leader)
         require(self.may_change() or broker not in self.controller.isr)
         self.status[broker] = Status.SHUTTING_DOWN
@@ -334,7 +353,10 @@ class PartitionIsr(Model):
 
     @action
     def controller_fences_last_replica(self) -> None:
-        """The leader is alone in the ISR and its heartbeats stop: nobody leads, and the ISR keeps its last member."""
+        """The leader is alone in the ISR and its heartbeats stop: nobody leads, and the ISR keeps its last member.
+
+        ``ReplicationControlManager.handleBrokerFenced``.
+        """
         require(self.controller.leader == self.leader and len(self.controller.isr) == 1)
         require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
         self.status[self.leader] = Status.FENCED
@@ -342,7 +364,10 @@ class PartitionIsr(Model):
 
     @action
     def controller_unfences(self, broker: Broker) -> None:
-        """A broker is back. It leads again if it is the member that the ISR kept."""
+        """A broker is back. It leads again if it is the member that the ISR kept.
+
+        ``ReplicationControlManager.handleBrokerUnfenced``.
+        """
         require(self.status[broker] == Status.FENCED)
         returns = self.controller.leader is None and broker in self.controller.isr
         require(not returns or (self.may_change() and self.controller.leader_epoch < self.max_leader_epoch))
@@ -357,7 +382,10 @@ class PartitionIsr(Model):
 
     @action
     def controller_elects(self, successor: Broker) -> None:
-        """The controller elects another broker, which ends the leadership that the model follows."""
+        """The controller elects another broker, which ends the leadership that the model follows.
+
+        ``ReplicationControlManager.electLeader``.
+        """
         require(self.controller.leader == self.leader and successor != self.leader and self.may_lead(successor))
         require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
         self.change(self.controller.replace(leader=successor, leader_epoch=self.controller.leader_epoch + 1))
@@ -380,7 +408,7 @@ class PartitionIsr(Model):
 
     @action
     def leader_receives_leader_and_isr(self, update: LeaderAndIsr) -> None:
-        """LeaderAndIsr requests arrive in any order; one that is not newer is dropped."""
+        """LeaderAndIsr requests arrive in any order; one that is not newer is dropped (``Partition.makeLeader``)."""
         require(update in self.updates)
         self.updates.discard(update)
         if self.is_news(update):
@@ -406,6 +434,7 @@ class PartitionIsr(Model):
 
     @action
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        """``Partition.handleAlterPartitionError``."""
         require(response in self.responses)
         self.responses.discard(response)
         if self.is_pending(response.request):
@@ -474,6 +503,7 @@ class ShippedAlterIsr(PartitionIsr):
 
     @action
     def controller_accepts(self, request: AlterIsrRequest, again: bool) -> None:
+        """``ReplicationControlManager.alterPartition``."""
         require(request in self.requests and len(self.responses) < self.in_flight)
         require(self.may_change() and self.refusal(request) is None and (self.duplicates or not again))
         self.change(self.controller.replace(isr=request.isr))
@@ -498,6 +528,7 @@ class ShippedAlterIsr(PartitionIsr):
 
     @action
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        """``Partition.handleAlterPartitionUpdate``."""
         require(response in self.responses)
         super().leader_receives_response(response)
         if response.request == self.awaited:
@@ -533,6 +564,7 @@ class ZombieController(ShippedAlterIsr):
 
     @action
     def zombie_answers(self, request: AlterIsrRequest, seen: LeaderAndIsr, again: bool) -> None:
+        """``ReplicationControlManager.validateAlterPartitionData``."""
         require(request in self.requests and seen in self.zombie and len(self.responses) < self.in_flight)
         require(request.partition_epoch != seen.partition_epoch and (self.duplicates or not again))
         if request.partition_epoch > seen.partition_epoch:

@@ -274,6 +274,8 @@ class AlterIsrFailover(Model):
     def controller_accepts(self, leader: Broker) -> None:
         """The leader's AlterIsr request arrives and is accepted. All other requests are refused, which has no effect
         here.
+
+        ``ReplicationControlManager.alterPartition``.
         """
         require(self.request_in_flight(leader) and self.may_decide())
         require(self.request_is_current(leader) and self.members_are_eligible(leader))
@@ -298,7 +300,10 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_elects(self, successor: Broker) -> None:
-        """The controller moves leadership within the ISR, for example to the preferred leader."""
+        """The controller moves leadership within the ISR, for example to the preferred leader.
+
+        ``ReplicationControlManager.electLeader``.
+        """
         require(self.may_elect() and successor in self.current().isr - self.fenced)
         require(successor != self.current().leader)
         self.decide(successor, self.current().leader_epoch + 1, self.current().isr)
@@ -330,7 +335,10 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_fences_leader(self, leader: Broker, successor: Broker) -> None:
-        """The leader's heartbeats stop, or it shuts down: another member of the ISR leads."""
+        """The leader's heartbeats stop, or it shuts down: another member of the ISR leads.
+
+        ``ReplicationControlManager.handleBrokerFenced``.
+        """
         require(self.may_elect() and self.current().leader == leader)
         require(successor in self.current().isr and successor != leader)
         self.decide(successor, self.current().leader_epoch + 1, self.current().isr - {leader})
@@ -352,6 +360,8 @@ class AlterIsrFailover(Model):
     def replica_learns(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
         """LeaderAndIsr, or the answer to its own request, reaches a replica. This settles what the replica asked
         for.
+
+        ``Partition.makeLeader``.
         """
         require(self.replicas[broker].partition_epoch < partition_epoch and partition_epoch <= self.partition_epoch)
         self.learn(broker, partition_epoch)
@@ -409,6 +419,8 @@ class AlterIsrFailover(Model):
         """A fetch and its answer: one record, if there is one, and the leader's high watermark.
 
         The leader remembers the fetch offset. Only the next fetch tells it whether the answer arrived.
+
+        ``Partition.fetchRecords``.
         """
         require(self.is_served(follower, leader))
         fetch_offset = len(self.replicas[follower].log)
@@ -565,6 +577,8 @@ class AlterIsrRestarts(AlterIsrFailover):
         """A broker restarts with the first ``kept`` records of its log and registers with a new broker epoch.
 
         It reads all metadata before it serves the partition.
+
+        ``ClusterControlManager.registerBroker``.
         """
         require(self.may_register(broker) and self.may_lose_records(broker))
         require(kept <= len(self.replicas[broker].log))
@@ -594,6 +608,8 @@ class AlterIsrRestarts(AlterIsrFailover):
         """One reassignment removes the replica and another adds it back, empty; a leader may see both at once.
 
         A removal begins a new leader epoch.
+
+        ``ReplicationControlManager.alterPartitionReassignments``.
         """
         require(self.reassignment and self.may_elect() and broker not in self.current().isr)
         self.decide(self.current().leader, self.current().leader_epoch + 1, self.current().isr)

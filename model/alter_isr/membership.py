@@ -65,6 +65,7 @@ class WatchedFollowers(KRaftAlterIsr):
 
     @action
     def leader_asks_for_what_it_has(self) -> None:
+        """``Partition.maybeShrinkIsr``."""
         require(self.leading and len(self.requests) < self.in_flight and self.may_propose(self.isr))
         self.propose(self.isr)
 
@@ -89,7 +90,7 @@ class WatchedFollowers(KRaftAlterIsr):
 
     @action
     def controller_has_it_already(self, request: AlterIsrRequest) -> None:
-        """Answers with the state as it is."""
+        """Answers with the state as it is (``ReplicationControlManager.alterPartition``)."""
         require(request in self.requests and self.changes_nothing(request) and self.refusal(request) is None)
         require(len(self.responses) < self.in_flight)
         self.responses.add(AlterIsrResponse(request=request, error=None))
@@ -110,11 +111,13 @@ class WatchedFollowers(KRaftAlterIsr):
 
     @action
     def leader_receives_leader_and_isr(self, update: LeaderAndIsr) -> None:
+        """``Partition.makeLeader``."""
         super().leader_receives_leader_and_isr(update)
         self.count_anew()
 
     @action
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        """``Partition.handleAlterPartitionUpdate``."""
         super().leader_receives_response(response)
         self.count_anew()
 

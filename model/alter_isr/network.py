@@ -99,7 +99,7 @@ class LateFetches(AlterIsrRestarts):
 
     @action
     def late_fetch_arrives(self, fetch: Fetch, again: bool) -> None:
-        """Its answer is on time, and may arrive ``again``."""
+        """Its answer is on time, and may arrive ``again`` (``Partition.fetchRecords``)."""
         require(fetch in self.fetches and self.may_answer(fetch) and (self.duplicates or not again))
         answer = self.answer_to(fetch)
         self.record(fetch)
@@ -109,6 +109,7 @@ class LateFetches(AlterIsrRestarts):
 
     @action
     def late_fetch_is_answered_late(self, fetch: Fetch) -> None:
+        """``Partition.fetchRecords``."""
         require(fetch in self.fetches and self.may_answer(fetch) and len(self.answers) < self.late_answers)
         self.answers.add(self.answer_to(fetch))
         self.record(fetch)
@@ -126,6 +127,7 @@ class LateFetches(AlterIsrRestarts):
 
     @action
     def late_answer_arrives(self, answer: Answer) -> None:
+        """``AbstractFetcherThread.processFetchRequest``."""
         require(answer in self.answers)
         self.answers.discard(answer)
         self.take(answer)

@@ -90,7 +90,10 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
 
     @action
     def controller_takes_cancellation(self) -> None:
-        """AlterPartitionReassignments without replicas: back to the origin."""
+        """AlterPartitionReassignments without replicas: back to the origin.
+
+        ``ReplicationControlManager.cancelPartitionReassignment``.
+        """
         require(replica_sets.is_reassigning(self.adding, self.removing) and self.may_decide())
         self.reassign(self.origin())
 
@@ -177,6 +180,7 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
 
     @action
     def controller_accepts(self, leader: Broker) -> None:
+        """``PartitionReassignmentReplicas.maybeCompleteReassignment``."""
         require(self.request_in_flight(leader) and self.members_are_replicas(leader))
         super().controller_accepts(leader)
 

@@ -229,7 +229,10 @@ class DynamicQuorum(Model):
 
     @action
     def election_timeout(self, replica: Replica) -> None:
-        """A follower has not heard from its leader, an election produced none, or the leader has resigned."""
+        """A follower has not heard from its leader, an election produced none, or the leader has resigned.
+
+        ``QuorumState.transitionToCandidate``.
+        """
         require(self.role[replica] != Role.LEADER and self.may_stand(replica) and self.may_campaign(replica))
         self.stand(replica)
 
@@ -248,7 +251,7 @@ class DynamicQuorum(Model):
 
     @action
     def candidate_requests_vote(self, candidate: Replica, voter: Replica) -> None:
-        """A candidate asks the voters that it knows."""
+        """A candidate asks the voters that it knows (``KafkaRaftClient.handleVoteRequest``)."""
         require(self.role[candidate] == Role.CANDIDATE)
         require(voter in self.voter_set[candidate] - self.votes[candidate])
         epoch = self.quorum_state[candidate].epoch
@@ -296,6 +299,8 @@ class DynamicQuorum(Model):
     def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica) -> None:
         """BeginQuorumEpoch goes to the voters that the leader knows. One that has just been added need not know that
         it is a voter.
+
+        ``KafkaRaftClient.handleBeginQuorumEpochRequest``.
         """
         require(self.role[leader] == Role.LEADER and voter in self.voter_set[leader] - {leader})
         self.learn_leader(voter, self.quorum_state[leader].epoch, leader)
@@ -310,6 +315,7 @@ class DynamicQuorum(Model):
 
     @action
     def client_writes(self, leader: Replica) -> None:
+        """``KafkaRaftClient.prepareAppend``."""
         require(self.role[leader] == Role.LEADER and len(self.logs[leader]) < self.max_log)
         epoch = self.quorum_state[leader].epoch
         announcements = 0 if epoch == 1 else 1
@@ -389,6 +395,8 @@ class DynamicQuorum(Model):
     ) -> None:
         """A replica fetches from its leader, and asks any other one who leads if it knows none. The leader answers with
         some records, if there are more; the response with none is lost.
+
+        ``KafkaRaftClient.handleFetchRequest``.
         """
         require(replica != source and self.may_fetch(replica, source))
         epoch = self.quorum_state[source].epoch

@@ -49,14 +49,14 @@ class KraftPreVote(KraftNetwork):
 
     @action
     def prospective_requests_pre_vote(self, replica: Replica, voter: Replica, fate: Fate) -> None:
-        """A Vote request in the replica's current epoch, with PreVote set."""
+        """A Vote request in the replica's current epoch, with PreVote set (``KafkaRaftClient.handleVoteRequest``)."""
         require(self.role[replica] == Role.PROSPECTIVE and voter in self.current_voters - self.votes[replica])
         require(self.reaches(replica, voter) and self.may_happen(fate))
         self.call(Kind.PRE_VOTE, replica, voter, fate)
 
     @action
     def prospective_gives_up(self, replica: Replica) -> None:
-        """A majority refused, or did not answer in time."""
+        """A majority refused, or did not answer in time (``KafkaRaftClient.pollProspective``)."""
         require(self.role[replica] == Role.PROSPECTIVE)
         self.give_up(replica)
 

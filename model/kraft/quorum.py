@@ -327,7 +327,10 @@ class Kraft(Model):
 
     @action
     def election_timeout(self, replica: Replica) -> None:
-        """A follower has not heard from its leader, an election produced no leader, or the leader has resigned."""
+        """A follower has not heard from its leader, an election produced no leader, or the leader has resigned.
+
+        ``QuorumState.transitionToCandidate``.
+        """
         require(self.role[replica] != Role.LEADER and self.may_stand(replica) and self.may_campaign(replica))
         self.stand(replica)
 
@@ -338,6 +341,7 @@ class Kraft(Model):
 
     @action
     def candidate_requests_vote(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
+        """``KafkaRaftClient.handleVoteRequest``."""
         require(self.role[candidate] == Role.CANDIDATE and voter in self.current_voters - self.votes[candidate])
         require(self.reaches(candidate, voter) and self.may_happen(fate))
         self.call(Kind.VOTE, candidate, voter, fate)
@@ -391,7 +395,10 @@ class Kraft(Model):
 
     @action
     def leader_sends_begin_quorum_epoch(self, leader: Replica, voter: Replica, fate: Fate) -> None:
-        """BeginQuorumEpoch, until every voter has answered; since KAFKA-16536 also as a heartbeat."""
+        """BeginQuorumEpoch, until every voter has answered; since KAFKA-16536 also as a heartbeat.
+
+        ``KafkaRaftClient.handleBeginQuorumEpochRequest``.
+        """
         require(self.role[leader] == Role.LEADER and voter in self.current_voters and voter != leader)
         require(self.reaches(leader, voter) and self.may_happen(fate))
         self.call(Kind.BEGIN_QUORUM_EPOCH, leader, voter, fate)
@@ -410,6 +417,8 @@ class Kraft(Model):
         """A leader that a majority does not fetch from may be a zombie.
 
         KIP-595, "Leader Progress Timeout"; implemented in Kafka by KAFKA-15489.
+
+        ``LeaderState.timeUntilCheckQuorumExpires``.
         """
         require(self.role[leader] == Role.LEADER)
         if self.progress_timeout and self.majority_fetched(leader):
@@ -424,7 +433,10 @@ class Kraft(Model):
 
     @action
     def leader_sends_end_quorum_epoch(self, leader: Replica, voter: Replica, fate: Fate) -> None:
-        """EndQuorumEpoch. Its PreferredSuccessors lists the voters, starting with those that fetched furthest."""
+        """EndQuorumEpoch. Its PreferredSuccessors lists the voters, starting with those that fetched furthest.
+
+        ``KafkaRaftClient.handleEndQuorumEpochRequest``.
+        """
         require(self.role[leader] == Role.RESIGNED and voter in self.current_voters and voter != leader)
         require(self.reaches(leader, voter) and self.may_happen(fate))
         self.call(Kind.END_QUORUM_EPOCH, leader, voter, fate)
@@ -448,19 +460,24 @@ class Kraft(Model):
 
     @action
     def client_writes(self, leader: Replica) -> None:
+        """``KafkaRaftClient.prepareAppend``."""
         require(self.role[leader] == Role.LEADER and len(self.logs[leader]) < self.max_log)
         self.append_as_leader(leader)
         self.advance_high_watermark(leader)
 
     @action
     def leader_flushes(self, leader: Replica) -> None:
+        """``KafkaRaftClient.flushLeaderLog``."""
         require(self.role[leader] == Role.LEADER and self.flushed[leader] < len(self.logs[leader]))
         self.flush(leader)
         self.advance_high_watermark(leader)
 
     @action
     def replica_fetches(self, replica: Replica, source: Replica, fate: Fate) -> None:
-        """A follower fetches from its leader. An observer asks any voter who the leader is."""
+        """A follower fetches from its leader. An observer asks any voter who the leader is.
+
+        ``KafkaRaftClient.handleFetchRequest``.
+        """
         require(replica != source and self.may_fetch(replica, source))
         require(self.reaches(replica, source) and self.may_happen(fate))
         self.call(Kind.FETCH, replica, source, fate)
@@ -707,7 +724,7 @@ class Kraft(Model):
 
     @action
     def replica_restarts(self, replica: Replica, kept: Offset) -> None:
-        """A crash or a clean restart, and what the replica then finds on its disk."""
+        """A crash or a clean restart, and what the replica then finds on its disk (``QuorumState.initialize``)."""
         require(self.restarts < self.max_restarts)
         require(kept <= len(self.logs[replica]) and kept >= self.kept_at_least(replica))
         self.restarts += 1

@@ -44,31 +44,42 @@ class KraftReassignment(ReassignedPartitions):
 
     @action
     def controller_takes_request(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
-        """AlterPartitionReassignments: a new target, even while a reassignment is in progress."""
+        """AlterPartitionReassignments: a new target, even while a reassignment is in progress.
+
+        ``ReplicationControlManager.changePartitionReassignment``.
+        """
         require(self.may_request(preferred, others) and self.may_take(partition, listed(preferred, others)))
         self.requests += 1
         self.take(partition, listed(preferred, others))
 
     @action
     def controller_takes_cancellation(self, partition: Partition) -> None:
-        """AlterPartitionReassignments without replicas: back to the origin."""
+        """AlterPartitionReassignments without replicas: back to the origin.
+
+        ``ReplicationControlManager.cancelPartitionReassignment``.
+        """
         require(is_under_way(self.assignment[partition]))
         require(self.may_take(partition, origin_of(self.assignment[partition])))
         self.take(partition, origin_of(self.assignment[partition]))
 
     @action
     def follower_joins_isr(self, partition: Partition, follower: Broker) -> None:
+        """``ReplicationControlManager.alterPartition``."""
         super().follower_joins_isr(partition, follower)
         self.settle(partition)
 
     @action
     def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
+        """``ReplicationControlManager.alterPartition``."""
         super().follower_leaves_isr(partition, follower)
         self.settle(partition)
 
     @action
     def controller_elects(self, partition: Partition) -> None:
-        """A leader is fenced: a live member of the ISR leads instead."""
+        """A leader is fenced: a live member of the ISR leads instead.
+
+        ``ReplicationControlManager.handleBrokerFenced``.
+        """
         replicas = members(self.assignment[partition].replicas)
         require(not self.is_online(partition) and len(self.electable(partition, replicas)) > 0)
         self.elect(partition, replicas)
