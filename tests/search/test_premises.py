@@ -188,7 +188,7 @@ class Drawn:
         call = f"self.helper{number}({', '.join(names)})"
         if self.chance.random() < 0.5:
             self.helpers.append(f"{head}\n        return {body.text}\n")
-            return Piece(call, body.value, body.premises)
+            return Piece(call, body.value, body.premises, body.constant)
         test, other = self.simple(names), self.simple(names)
         self.helpers.append(
             f"{head}\n        if {test.text}:\n            return {body.text}\n        return {other.text}\n"
