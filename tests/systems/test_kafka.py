@@ -20,7 +20,7 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from docs.tools.findings import findings
-from floodmark.conformance import state_machine, walk
+from floodmark.conformance import replay, state_machine, walk
 from tests.conformance.test_conformance import QUICK
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +151,29 @@ def test_a_broker_may_shut_down_beside_another_when_the_controller_has_failed_ov
         one.shut_down(4)
         one.shut_down(4)
         assert (one.state(1), one.state(4)) == ("shutting down", "fenced")
+
+
+REMOVED_BY_CANCELLING: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "it is asked for its directory": [
+        ("broker_is_unregistered", {"broker": "b2"}), ("operator_reassigns", {"preferred": "b1", "others": ["b3"]}),
+        ("operator_sets_min_isr", {"number": 1}), ("broker_is_unregistered", {"broker": "b1"}),
+        ("operator_cancels", {}), ("broker_registers", {"broker": "b1", "clean": True}),
+    ],
+    "it leads": [
+        ("broker_is_unregistered", {"broker": "b1"}), ("operator_reassigns", {"preferred": "b4", "others": []}),
+        ("broker_is_unregistered", {"broker": "b2"}), ("broker_shuts_down", {"broker": "b4"}), ("operator_cancels", {}),
+        ("broker_registers", {"broker": "b4", "clean": False}), ("broker_registers", {"broker": "b1", "clean": False}),
+        ("broker_is_unfenced", {"broker": "b4"}), ("operator_reassigns", {"preferred": "b4", "others": ["b1"]}),
+    ],
+}
+
+
+@pytest.mark.parametrize("schedule", REMOVED_BY_CANCELLING)
+def test_the_model_fails_where_the_last_known_leader_is_no_replica(example: Example, schedule: str) -> None:
+    steps = [("start", {}), *REMOVED_BY_CANCELLING[schedule]]
+    for kafka in example.kafkas:
+        model = example.model(kafka, unclean_elections=True)
+        replay(model, example.adapter(kafka), [{"action": name, "arguments": given} for name, given in steps])
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
