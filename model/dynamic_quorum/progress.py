@@ -85,8 +85,10 @@ class DynamicProgress(DynamicQuorum):
     @fair(each="replica")
     @action
     def former_leader_leaves_epoch(self, replica: Replica) -> None:
-        require(replica not in self.stopped)
-        super().former_leader_leaves_epoch(replica)
+        """Also a voter, since KIP-996: it may not win an election, and asks who leads."""
+        require(self.role[replica] == Role.RESIGNED and replica not in self.stopped)
+        require(self.quorum_state[replica].epoch < self.max_epoch)
+        self.transition_to_unattached(replica, self.quorum_state[replica].epoch + 1)
 
     @fair(each=("leader", "voter"))
     @action

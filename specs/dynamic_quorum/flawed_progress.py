@@ -65,6 +65,17 @@ class VotersAskNobody(RemovedLeaderStands):
         return not self.is_voter(replica)
 
 
+class StaysResigned(RemovedLeaderStands):
+    """A leader that has resigned, and is a voter by its own log, waits until it is elected (G-M27). If its successor
+    removes it, it never asks who leads.
+    """
+
+    @action
+    def former_leader_leaves_epoch(self, replica: Replica) -> None:
+        require(not self.is_voter(replica))
+        super().former_leader_leaves_epoch(replica)
+
+
 class AddsWithoutCatchingUp(RemovedLeaderStands):
     """A replica is added that has never fetched (G-M15): a voter that is far behind, which breaks nothing."""
 

@@ -21,7 +21,7 @@ MISTAKES += [f"C-M{number}" for number in range(1, 36)]
 MISTAKES += [f"D-M{number}" for number in range(1, 9)]
 MISTAKES += [f"E-M{number}" for number in range(1, 25)]
 MISTAKES += [f"F-M{number}" for number in range(1, 41)]
-MISTAKES += [f"G-M{number}" for number in range(1, 27)]
+MISTAKES += [f"G-M{number}" for number in range(1, 28)]
 MISTAKES += [f"H-M{number}" for number in range(1, 10)]
 
 
