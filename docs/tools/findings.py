@@ -170,7 +170,7 @@ def _wrapped(paragraph: str, prefix: str = "") -> list[str]:
 def schedule(lines: Sequence[str]) -> list[str]:
     """The verdict, the steps without the states, and the command that prints the whole counterexample."""
     heading = list(takewhile(bool, lines))
-    return [*heading, "", *(line for line in lines if re.match(r"\d+  |after step ", line)), "", lines[-1]]
+    return [*heading, "", *(line for line in lines if re.match(r" *\d+  |after step ", line)), "", lines[-1]]
 
 
 def block(reference: str, lines: Sequence[str]) -> list[str]:
