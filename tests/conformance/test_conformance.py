@@ -66,7 +66,7 @@ def test_each_bug_is_found_with_a_short_run(example: ModuleType, bug: str, adapt
 
 
 def test_the_example_runs_as_it_says(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLE)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", str(EXAMPLE)]
     environment = {"PYTHONPATH": str(ROOT), "BUG": "COUNTS_PROPOSED_ISR", "HOME": str(tmp_path)}
     failed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert failed.returncode == 1, failed.stdout

@@ -22,14 +22,15 @@ ORBITS = [path for path in find([SPECS], "all") if read(path).symmetry]
 
 def test_the_specs_that_count_orbits_are_known() -> None:
     assert sorted(path.name for path in ORBITS) == [
-        "any_fetch_epoch.toml", "directories.toml", "disks.toml", "former_voters_commit.toml", "half_commits.toml",
-        "half_holds.toml", "kept_end_offsets.toml", "kip236_controller_records.toml@deep",
-        "kip236_controller_records.toml@two_brokers", "kip236_tools.toml@deep", "kip236_tools.toml@two_brokers",
-        "late_messages.toml@three_epochs", "latest_voters_in_snapshots.toml", "metric.toml", "min_isr.toml",
-        "observers_stand.toml", "partition.toml", "pre_vote.toml@three_epochs", "pre_vote.toml@two_voters",
-        "reassignment.toml", "shipped_four_brokers.toml", "sizes.toml@five_voters",
-        "sizes.toml@four_epochs_restart", "snapshots.toml", "switched.toml", "two_keys.toml", "voters.toml@restarts",
-        "voters.toml@three_voters", "voters.toml@two_voters",
+        "any_fetch_epoch.toml", "directories.toml", "disks.toml", "disks_deep.toml",
+        "former_voters_commit.toml", "half_commits.toml", "half_holds.toml", "kept_end_offsets.toml",
+        "kip236_controller_records.toml@deep", "kip236_controller_records.toml@two_brokers",
+        "kip236_tools.toml@deep", "kip236_tools.toml@two_brokers", "late_messages.toml@three_epochs",
+        "latest_voters_in_snapshots.toml", "metric.toml", "min_isr.toml", "observers_stand.toml",
+        "partition.toml", "pre_vote.toml@three_epochs", "pre_vote.toml@two_voters", "reassignment.toml",
+        "shipped_four_brokers.toml", "sizes.toml@five_voters", "sizes.toml@four_epochs_restart",
+        "snapshots.toml", "switched.toml", "two_keys.toml", "voters.toml@restarts", "voters.toml@three_voters",
+        "voters.toml@two_voters", "voters.toml@updates",
     ]  # fmt: skip
 
 
