@@ -35,7 +35,7 @@ from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import progress, text
 from floodmark.checkers.report.explanation import MAX_LINES, explain
-from floodmark.checkers.report.trace import change_lines, trace_lines
+from floodmark.checkers.report.trace import change_lines, state_lines, trace_lines
 from floodmark.checkers.search_result import Options, Premise, Progress, SearchResult, TraceState, Violation
 from floodmark.checkers.value_text import plain, show, show_step
 from floodmark.checkers.verdict.check import Check, CheckSettings
@@ -186,9 +186,34 @@ def test_changes_are_grouped_by_broker() -> None:
     assert changed(node=nodes(b1=1, b3=2), log=logs, cleaned=True) == [
         "cleaned: False -> True",
         "node[b1].hw: 0 -> 1",
-        "log[b2]: [] -> [1]",
+        "log[b2][0]: + 1",
         "node[b3].hw: 0 -> 2",
-        "log[b3]: [] -> [1]",
+        "log[b3][0]: + 1",
+    ]
+
+
+def test_a_list_that_grew_or_lost_its_head_shows_only_that() -> None:
+    def lines(old: list[int], new: list[int]) -> list[str]:
+        return change_lines(["log"], (Seq(old),), (Seq(new),))
+
+    assert lines([1, 2], [1, 2, 2, 3]) == ["log[2]: + 2", "log[3]: + 3"]
+    assert lines([1, 2, 3], [1]) == ["log[1]: - 2", "log[2]: - 3"]
+    assert lines([1, 2, 3], [2, 3]) == ["log[0]: - 1"]
+    assert lines([1, 2], [1, 3]) == ["log: [1,2] -> [1,3]"]
+    assert lines([1, 2], [3, 1, 2]) == ["log: [1,2] -> [3,1,2]"]
+    assert lines([1, 2], []) == ["log: [1,2] -> []"]
+
+
+def test_a_first_state_with_nested_maps_has_a_line_for_each_part() -> None:
+    seen = Map({broker: Map({other: broker == other for other in b(1, 2, 3)}) for broker in b(1, 2)})
+    deep = Map({broker: Map({other: Seq(range(20)) for other in b(1, 2)}) for broker in b(1)})
+    long = ",".join(map(str, range(20)))
+    assert state_lines(["seen", "turn", "deep"], (seen, 3, deep)) == [
+        "turn: 3",
+        "seen[b1]: {b1: True, b2: False, b3: False}",
+        f"deep[b1][b1]: [{long}]",
+        f"deep[b1][b2]: [{long}]",
+        "seen[b2]: {b1: False, b2: True, b3: False}",
     ]
 
 
@@ -243,7 +268,7 @@ def test_a_trace_has_numbered_steps() -> None:
         "     requests: + Proposal(isr={b2,b3}, version=1)",
         "     network: + 3",
         "     node[b1].hw: 0 -> 2",
-        "     log[b1]: [] -> [1]",
+        "     log[b1][0]: + 1",
     ]
 
 
@@ -304,7 +329,7 @@ def test_an_implication_is_explained_by_both_sides() -> None:
 
     assert why(no_leader_is_out) == [
         "for broker = b1:",
-        "  the premise holds:",
+        "  the premise is true:",
         "    true: model.leader == broker, that is b1 == b1",
         "  the conclusion does not:",
         "    false: broker in model.isr, that is b1 in {b2,b3}",

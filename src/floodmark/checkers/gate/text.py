@@ -150,8 +150,10 @@ def _drift(drift: Sequence[Drift]) -> Iterator[str]:
 def _consequences(drift: Sequence[Drift]) -> Iterator[str]:
     """The differences that a failure above causes, one line each."""
     for title in dict.fromkeys(each.follows for each in drift):
-        what = [what_differs(each.table, each) for each in drift if each.follows == title]
-        yield from _wrapped(f"{title}: also different from the lock, because it fails: {', '.join(what)}")
+        mine = [each for each in drift if each.follows == title]
+        what = [each.what if each.entry == title else what_differs(each.table, each) for each in mine]
+        differ = f"{', '.join(what)} {'differs' if len(what) == 1 else 'differ'}"
+        yield from _wrapped(f"{title}: {differ} from the lock too, because it fails")
 
 
 def _wrapped(text: str) -> list[str]:

@@ -151,7 +151,7 @@ def _why_implication(premise: ast.expr, conclusion: ast.expr, truth: bool, scope
         decides = conclusion if scope.holds(premise) else premise
         return _why(decides, scope.holds(decides), scope)
     return [
-        "the premise holds:",
+        "the premise is true:",
         *_indented(_why(premise, True, scope)),
         "the conclusion does not:",
         *_indented(_why(conclusion, False, scope)),

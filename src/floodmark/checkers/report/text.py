@@ -95,14 +95,17 @@ def result_line(result: CheckResult) -> ResultLine:
         return ResultLine("found", "green", f"{how}, {seconds(result)}")
     message = result.message
     if result.verdict == "holds" and not result.expected and result.properties:
-        message += " (every property holds)"
+        message += " (no property is violated)"
     if message and result.search_result is None:
         return ResultLine(*_word(result), message)
     text = figures(result)
     if result.property is None or result.verdict == "holds":
         return ResultLine(*_word(result), f"{message}; {text}" if message else text)
-    if message.startswith("for "):  # a choice of the property's parameters
-        return ResultLine(*_word(result), f"{result.property} {message}, {text}")
+    chosen = "" if result.violation is None or result.violation.kind != "liveness" else result.violation.message
+    if chosen:  # of the property's parameters
+        differences = message.removeprefix(chosen).removeprefix("; ")
+        name = f"{result.property} ({chosen.removeprefix('for ')})"
+        return ResultLine(*_word(result), f"{name}: {differences}; {text}" if differences else f"{name}, {text}")
     text = f"{result.property}: {message}; {text}" if message else f"{result.property}, {text}"
     return ResultLine(*_word(result), text)
 

@@ -11,11 +11,15 @@ from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import Model, State
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
+_LINE = 100
+"""A value whose text is longer than this has a line for each of its parts."""
+
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """What a step changed at one place: ``old`` is the text of what was there, None if ``new`` was added to a set or a
-    bag; ``new`` is None for what was removed. ``owner`` is the identifier, such as a broker, whose map entry it is."""
+    """What a step changed at one place: ``old`` is the text of what was there, None if ``new`` was added to a set, a
+    bag or a list; ``new`` is None for what was removed. ``owner`` is the identifier, such as a broker, whose map entry
+    it is."""
 
     path: str
     old: str | None
@@ -52,16 +56,25 @@ def marked(step: str, mark: str) -> str:
 
 
 def state_lines(names: Sequence[str], state: State) -> list[str]:
-    """A whole state, one line for each variable; a map of records has a line for each entry, grouped by identifier."""
-    lines: list[tuple[Identifier | None, str]] = []
-    for name, value in zip(names, state, strict=True):
-        if isinstance(value, Map) and _of_records(value.values()):
-            owners = [key if isinstance(key, Identifier) else None for key in value]
-            texts = [f"{name}[{show(key)}]: {show(item)}" for key, item in value.items()]
-            lines += zip(owners, texts, strict=True)
-        else:
-            lines.append((None, f"{name}: {show(value)}"))
+    """A whole state, one line for each variable. A map of records or of maps has a line for each entry, and so has what
+    does not fit into a line; lines about an identifier stand together."""
+    lines = [line for name, value in zip(names, state, strict=True) for line in _parts(name, value, None)]
     return [text for _, text in sorted(lines, key=lambda line: _group(line[0]))]
+
+
+def _parts(path: str, value: Any, owner: Identifier | None) -> Iterator[tuple[Identifier | None, str]]:
+    """The lines of a value, each with the identifier that it is about."""
+    whole = f"{path}: {show(value)}"
+    nested = isinstance(value, Map) and any(isinstance(item, (Record, Map)) for item in value.values())
+    if isinstance(value, Map) and value and (len(whole) > _LINE or (nested and owner is None)):
+        for key, item in value.items():
+            mine = key if isinstance(key, Identifier) and owner is None else owner
+            yield from _parts(f"{path}[{show(key)}]", item, mine)
+    elif isinstance(value, Record) and len(whole) > _LINE and type(value).__str__ is object.__str__:
+        for name, item in value._values.items():
+            yield from _parts(f"{path}.{name}", item, owner)
+    else:
+        yield owner, whole
 
 
 def change_lines(names: Sequence[str], before: State, after: State) -> list[str]:
@@ -109,8 +122,24 @@ def _changes(path: str, old: Any, new: Any, owner: Identifier | None) -> Iterato
         case (Seq(), Seq()) if len(old) == len(new) and _of_records(old):
             for index, (a, b) in enumerate(zip(old, new, strict=True)):
                 yield from _changes(f"{path}[{index}]", a, b, owner)
+        case (Seq(), Seq()) if (ends := _ends(old, new)) is not None:
+            yield from (StateChange(f"{path}[{index}]", show(old[index]), None, owner) for index in ends[0])
+            yield from (StateChange(f"{path}[{index}]", None, show(new[index]), owner) for index in ends[1])
         case _:
             yield StateChange(path, show(old), show(new), owner)
+
+
+def _ends(old: Seq[Any], new: Seq[Any]) -> tuple[range, range] | None:
+    """The indices of what was removed from a list and of what was appended to it, if one of these is all that happened.
+    A list of several elements that became empty, or began as empty, reads better as a whole."""
+    shared = min(len(old), len(new))
+    if len(old) == len(new) or (shared == 0 and abs(len(old) - len(new)) > 1):
+        return None
+    if old[:shared] == new[:shared]:
+        return range(shared, len(old)), range(shared, len(new))
+    if old[len(old) - shared :] == new:
+        return range(len(old) - shared), range(0)
+    return None
 
 
 def _of_records(items: Any) -> bool:
