@@ -25,12 +25,12 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.command_line.cli import command as floodmark
-from floodmark.checkers.explorer.expansion import expand
 from floodmark.checkers.explorer.server import MAX_REQUEST_BYTES, Explorer
 from floodmark.checkers.explorer.session import PageAddress, Session
 from floodmark.checkers.project.spec import read, wanted
 from floodmark.checkers.verdict.check import CheckSettings, checks, variant_name
 from floodmark.checkers.verdict.result import ExitCode
+from floodmark.checkers.walking.expansion import expand
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from tests.support.outcomes import inside, tank

@@ -133,6 +133,16 @@ def test_one_run_writes_the_reports(tmp_path: Path) -> None:
         assert (root / line.split()[-1]).is_file()
 
 
+def test_the_scenarios_are_runs_of_the_lease(tmp_path: Path) -> None:
+    (tmp_path / "lease.py").write_text(block("model"))
+    (tmp_path / "lease.toml").write_text(block("model spec") + "\n" + block("scenario"))
+    assert floodmark("check", "lease.toml", directory=tmp_path).returncode == ExitCode.AS_EXPECTED
+    broken = block("scenario").replace('"time_passes", "time_passes"', '"time_passes"')
+    (tmp_path / "lease.toml").write_text(block("model spec") + "\n" + broken)
+    told = floodmark("check", "lease.toml", directory=tmp_path).stdout
+    assert "step 3: server_grants(client=c2) is not enabled: it requires self.granted == 0, that is 1 == 0" in told
+
+
 def test_a_counterexample_becomes_a_test(tmp_path: Path) -> None:
     check, report = (line.split()[1:] for line in block("emit test").splitlines())
     *into, name = report

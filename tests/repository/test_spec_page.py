@@ -21,6 +21,7 @@ from floodmark.checkers.project.spec_keys import (
     MUTATION,
     PROVE,
     ROW,
+    SCENARIO,
     SIMULATE,
     SPEC,
     SURVIVORS,
@@ -43,6 +44,7 @@ TABLES: dict[str, tuple[Sequence[Key], type[Any], str]] = {
     "row": (ROW, SpecRow, "[[row]]\n"),
     "flawed": (FLAWED, Flawed, "[[flawed]]\n"),
     "prove": (PROVE, Proving, "[[prove]]\n"),
+    "scenario": (SCENARIO, Scenario, "[[scenario]]\n"),
     "mutation": (MUTATION, Mutation, "[mutation]\n"),
     "survivors": (SURVIVORS, SurvivalReason, "[[mutation.survivors]]\n"),
 }

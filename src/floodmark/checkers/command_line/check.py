@@ -34,6 +34,8 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
               help="Only this one, and the designs that violate it.")
 @click.option("--only-variant", metavar="NAME", help="Only the model or design of this class name.")
 @click.option("--traces", is_flag=True, help="Prints counterexamples of known-bad designs.")
+@click.option("--for", "only", multiple=True, metavar="WHAT",
+              help="In steps: only b2, a variable or an expression.")
 @json_option
 @set_option
 @invariants_option
@@ -47,11 +49,10 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
 @engine_option()
 @spark_option(*SPARK_SETTINGS)
 @click.option("--watch", is_flag=True, help="Checks again whenever a file changes.")
-def check(specs: tuple[str, ...], tier: str | None, traces: bool, watch: bool, **given: Any) -> int:
-    """Checks the models of specs and prints verdicts.
-
-    SPEC is a file, a row (lease.toml@small) or a folder; by default ./specs.
-    """
+def check(
+    specs: tuple[str, ...], tier: str | None, traces: bool, only: tuple[str, ...], watch: bool, **given: Any
+) -> int:
+    """Checks the models of specs, each a file, a row (lease.toml@small) or a folder; by default ./specs."""
     from floodmark.checkers.commands.check import CheckRequest
     from floodmark.checkers.commands.check import check as run_check
 
@@ -61,8 +62,8 @@ def check(specs: tuple[str, ...], tier: str | None, traces: bool, watch: bool, *
         run_again([each for each in sys.argv[1:] if each != "--watch"], spec_paths(specs or ("specs",)))
     reports = Reports.of(given)
     settings = _settings(given)
-    shown = traces or settings.only_variant is not None
-    asked = CheckRequest(spec_paths(specs or ("specs",)), tier, settings, shown)
+    shown = traces or bool(only) or settings.only_variant is not None
+    asked = CheckRequest(spec_paths(specs or ("specs",)), tier, settings, shown, only)
     return int(run_check(asked, reports))
 
 

@@ -18,6 +18,7 @@ from floodmark.checkers.project.unchecked_tiers import left_out
 from floodmark.checkers.report import text
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.progress import SearchProgress
+from floodmark.checkers.report.trace_view import require_meaning
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.run.unfound_properties import unfound_properties
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name, with_properties
@@ -29,12 +30,14 @@ from floodmark.language.plurals import counted
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """The arguments of the command. ``traces`` prints counterexamples of known-bad designs."""
+    """The arguments of the command. ``traces`` prints counterexamples of known-bad designs; ``only`` is what steps are
+    shown of."""
 
     paths: list[Path]
     tier: str | None
     settings: CheckSettings
     traces: bool
+    only: tuple[str, ...] = ()
 
 
 def check(asked: CheckRequest, reports: Reports) -> ExitCode:
@@ -42,13 +45,14 @@ def check(asked: CheckRequest, reports: Reports) -> ExitCode:
     about = wanted(asked.paths, asked.tier)
     reports.must_be_writable([*(each.address for each in about), *asked.settings.invariant_files])
     broken, every = planned([each for each in about if each.is_there], asked.settings)
+    require_meaning(asked.only, [each.model() for each in every] if asked.only and not broken else [])
     results: list[CheckResult] = []
     line = SearchProgress(states_expected)
     try:
         for result in itertools.chain(broken, (found for _, found in run(every, line.show))):
             line.clear()
             results.append(result)
-            _tell(result, asked.traces)
+            _tell(result, asked)
     except KeyboardInterrupt:
         under_way = line.clear()
         ended = f"interrupted: {len(results)} of {counted(len(broken) + len(every), 'check')} ended"
@@ -89,8 +93,8 @@ def planned(about: Sequence[Wanted], settings: CheckSettings) -> tuple[list[Chec
     return [*broken, *map(misplaced, unfound_properties(every))], every
 
 
-def _tell(result: CheckResult, traces: bool) -> None:
-    for line in text.lines(result, traces):
+def _tell(result: CheckResult, asked: CheckRequest) -> None:
+    for line in text.lines(result, asked.traces, asked.only):
         click.echo(line)
     if result.traceback:
         click.echo(result.traceback, err=True)

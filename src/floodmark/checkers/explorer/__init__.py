@@ -1,8 +1,6 @@
 """``floodmark explore``: a local page in which a user walks a model, step by step.
 
 - ``session.py``: begin here. The designs of a spec, the page's requests and their answers.
-- ``walk.py``: a path of steps, which CPython takes again.
-- ``expansion.py``: every action in a state, enabled or not, and the guard that disables it.
 - ``design_comparison.py``: another design in the same state.
 - ``state_view.py``: what the page shows of a state. ``check_paths.py``: counterexamples as paths.
 - ``background.py``: the search for them, in a process of its own beside the page.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from floodmark.checkers.explorer.expansion import without_breakpoints
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.liveness import finding_of, lasso_lines
@@ -15,6 +14,7 @@ from floodmark.checkers.search_result import TraceState, Violation, Watcher
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
+from floodmark.checkers.walking.expansion import without_breakpoints
 
 SECONDS = 120.0
 """A search for a counterexample gives up after this time."""

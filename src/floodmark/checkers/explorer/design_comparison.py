@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision, DesignPair, Unlike
-from floodmark.checkers.explorer.expansion import ExpandedAction, without_breakpoints
-from floodmark.checkers.explorer.walk import Walk
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show_step
+from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
+from floodmark.checkers.walking.walk import Walk
 from floodmark.language.model import State
 from floodmark.language.reference import Step
 

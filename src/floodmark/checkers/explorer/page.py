@@ -8,7 +8,6 @@ from xml.etree.ElementTree import Element, tostring
 
 from floodmark.checkers.designs.design_pair import Decision
 from floodmark.checkers.explorer.design_comparison import Compared
-from floodmark.checkers.explorer.expansion import ExpandedAction, StoppingGuard
 from floodmark.checkers.explorer.state_view import PropertyValue, Shown, StateView
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report.html.chart import chart
@@ -17,6 +16,7 @@ from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import message_sequence
 from floodmark.checkers.report.text import first_sentence
 from floodmark.checkers.value_text import show_arguments, show_step
+from floodmark.checkers.walking.expansion import ExpandedAction, StoppingGuard
 from floodmark.language.errors import SourceError
 from floodmark.language.model import State
 from floodmark.language.plurals import counted, plural

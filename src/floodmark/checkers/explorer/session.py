@@ -12,10 +12,10 @@ from floodmark.checkers.explorer import page
 from floodmark.checkers.explorer.background import BackgroundSearch
 from floodmark.checkers.explorer.design_comparison import compared, first_difference
 from floodmark.checkers.explorer.state_view import Shown, StateView, judged
-from floodmark.checkers.explorer.walk import MAX_KEPT, Walk
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.verdict.check import Check, checks, variant_name
+from floodmark.checkers.walking.walk import MAX_KEPT, Walk
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision
 from floodmark.checkers.explorer.design_comparison import Compared
-from floodmark.checkers.explorer.expansion import ExpandedAction, without_breakpoints
-from floodmark.checkers.explorer.walk import Walked
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.search_result import TraceState
+from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
+from floodmark.checkers.walking.walk import Walked
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model

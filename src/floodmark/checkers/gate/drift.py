@@ -16,7 +16,7 @@ _ORDER = (
     "properties", "verdict", "property", "vacuous", "fairness", "needs", "actions", "distinct", "generated", "depth",
     "loop", "cut", "digest",
 )  # fmt: skip
-_STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "properties")
+_STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "properties", "scenarios")
 """The keys of an entry that are known without a search."""
 _COMPLETE = ("vacuous", "fairness", "needs", "actions", "distinct", "generated", "cut", "digest")
 """The keys of an entry that only a complete search has."""
@@ -134,7 +134,7 @@ def _verdict(entry: LockEntry) -> str:
 
 def _difference(name: str, key: str, was: Any, now: Any, at: Where) -> Iterator[Drift]:
     match key:
-        case "properties" | "vacuous" | "lemmas" | "rankings" | "fairness" | "needs":
+        case "properties" | "scenarios" | "vacuous" | "lemmas" | "rankings" | "fairness" | "needs":
             yield from _names(name, key, was or (), now or (), at)
         case "actions":
             yield from _actions(name, was or {}, now or {}, at)
@@ -157,6 +157,7 @@ def _short(hashed: Any) -> str | None:
 
 _NAMED = {
     "properties": ("the property is no longer checked", "a new property"),
+    "scenarios": ("the scenario is no longer tried", "a new scenario"),
     "vacuous": ("its premise comes true", "its premise is never true: the property is vacuous"),
     "lemmas": ("the lemma is gone", "a new lemma"),
     "rankings": ("the ranking is gone", "a new ranking"),
@@ -165,7 +166,7 @@ _NAMED = {
 }
 _ONE = {
     "properties": "property", "vacuous": "premise", "lemmas": "lemma", "rankings": "ranking", "fairness": "fairness",
-    "needs": "liveness",
+    "needs": "liveness", "scenarios": "scenario",
 }  # fmt: skip
 
 

@@ -27,6 +27,8 @@ def spec_entry(result: CheckResult, sources: Sources) -> LockEntry:
     if result.symmetry:
         entry["symmetry"] = sorted(result.symmetry) if isinstance(result.symmetry, tuple) else True
     entry[PROPERTIES] = sources.get(PROPERTIES, {})
+    if result.scenarios:
+        entry["scenarios"] = sorted(each.name for each in result.scenarios)
     if result.verdict in ("holds", "violated"):
         entry |= _figures(result)
     return entry

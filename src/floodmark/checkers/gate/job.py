@@ -185,7 +185,9 @@ class CheckJob:
         properties = [] if subject is None or result.search_result is None else list(subject.properties)
         place, line = shown(check.spec.path), check.spec.first_line
         completed = replace(result, spec=place, spec_line=line, properties=properties, reproduce=check.reproduce())
-        return completed, sources
+        lines = {scenario.name: scenario.line for scenario in check.spec.scenario}
+        scenarios = [replace(each, line=lines.get(each.name)) for each in result.scenarios]
+        return replace(completed, scenarios=scenarios), sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from floodmark.checkers.project.spec_entries import (
     ProofExpectation,
     ProofMethod,
     Proving,
+    Scenario,
     Simulate,
     SurvivalReason,
     Tier,
@@ -76,6 +77,7 @@ class Spec:
     fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
     flawed: tuple[Flawed, ...] = ()
     prove: tuple[Proving, ...] = ()
+    scenario: tuple[Scenario, ...] = ()
     mutation: Mutation | None = None
     row: str | None = None
     lines: Mapping[str, int] = field(default_factory=dict)

@@ -94,6 +94,17 @@ class Proving:
 
 
 @dataclass(frozen=True, slots=True)
+class Scenario:
+    """A run that must be ``possible``, or of which the last step must not be."""
+
+    name: str
+    steps: tuple[str, ...]
+    possible: bool = True
+    rows: tuple[str, ...] = ()
+    line: int | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SurvivalReason:
     """Why no check needs to notice some mutants of the model, each identified by its change."""
 

@@ -22,6 +22,7 @@ from floodmark.checkers.project.spec_entries import (
     Flawed,
     Mutation,
     Proving,
+    Scenario,
     Simulate,
     SpecRow,
     SurvivalReason,
@@ -41,6 +42,7 @@ from floodmark.checkers.project.spec_values import (
     SOME_NAMES,
     SPECS,
     TEXT,
+    TEXTS,
     Key,
     SpecReader,
     ValueKind,
@@ -85,6 +87,16 @@ def _prove(reader: SpecReader, value: Any, key: str) -> tuple[Proving, ...]:
         if proving.expect == "bounded" and proving.method != "bmc":
             raise reader.error('expect = "bounded" needs method = "bmc"', f"{place}.expect")
         found.append(proving)
+    return tuple(found)
+
+
+def _scenarios(reader: SpecReader, value: Any, key: str) -> tuple[Scenario, ...]:
+    found: list[Scenario] = []
+    for place, values in reader.entries(value, SCENARIO, key):
+        scenario = Scenario(**values, line=reader.lines.get(place))
+        if scenario.name in [other.name for other in found]:
+            raise reader.error(f"there is a scenario {brief(scenario.name)} already; rename one", f"{place}.name")
+        found.append(scenario)
     return tuple(found)
 
 
@@ -173,6 +185,15 @@ PROVE: Sequence[Key] = (
         'The result that counts as expected. `"bounded"` is for `bmc`: no violation within `depth`.', '`"holds"`'),
     BELONGS,
 )
+SCENARIO: Sequence[Key] = (
+    Key("name", TEXT, "What the run shows, for reports.", needed='a scenario needs name = "..."'),
+    Key("steps", TEXTS, "The run: steps as a counterexample prints them, `\"grants(client=c1)\"`, or the name of "
+        "an action that has a single step there. The initial step may be left out.",
+        needed="a scenario needs steps = [...]"),
+    Key("possible", FLAG, "Whether the run must be possible. `false` says that its last step must not be, and all "
+        "before it must.", "`true`"),
+    BELONGS,
+)
 SURVIVORS: Sequence[Key] = (
     Key("reason", TEXT, "Why no check has to notice these changes.", needed="survivors need reason = ..."),
     Key("changes", NAMES, "The changes, as `floodmark mutate` prints them.", needed="survivors need changes = ..."),
@@ -215,6 +236,8 @@ BELONGING: Sequence[Key] = (
     Key("flawed", ValueKind("tables", _flawed, FLAWED, many=True),
         "Known-bad designs. Each is checked only for what its entry names."),
     Key("prove", ValueKind("tables", _prove, PROVE, many=True), "Proofs that `floodmark gate` and `pytest` make."),
+    Key("scenario", ValueKind("tables", _scenarios, SCENARIO, many=True),
+        "Runs that must be possible, or must not; `floodmark check` and the gate take them in CPython."),
     Key("mutation", table(MUTATION, Mutation), "How `floodmark mutate` tests the spec."),
 )
 """The keys that belong to one row, where a spec has rows."""

@@ -4,8 +4,8 @@ Each ``[[row]]`` table stands for a spec of its own, ``lease@small`` for the row
 what the file says outside of rows, with what the row says put over it: tables key by key, other values as a whole. What
 is made from the file is read by the same keys as a spec without rows, so a row cannot mean what such a spec could not.
 
-Known-bad designs, proofs and mutants belong to the rows that their ``rows`` names, else to the first: a mistake is
-shown where it is cheapest to find, and to show it again at every size would add time and no knowledge.
+Known-bad designs, proofs, scenarios and mutants belong to the rows that their ``rows`` names, else to the first: a
+mistake is shown where it is cheapest to find, and to show it again at every size would add time and no knowledge.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.project.spec_entries import Flawed, Mutation, Proving, SpecRow
+from floodmark.checkers.project.spec_entries import Flawed, Mutation, Proving, Scenario, SpecRow
 from floodmark.checkers.project.spec_keys import BELONGING, COMMON, ROWS, SPEC
 from floodmark.checkers.project.spec_values import SpecReader, line_of
 
-Entry = TypeVar("Entry", Flawed, Proving)
+Entry = TypeVar("Entry", Flawed, Proving, Scenario)
 
 
 def expanded(reader: SpecReader, data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -66,12 +66,13 @@ def _merged(common: Mapping[str, Any], row: SpecRow, lines: Mapping[str, int]) -
 def _belonging_to(
     row: str | None, reader: SpecReader, entries: Mapping[str, Any], names: Sequence[str]
 ) -> dict[str, Any]:
-    """The known-bad designs, proofs and mutants of a row."""
+    """The known-bad designs, proofs, scenarios and mutants of a row."""
     mutation: Mutation | None = entries.get("mutation")
     if mutation is not None and not _belongs(row, reader, mutation.rows, "mutation", names):
         mutation = None
     return {
         "flawed": _of_row(row, reader, entries.get("flawed", ()), "flawed", names),
+        "scenario": _of_row(row, reader, entries.get("scenario", ()), "scenario", names),
         "prove": _of_row(row, reader, entries.get("prove", ()), "prove", names),
         "mutation": mutation and replace(mutation, rows=()),
     }

@@ -123,6 +123,12 @@ def _names(reader: SpecReader, value: Any, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _texts(reader: SpecReader, value: Any, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(text, str) and text for text in value):
+        raise reader.wrong("a list of strings, and not empty", value, key)
+    return tuple(value)
+
+
 def _flag_or_names(reader: SpecReader, value: Any, key: str) -> bool | tuple[str, ...]:
     if isinstance(value, list) and value:
         return _names(reader, value, key)
@@ -207,6 +213,7 @@ POSITIVE = ValueKind("a whole number, 1 or more", _amount(input_limits.positive)
 SECONDS = ValueKind("a number of seconds", _amount(input_limits.seconds))
 MEMORY = ValueKind('an amount such as `"8G"`', _memory)
 NAMES = ValueKind("a list of names", _names)
+TEXTS = ValueKind("a list of strings", _texts)
 FLAG_OR_NAMES = ValueKind("`true`, `false` or a list of names", _flag_or_names)
 SOME_NAMES = ValueKind("a list of names", _some_names)
 ALL_OR_NAMES = ValueKind('`"all"` or a list of names', _all_or_names)

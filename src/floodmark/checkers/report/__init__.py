@@ -4,7 +4,8 @@
   says about a check, a proof or a claim. ``atomic_file.py``: files that are written completely or not at all;
   ``standard_output.py``: the JSON on standard output, alone.
 - ``text.py``, ``proof_text.py``, ``trace.py``, ``listing.py``, ``progress.py``, ``colour.py``,
-  ``counting.py``, ``proof_progress.py``: what a terminal shows.
+  ``counting.py``, ``proof_progress.py``: what a terminal shows. ``trace_view.py``: a part of a counterexample;
+  ``watched.py``: expressions in its states.
 - ``explanation.py``: why a predicate is false, found by evaluating its parts in CPython; ``guard.py``: the guard that
   stopped a step; ``divergence.py``: where the good design decides otherwise than a known-bad one.
 - ``junit.py``, ``sarif.py``, ``github.py``, ``json.py``, ``itf.py``, ``state_graph.py``: one format each;

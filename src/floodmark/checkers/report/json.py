@@ -79,6 +79,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "actions": found.actions,
         "checked": [prop.name for prop in result.properties],
         "invariant_files": list(result.invariant_files),
+        "scenarios": [asdict(each) for each in result.scenarios],
         "reached": sorted(found.reached),
         "unreached": list(result.unreached),
         "vacuous": [asdict(it) for it in found.vacuous],

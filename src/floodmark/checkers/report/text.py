@@ -22,6 +22,7 @@ from floodmark.checkers.report.liveness import (
     superfluous_lines,
 )
 from floodmark.checkers.report.trace import marked, trace_lines
+from floodmark.checkers.report.trace_view import TraceView
 from floodmark.checkers.search_result import SearchResult, Violation, WalkFigures
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.liveness_findings import undetermined
@@ -34,17 +35,26 @@ from floodmark.language.widths import Widths
 _WIDTH = 12
 
 
-def lines(result: CheckResult, traces: bool = False) -> list[str]:
+def lines(result: CheckResult, traces: bool = False, only: Sequence[str] = ()) -> list[str]:
     """Everything to print about one check: its line, its warnings, and its counterexample.
 
-    An expected counterexample, such as a known-bad design's, is shown only with ``traces``.
+    An expected counterexample, such as a known-bad design's, is shown only with ``traces``. ``only`` is what steps are
+    shown of, as for ``TraceView``.
     """
-    said = [headline(result), *_sizes(result), *_liveness(result), *notice_lines(result)]
+    told = [f"{' ' * _WIDTH}  {text}" for text in scenario_lines(result)]
+    said = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result)]
     if result.violation is not None and (traces or not result.expected):
-        said += ["", *painted(counterexample(result)), ""]
+        said += ["", *painted(counterexample(result, only)), ""]
     elif not result.expected and result.reproduce:
         said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
     return said
+
+
+def scenario_lines(result: CheckResult) -> list[str]:
+    """The scenarios that are not as they must be, a sentence each."""
+    return [
+        f"{shown_line(result.spec, it.line)}: scenario {it.name}: {it.problem}" for it in result.scenarios if it.problem
+    ]
 
 
 def _sizes(result: CheckResult) -> list[str]:
@@ -177,7 +187,7 @@ def warnings(result: CheckResult) -> list[str]:
     return said
 
 
-def counterexample(result: CheckResult) -> list[str]:
+def counterexample(result: CheckResult, only: Sequence[str] = ()) -> list[str]:
     """The verdict, the steps, why the property is false, where the good design decides otherwise, and the command that
     shows it again."""
     violation, model = result.violation, result.subject
@@ -187,10 +197,15 @@ def counterexample(result: CheckResult) -> list[str]:
     prop = result.find_property(violation.property)
     said = [click.style(_verdict_line(result, title), bold=True), *_indented_about(result), ""]
     differs = result.divergence
-    said += trace_lines(model, violation.trace, lambda number: divergence.mark(differs, number))
+    view = TraceView.of(model, only)
+
+    def mark(number: int) -> str:
+        return divergence.mark(differs, number)
+
+    said += view.lines(violation, mark) if view else trace_lines(model, violation.trace, mark)
     if violation.failed_step is not None:
         number = len(violation.trace) + 1
-        said.append(f"{number}  {marked(show_step(violation.failed_step), divergence.mark(differs, number))}")
+        said.append(f"{number}  {marked(show_step(violation.failed_step), mark(number))}")
         said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
     if prop is not None and violation.kind in ("invariant", "transition"):
         said += ["", *explain(model, prop, violation.trace)]

@@ -58,12 +58,29 @@ def marked(step: str, mark: str) -> str:
 def state_lines(names: Sequence[str], state: State) -> list[str]:
     """A whole state, one line for each variable. A map of records or of maps has a line for each entry, and so has what
     does not fit into a line; lines about an identifier stand together."""
-    lines = [line for name, value in zip(names, state, strict=True) for line in _parts(name, value, None)]
-    return [text for _, text in sorted(lines, key=lambda line: _group(line[0]))]
+    return [str(part) for part in state_parts(names, state)]
 
 
-def _parts(path: str, value: Any, owner: Identifier | None) -> Iterator[tuple[Identifier | None, str]]:
-    """The lines of a value, each with the identifier that it is about."""
+@dataclass(frozen=True, slots=True)
+class StatePart:
+    """A part of a state that has a line of its own: its place, its value as text, and the identifier that it is about.
+    """
+
+    path: str
+    value: str
+    owner: Identifier | None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.value}"
+
+
+def state_parts(names: Sequence[str], state: State) -> list[StatePart]:
+    """The parts of a state, in the order of its lines."""
+    parts = [part for name, value in zip(names, state, strict=True) for part in _parts(name, value, None)]
+    return sorted(parts, key=lambda part: _group(part.owner))
+
+
+def _parts(path: str, value: Any, owner: Identifier | None) -> Iterator[StatePart]:
     whole = f"{path}: {show(value)}"
     nested = isinstance(value, Map) and any(isinstance(item, (Record, Map)) for item in value.values())
     if isinstance(value, Map) and value and (len(whole) > _LINE or (nested and owner is None)):
@@ -74,7 +91,7 @@ def _parts(path: str, value: Any, owner: Identifier | None) -> Iterator[tuple[Id
         for name, item in value._values.items():
             yield from _parts(f"{path}.{name}", item, owner)
     else:
-        yield owner, whole
+        yield StatePart(path, show(value), owner)
 
 
 def change_lines(names: Sequence[str], before: State, after: State) -> list[str]:

@@ -121,8 +121,9 @@ def _rule(result: CheckResult) -> str:
 
 def _detail(result: CheckResult) -> str:
     if result.violation is not None and result.subject is not None:
-        return click.unstyle("\n".join(text.counterexample(result)))
-    lines = [text.result_line(result).text, *(line.strip() for line in text.notice_lines(result))]
+        return click.unstyle("\n".join([*text.scenario_lines(result), *text.counterexample(result)]))
+    lines = [text.result_line(result).text, *text.scenario_lines(result)]
+    lines += [line.strip() for line in text.notice_lines(result)]
     if result.traceback:
         lines += ["", result.traceback]
     if result.reproduce:

@@ -19,8 +19,10 @@ from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.result_transfer import pickled, received
 from floodmark.checkers.verdict.verdict import blank, counts_are_expected, ended_by_error, internal_error, judge
+from floodmark.checkers.walking.scenarios import run_scenario
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted
 from floodmark.language.source import TOO_DEEP
 
 Watch = Callable[[Check, Any], None]
@@ -122,10 +124,28 @@ def _search(check: Check, model: Model, result: CheckResult, watch: Watcher | No
     judged = judge(check, result, found)
     if check.settings.compare or judged.exit_code != ExitCode.AS_EXPECTED:
         judged = compared(check, judged)
-    if properties or check.options.deadlock or judged.verdict != "holds" or counts_are_expected(check):
+    judged = _with_scenarios(check, model, judged)
+    says = properties or check.options.deadlock or judged.scenarios
+    if says or judged.verdict != "holds" or counts_are_expected(check):
         return judged
     message = "nothing was checked: no property belongs to this model, and its spec expects no counts"
     return replace(judged, verdict="undetermined", exit_code=ExitCode.NOTHING_CHECKED, expected=False, message=message)
+
+
+def _with_scenarios(check: Check, model: Model, result: CheckResult) -> CheckResult:
+    """The result with the outcomes of the spec's scenarios. They are about the model at the spec's constants, so a run
+    with others takes none, nor does one that asks for certain properties. An undetermined search stays undetermined.
+    """
+    if check.flawed is not None or check.changed or check.settings.properties:
+        return result
+    found = [run_scenario(model, scenario) for scenario in check.spec.scenario]
+    failed = [each for each in found if each.problem]
+    result = replace(result, scenarios=found)
+    if not failed or result.exit_code not in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED):
+        return result
+    said = f"{len(failed)} of {counted(len(found), 'scenario')} not as expected"
+    message = "; ".join(filter(None, [result.message, said]))
+    return replace(result, expected=False, exit_code=ExitCode.NOT_AS_EXPECTED, message=message)
 
 
 def compared(check: Check, result: CheckResult) -> CheckResult:

@@ -30,6 +30,7 @@ from floodmark.checkers.verdict.divergence import Divergence, Ruling, Said
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
+from floodmark.checkers.verdict.scenario import ScenarioResult
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -93,6 +94,7 @@ class _ResultsReader:
             symmetry=_symmetry(entry["symmetry"]),
             exit_code=ExitCode(entry["exit_code"]),
             divergence=_divergence(entry["divergence"]),
+            scenarios=[ScenarioResult(**each) for each in entry["scenarios"]],
         )
         return self._completed(result, entry) if entry["loaded"] else result
 

@@ -12,6 +12,7 @@ from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Premise, SearchResult, Symmetry, Violation
 from floodmark.checkers.verdict.divergence import Divergence
+from floodmark.checkers.verdict.scenario import ScenarioResult
 from floodmark.language.model import Model
 
 Verdict = Literal["holds", "violated", "undetermined", "error"]
@@ -64,7 +65,8 @@ class CheckResult:
     differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
     expects never to fire and the properties whose premise it expects never to be true; ``empty`` is whether it expects
     no state within the boundary. ``divergence`` is where the good design decides otherwise in the counterexample of a
-    known-bad one. ``invariant_files`` are those that the command line added.
+    known-bad one. ``invariant_files`` are those that the command line added. ``scenarios`` are the outcomes of the
+    spec's scenarios.
     """
 
     spec: str
@@ -97,6 +99,7 @@ class CheckResult:
     vacuous: Sequence[str] = ()
     empty: bool = False
     invariant_files: Sequence[str] = ()
+    scenarios: Sequence[ScenarioResult] = ()
 
     def address(self) -> str:
         """The address of the spec on the command line."""

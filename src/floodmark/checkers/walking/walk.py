@@ -6,10 +6,11 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from floodmark.checkers.explorer.expansion import ExpandedAction, expand, without_breakpoints
 from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.report.guard import FalseGuard
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show_step
+from floodmark.checkers.walking.expansion import ExpandedAction, expand, without_breakpoints
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -53,13 +54,14 @@ class Walk:
         """The states of a path, as far as the model takes it."""
         trace: list[TraceState] = []
         for text in path:
-            found = self._taken(trace[-1].state if trace else None, text)
+            found = self.next(trace[-1].state if trace else None, text)
             if isinstance(found, str):
                 return Walked(tuple(trace), found)
             trace.append(found)
         return Walked(tuple(trace))
 
-    def _taken(self, state: State | None, text: str) -> TraceState | str:
+    def next(self, state: State | None, text: str) -> TraceState | str:
+        """The step of this text in a state, or in None the initial state of this text; else why it is not taken."""
         if (state, text) not in self.taken:
             if len(self.taken) >= MAX_KEPT:
                 self.taken.clear()
@@ -87,15 +89,22 @@ class Walk:
                         return TraceState(step, after)
         return self._why_not(state, name, text)
 
+    def action(self, state: State, name: str) -> ExpandedAction | None:
+        """An action in a state; None if the model has no such action."""
+        return next((action for action in self.actions(state) if action.name == name), None)
+
     def _why_not(self, state: State, name: str, text: str) -> str:
-        guards = [
-            stopped.guard
-            for action in self.actions(state) if action.name == name
-            for stopped in action.stopped if any(show_step(step) == text for step in stopped.steps)
-        ]
+        action = self.action(state, name)
+        stopped = [] if action is None else action.stopped
+        guards = [it.guard for it in stopped if any(show_step(step) == text for step in it.steps)]
         if not guards or guards[0].file is None:
             return f"{text} is not enabled"
-        return f"{text} is not enabled: {guards[0].text} ({shown_line(guards[0].file, guards[0].line)})"
+        return f"{text} is not enabled: {_guard_text(guards[0])}"
+
+    def why_none(self, state: State, name: str) -> str:
+        """Why an action has no step in a state: the guards that stop it."""
+        action = self.action(state, name)
+        return "; ".join(_guard_text(it.guard) for it in action.stopped) if action is not None else ""
 
     def run(self, state: State, text: str) -> None:
         """Takes a step once more, with breakpoints, for whoever watches it in a debugger. Its result is already known.
@@ -122,3 +131,8 @@ class Walk:
                 if show_step(step) == text:
                     return step
         return None
+
+
+def _guard_text(guard: FalseGuard) -> str:
+    place = "" if guard.file is None else f" ({shown_line(guard.file, guard.line)})"
+    return f"{guard.text}{place}"
