@@ -12,7 +12,16 @@ import pytest
 
 from docs.tools.spec import PAGE, ROWS, page
 from floodmark.checkers.project.spec import Spec, read, read_all
-from floodmark.checkers.project.spec_entries import Expect, Flawed, Mutation, Proving, Simulate, SpecRow, SurvivalReason
+from floodmark.checkers.project.spec_entries import (
+    Expect,
+    Flawed,
+    Mutation,
+    Proving,
+    Scenario,
+    Simulate,
+    SpecRow,
+    SurvivalReason,
+)
 from floodmark.checkers.project.spec_keys import (
     EXPECT,
     FAIRNESS,
