@@ -70,6 +70,24 @@ MISTAKES = """## What goes wrong most often
 """
 
 
+TOOLS = """## As tools
+
+`floodmark mcp` serves the commands by the Model Context Protocol, over standard input and output
+(`pip install "floodmark[assistants]"`). A client's configuration names the command and the folder of the project:
+
+```json
+{"mcpServers": {"floodmark": {"command": "floodmark", "args": ["mcp", "path/to/project", "--max-seconds", "60"]}}}
+```
+
+The tools are `check`, `show`, `step`, `explain`, `mutate`, `prove`, `conform` and `simulate`. Each call runs in a
+process of its own, within the server's time and memory or less, and names files of the project only. Answers are
+data. `weak` lists what a green result does not show: actions that never fire, each with the guard that came nearest
+and a run to the state where it stops the action; vacuous properties; bounds. `step` walks a model along a path and
+gives the guard that stops each step. CPython runs the models, so serve only projects whose code you would run.
+
+"""
+
+
 def main() -> None:
     """Writes both files."""
     PAGE.write_text(page(), encoding="utf-8")
@@ -96,7 +114,7 @@ def _parts() -> Iterator[str]:
     yield f"\n```python\n{_block('model')}```\n\n"
     yield STEPS.format(spec=_block("model spec"))
     yield "".join(f"   - {int(code)}: {text}\n" for code, text in MEANINGS.items())
-    yield f"\n{MISTAKES}## What a model consists of\n\n{language.decorators()}\n"
+    yield f"\n{MISTAKES}{TOOLS}## What a model consists of\n\n{language.decorators()}\n"
     yield "## Types\n\n" + _list((it.code, it.meaning) for it in TYPES.values())
     for title, sections in (("Expressions", EXPRESSIONS), ("Statements", STATEMENTS)):
         yield f"\n## {title}\n\n{LEGEND}\n\n" if sections is EXPRESSIONS else f"\n## {title}\n\n"

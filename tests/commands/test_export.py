@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from floodmark import Between, Capacity, Model, Seq, Set, action, initial, require
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.command_line.parameters import spec_path
 from floodmark.checkers.commands.export import promela_process, tla_module
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.export.names import Names, legal
 from floodmark.checkers.export.promela_values import Number, decoded
 from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
+from floodmark.checkers.project.spec_names import spec_path
 from floodmark.checkers.reference import search
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, one_check

@@ -14,11 +14,11 @@ import pytest
 
 from floodmark import Between, Identifier, Model, Record, action, boundary, implies, invariant, require
 from floodmark.checkers.codegen.model_module import parts
-from floodmark.checkers.command_line.parameters import spec_path
 from floodmark.checkers.kernel import compiled_model
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.project.spec_names import spec_path
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.compiler import ir
 from floodmark.compiler.fingerprint import Fingerprints, fingerprint

@@ -86,19 +86,32 @@ def memory_of_others() -> int:
     return found
 
 
+def memory_of(process: int) -> int:
+    """Bytes that count of a process and of all its descendants; 0 where the system does not say."""
+    found = 0
+    for each in _with_descendants(process):
+        with contextlib.suppress(OSError):  # it has ended
+            found += _counted(each)
+    return found
+
+
 def _others() -> Iterator[int]:
     parent = multiprocessing.parent_process()
     if parent is not None and parent.pid is not None:
         yield parent.pid
+    yield from _with_descendants(os.getpid())[1:]
+
+
+def _with_descendants(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for process in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:  # it may have ended
             after_name = file.read().rpartition(b")")[2].split(maxsplit=2)
             children.setdefault(int(after_name[1]), []).append(int(process))
-    found = [os.getpid()]
+    found = [root]
     for each in found:
         found += children.get(each, [])
-    yield from found[1:]
+    return found
 
 
 def _counted(process: int) -> int:

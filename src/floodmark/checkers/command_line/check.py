@@ -15,10 +15,10 @@ from floodmark.checkers.command_line.parameters import (
     SpecName,
     invariants_option,
     set_option,
-    spec_paths,
     workers_option,
 )
 from floodmark.checkers.project import input_file
+from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import Reports, json_option
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from floodmark.checkers.command_line.export import export
 from floodmark.checkers.command_line.gate import gate
 from floodmark.checkers.command_line.init import init
 from floodmark.checkers.command_line.listing import list_, show
+from floodmark.checkers.command_line.mcp import mcp
 from floodmark.checkers.command_line.mutate import mutate
 from floodmark.checkers.command_line.plan import plan
 from floodmark.checkers.command_line.prove import prove
@@ -118,5 +119,5 @@ def command() -> None:
     """Checks replication protocols written as plain Python classes."""
 
 
-for each in (init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform):
+for each in (init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform, mcp):
     command.add_command(each)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from floodmark.checkers.command_line.parameters import SpecName, set_option, spec_path
+from floodmark.checkers.command_line.parameters import SpecName, set_option
+from floodmark.checkers.project.spec_names import spec_path
 
 
 @click.command()

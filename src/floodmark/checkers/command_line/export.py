@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from floodmark.checkers.command_line.parameters import SpecName, set_option, spec_path
+from floodmark.checkers.command_line.parameters import SpecName, set_option
 from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.spec_names import spec_path
 
 
 @click.command()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from floodmark.checkers.command_line.parameters import SpecName, set_option, shipped_specs, spec_path, spec_paths
+from floodmark.checkers.command_line.parameters import SpecName, set_option
+from floodmark.checkers.project.spec_names import shipped_specs, spec_path, spec_paths
 
 
 @click.command("list")

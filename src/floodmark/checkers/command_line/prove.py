@@ -13,10 +13,10 @@ from floodmark.checkers.command_line.parameters import (
     SpecName,
     invariants_option,
     set_option,
-    spec_paths,
     workers_option,
 )
 from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 

@@ -6,16 +6,9 @@ from typing import Any
 
 import click
 
-from floodmark.checkers.command_line.parameters import (
-    Count,
-    Positive,
-    Seconds,
-    SpecName,
-    set_option,
-    spec_paths,
-    workers_option,
-)
+from floodmark.checkers.command_line.parameters import Count, Positive, Seconds, SpecName, set_option, workers_option
 from floodmark.checkers.project.spec_entries import STRATEGIES, Simulate
+from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import Reports, json_option
 
 _USUAL = Simulate()

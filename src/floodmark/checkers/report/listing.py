@@ -35,7 +35,7 @@ def description(check: Check) -> Iterator[str]:
     yield "constants"
     yield from _table([(name, str(value), "") for name, value in model.constant_values.items()])
     yield f"variables ({counted(sum(kind.bits for kind in kinds.values()), 'bit')}{more})"
-    yield from _table([(name, str(kind), _bits(kind)) for name, kind in kinds.items()])
+    yield from _table(variables_of(model))
     for kind, heading in (("initial", "initial"), ("action", "actions"), ("rule", "rules"), ("boundary", "boundary")):
         methods = cls.methods(kind)
         if methods:
@@ -49,6 +49,12 @@ def description(check: Check) -> Iterator[str]:
     found = check.spec.properties(cls)
     places = {name: shown_line(it.file, it.line) for name, it in found.items()}
     yield from _table([(f"{it.name} ({it.kind})", places[it.name], _first(it.doc)) for it in found.values()])
+
+
+def variables_of(model: Model) -> list[tuple[str, str, str]]:
+    """The variables of a model: name, type, and size."""
+    kinds = sized(model, FIRST_WIDTHS).variable_types
+    return [(name, str(kind), _bits(kind)) for name, kind in kinds.items()]
 
 
 def _bits(kind: Type) -> str:

@@ -1,0 +1,64 @@
+"""The specs that arguments of commands name: paths, names of this project's specs, and of those that come with
+Floodmark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from floodmark.checkers.project import input_limits, spec_address
+from floodmark.checkers.project.file_parameter import named
+from floodmark.language.errors import SourceError
+
+
+def spec_paths(names: Sequence[str]) -> list[Path]:
+    """The paths that the arguments stand for; ``alter_isr/core`` stands for ``specs/alter_isr/core.toml``, and
+    ``kraft/sizes@one_voter`` for a row of ``specs/kraft/sizes.toml``."""
+    return [spec_path(name) for name in names]
+
+
+def spec_path(name: str) -> Path:
+    """The path or the address of a row that one argument stands for: here, else in the project that comes with
+    Floodmark. Raises SourceError if there is none."""
+    from floodmark.checkers.project.properties import did_you_mean
+
+    place = _place(name)
+    file, sign, row = name.rpartition(spec_address.SIGN)
+    if place is None and sign and file:
+        path = _place(file)
+        place = None if path is None or os.path.isdir(path) else spec_address.joined(path, row)
+    if place is not None:
+        return place
+    have = names_in(Path("specs"))
+    if not have:
+        advice = "; floodmark list shows those that come with Floodmark, floodmark init begins a project"
+        raise SourceError(f"there is no spec or folder {input_limits.brief(name)} here{advice}")
+    raise SourceError(f"there is no spec or folder {input_limits.brief(name)} here{did_you_mean(name, have)}")
+
+
+def _place(name: str) -> Path | None:
+    """What a name refers to: a path, a spec of this project or a shipped one."""
+    path = named(name)
+    folders = (Path("specs"), shipped_specs())
+    places = (path, *(folder / each for folder in folders for each in (f"{name}.toml", name)))
+    return next((place for place in places if os.path.lexists(place)), None)
+
+
+def shipped_specs() -> Path:
+    """The folder of the specs that come with Floodmark."""
+    from floodmark.checkers.project.loading import SHIPPED
+
+    return SHIPPED / "specs"
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of the specs in a folder, and of files with rows."""
+    from floodmark.checkers.project.spec import find
+
+    names: list[str] = []
+    for address in find([folder], "all") if os.path.isdir(folder) else []:
+        file, row = spec_address.split(address)
+        name = file.relative_to(folder).with_suffix("").as_posix()
+        names += [name, spec_address.with_row(name, row)]
+    return list(dict.fromkeys(names))
