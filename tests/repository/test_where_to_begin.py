@@ -16,6 +16,7 @@ BEGIN = {
     "elr": "partition.py",
     "epoch_cache": "partition.py",
     "kraft": "quorum.py",
+    "ra": "server.py",
     "reassignment": "kip236.py",
     "under_replicated": "metric.py",
     "zk_controller": "controller.py",

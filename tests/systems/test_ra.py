@@ -1,0 +1,126 @@
+"""Servers of Ra, RabbitMQ's Raft: where the model of their release is, after every step.
+
+``FLOODMARK_RA_LIBS`` names the plugins folder of RabbitMQ 3.10, which has Ra 2.2.0; ``erl`` is on the PATH, or
+``FLOODMARK_ERLANG`` names its folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.walks import Walks
+from floodmark.conformance import Mismatch, replay, side_by_side
+from model.ra.server import Ra
+from specs.ra import flawed
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ra"
+MODULES = ("adapter", "cluster", "library", "terms")
+SIZE = {
+    "max_term": 3, "max_log": 4, "max_writes": 2, "in_flight": 4, "unwritten": 3, "max_losses": 3, "max_restarts": 2,
+    "max_timeouts": 8, "max_ticks": 3, "max_suspensions": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def example() -> Iterator[dict[str, ModuleType]]:
+    """The example's modules, which are found by their own names only here."""
+    sys.path.insert(0, str(EXAMPLE))
+    try:
+        yield {name: importlib.import_module(name) for name in MODULES}
+    finally:
+        sys.path.remove(str(EXAMPLE))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def servers(example: dict[str, ModuleType]) -> type[Any]:
+    """The adapter; skips where there is no Ra."""
+    missing = example["library"].missing()
+    if missing is not None:
+        pytest.skip(missing)
+    adapter: type[Any] = example["adapter"].RaAdapter
+    return adapter
+
+
+def leaves(*steps: tuple[str, dict[str, str]]) -> list[dict[str, Any]]:
+    """A trace from the steps after the start."""
+    return [{"action": "start"}, *({"action": name, "arguments": arguments} for name, arguments in steps)]
+
+
+def arrives(source: str, destination: str) -> tuple[str, dict[str, str]]:
+    return "message_arrives", {"source": source, "destination": destination}
+
+
+def test_terms_survive_both_ways(example: dict[str, ModuleType]) -> None:
+    terms = example["terms"]
+    term = ("run", ["n1", "n2"], [("take", 0, 255, 256, -7, True, False, None), []], ("x",) * 20)
+    assert terms.decoded(terms.encoded(term)) == term
+
+
+def test_a_list_of_bytes_is_a_list_of_integers(example: dict[str, ModuleType]) -> None:
+    assert example["terms"].decoded(b"\x83k\x00\x03\x01\x02\xff") == [1, 2, 255]
+
+
+def test_what_is_missing_is_said(example: dict[str, ModuleType], tmp_path: Path) -> None:
+    library = example["library"]
+    assert "set FLOODMARK_RA_LIBS" in library.missing({})
+    assert "has no ra-" in library.missing({"FLOODMARK_RA_LIBS": str(tmp_path)})
+    release = tmp_path / "ra-2.2.0" / "ebin"
+    release.mkdir(parents=True)
+    (release / "ra_server.beam").touch()
+    named = {"FLOODMARK_RA_LIBS": str(tmp_path), "PATH": str(tmp_path)}
+    assert "put erl on the PATH" in library.missing(named)
+    assert "has no erts-" in library.missing({**named, "FLOODMARK_ERLANG": str(tmp_path)})
+    program = tmp_path / "erts-13" / "bin" / "erlexec"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    found = library.library({**named, "FLOODMARK_ERLANG": str(tmp_path)})
+    assert (found.version, found.erlang) == ("2.2.0", str(program))
+
+
+def test_the_servers_are_where_the_model_is(servers: type[Any]) -> None:
+    model = flawed.Release220(**SIZE)
+    walks = Walks(model, [], "uniform", seed=3, contract=Contract(model, servers))
+    assert walks.search(60) is None
+    assert walks.steps >= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+def test_the_servers_are_where_the_model_is_for_long(servers: type[Any], choice: Any) -> None:
+    model = flawed.Release220(**SIZE)
+    assert Walks(model, [], choice, seed=5, contract=Contract(model, servers)).search(20_000) is None
+
+
+def test_the_same_steps_have_the_same_result(servers: type[Any], example: dict[str, ModuleType]) -> None:
+    steps = [("event", "n1", "election_timeout"), ("deliver", "n1", "n2"), ("deliver", "n2", "n1")]
+    ask = example["cluster"].bridge().ask
+    names = ["n1", "n2", "n3"]
+    once, again = ask(("run", names, steps)), ask(("run", names, steps))
+    assert once == again
+    assert [seen.role for seen in once.servers] == ["candidate", "follower", "follower"]
+    ask(("start", names))
+    for step in steps:
+        seen = ask(("take", step))
+    assert seen == once
+
+
+def test_a_pre_vote_takes_the_vote_of_the_servers(servers: type[Any]) -> None:
+    """#608: n3 has voted for itself, grants n2 a pre-vote in the same term, and remembers n2."""
+    trace = leaves(
+        ("election_times_out", {"server": "n3"}), ("election_times_out", {"server": "n2"}), arrives("n2", "n3")
+    )
+    replay(flawed.Release220(**SIZE), servers, trace)
+    with pytest.raises(Mismatch) as found:
+        replay(Ra(**SIZE), servers, trace)
+    assert {name for name, _, _ in found.value.differences} == {"voted"}
+    assert "voted[n3]" in "\n".join(side_by_side(found.value))
