@@ -1,16 +1,19 @@
-"""How examples are drawn: a test never fails because the machine is busy. A session of Spark that tests share, and a
-heap in which the collector of garbage looks at nothing old."""
+"""How examples are drawn: a test never fails because the machine is busy. A session of Spark that tests share, a heap
+in which the collector of garbage looks at nothing old, and the schemas of all JSON that is written."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from floodmark.checkers.native.engine import Native
+from floodmark.checkers.report import outputs
+from tests.support.json_schemas import require_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,6 +30,22 @@ def young_heap() -> None:
     Native().load()
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _every_json_keeps_to_its_schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever JSON a command writes while a test runs in this process is compared with its schema."""
+    write = outputs.write_text
+    written: list[str] = []
+
+    def kept(path: Path, text: str) -> None:
+        written.append(text)
+        write(path, text)
+
+    monkeypatch.setattr(outputs, "write_text", kept)
+    yield
+    for text in written:
+        require_schema(text)
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,7 @@ from floodmark.checkers.walking.walk import Walk
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted
 from floodmark.language.source import source_of
 
 Answer = dict[str, Any]
@@ -177,7 +178,7 @@ def weak(result: CheckResult) -> list[Answer]:
     ]
     said += [{"kind": "never reached", "property": name} for name in result.unreached]
     if found.cut:
-        said.append({"kind": "cut", "text": f"the boundary cut the search {found.cut:,} times"})
+        said.append({"kind": "cut", "text": f"the search was cut at the boundary {counted(found.cut, 'time')}"})
     said += [{"kind": "open", "text": line} for line in open_lines(undetermined(found))]
     if not result.properties:
         said.append({"kind": "nothing checked", "text": "no property belongs to this model"})

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.resources import memory_of
+from floodmark.language.plurals import counted_seconds
 
 GRACE_SECONDS = 5.0
 """How long after its time a call may take to say how far it came."""
@@ -80,7 +81,7 @@ def _ended(process: subprocess.Popen[bytes], budget: Budget) -> str:
             process.wait(_POLL_SECONDS)
         except subprocess.TimeoutExpired:
             if time.monotonic() > until:
-                return f"ended after the budget of {budget.seconds:g} seconds"
+                return f"ended after the budget of {counted_seconds(budget.seconds)}"
             if memory_of(process.pid) > budget.memory:
                 return f"ended at the budget of {budget.memory >> 20:,} MiB of memory"
         else:

@@ -24,6 +24,7 @@ from floodmark.checkers.command_line.mutate import mutate
 from floodmark.checkers.command_line.plan import plan
 from floodmark.checkers.command_line.prove import prove
 from floodmark.checkers.command_line.report import report
+from floodmark.checkers.command_line.schema import schema
 from floodmark.checkers.command_line.simulate import simulate
 from floodmark.checkers.report import colour
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode
@@ -119,5 +120,7 @@ def command() -> None:
     """Checks replication protocols written as plain Python classes."""
 
 
-for each in (init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform, mcp):
+for each in (
+    init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform, schema, mcp,
+):  # fmt: skip
     command.add_command(each)

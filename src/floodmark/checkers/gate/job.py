@@ -186,7 +186,7 @@ class CheckJob:
         place, line = shown(check.spec.path), check.spec.first_line
         completed = replace(result, spec=place, spec_line=line, properties=properties, reproduce=check.reproduce())
         lines = {scenario.name: scenario.line for scenario in check.spec.scenario}
-        scenarios = [replace(each, line=lines.get(each.name)) for each in result.scenarios]
+        scenarios = tuple(replace(each, line=lines.get(each.name)) for each in result.scenarios)
         return replace(completed, scenarios=scenarios), sources
 
 

@@ -12,6 +12,6 @@
   ``source_location.py``: locations in them.
 - ``sequence.py``: finds out from a trace who acts and who sends what to whom, for ``mermaid.py`` and ``html/chart.py``;
   ``role.py``: the role and the epoch of a participant.
-- ``html/``: the page.
+- ``html/``: the page. ``schemas/``: the JSON schemas of what commands write.
 - ``replay.py`` writes a counterexample as a test; ``python_source.py``: values as Python code.
 """

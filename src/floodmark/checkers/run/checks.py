@@ -138,7 +138,7 @@ def _with_scenarios(check: Check, model: Model, result: CheckResult) -> CheckRes
     """
     if check.flawed is not None or check.changed or check.settings.properties:
         return result
-    found = [run_scenario(model, scenario) for scenario in check.spec.scenario]
+    found = tuple(run_scenario(model, scenario) for scenario in check.spec.scenario)
     failed = [each for each in found if each.problem]
     result = replace(result, scenarios=found)
     if not failed or result.exit_code not in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED):

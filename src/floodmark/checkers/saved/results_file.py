@@ -94,7 +94,7 @@ class _ResultsReader:
             symmetry=_symmetry(entry["symmetry"]),
             exit_code=ExitCode(entry["exit_code"]),
             divergence=_divergence(entry["divergence"]),
-            scenarios=[ScenarioResult(**each) for each in entry["scenarios"]],
+            scenarios=tuple(ScenarioResult(**each) for each in entry["scenarios"]),
         )
         return self._completed(result, entry) if entry["loaded"] else result
 
