@@ -148,6 +148,31 @@ def test_the_page_shows_pins_charts_and_the_other_design(tab: Browser, isr: str)
     assert foreign(tab, isr) == []
 
 
+def test_an_expression_is_shown_for_every_state_of_the_path(tab: Browser, isr: str) -> None:
+    opened(tab, isr)
+    tab.until(HERE, "step 7 of 7")
+    tab.evaluate("document.getElementById('expression').value = 'len(self.pending) + high_watermark'")
+    tab.evaluate("document.getElementById('watch').requestSubmit()")
+    cells = "[...document.querySelectorAll('#watched td[colspan]')].map(it => [it.textContent, it.colSpan])"
+    tab.until(f"{cells}.length > 0", True)
+    assert sum(wide for _, wide in tab.evaluate(cells)) == 7
+    assert "watch=len(self.pending)" in tab.evaluate("decodeURIComponent(location.hash)")
+    tab.evaluate("document.getElementById('expression').value = 'self.__class__'")
+    tab.evaluate("document.getElementById('watch').requestSubmit()")
+    tab.until("document.querySelector('#watched .bad-text')?.textContent.includes('__class__')", True)
+    tab.evaluate("document.querySelector('#watched [data-drop]').click()")
+    tab.until("document.querySelectorAll('#watched tr').length", 2)
+    assert foreign(tab, isr) == []
+
+
+def test_the_step_bar_stays_on_a_phone(tab: Browser, isr: str) -> None:
+    opened(tab, isr, "phone")
+    tab.until(HERE, "step 7 of 7")
+    tab.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    box = "document.querySelector('.walkbar').getBoundingClientRect()"
+    assert tab.evaluate(f"{box}.top >= 0 && {box}.bottom <= innerHeight + 1")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", list(SIZES))

@@ -2,7 +2,7 @@
 // Walks a model. The address has the design, the one beside it, and the path; the server takes it and says what is there.
 (() => {
   const $ = id => document.getElementById(id);
-  const here = {design: "", beside: "", path: [], at: -1, loop: null, failing: ""};
+  const here = {design: "", beside: "", path: [], at: -1, loop: null, failing: "", watch: []};
   let overview = null;
   let track = null;  // the counterexample that was loaded, to return to
   let asked = 0;
@@ -24,7 +24,7 @@
   // The address: readable, and all that is needed to come back.
   const written = () => {
     const given = [["design", here.design], ["beside", here.beside], ["path", here.path.join(";")], ["at", here.at],
-                   ["loop", here.loop ?? ""]];
+                   ["loop", here.loop ?? ""], ...here.watch.map(it => ["watch", it])];
     const plain = text => String(text).replace(/[%&#+"<>`]/g, encodeURIComponent).replaceAll(" ", "+");
     return "#" + given.filter(it => it[1] !== "").map(([name, value]) => `${name}=${plain(value)}`).join("&");
   };
@@ -35,6 +35,7 @@
       design: given.get("design") || overview.first,
       beside: given.get("beside") ?? "",
       path: path ? path.split(";") : [],
+      watch: given.getAll("watch"),
       failing: "",
     });
     here.at = given.has("at") ? Number(given.get("at")) : here.path.length - 1;
@@ -47,7 +48,8 @@
     const number = ++asked;
     let answer;
     try {
-      answer = await ask("/walk", {design: here.design, beside: here.beside, path: here.path, at: here.at, taken});
+      answer = await ask("/walk", {design: here.design, beside: here.beside, path: here.path, at: here.at, taken,
+                                   watch: here.watch});
     } catch (error) {
       say(String(error.message || error), "wrong");
       return;
@@ -77,11 +79,19 @@
     $("why").textContent = track?.why ?? "";
     $("why").hidden = !track?.why || left;
     pin();
+    widen();
     const state = document.querySelector("#state .state");
     if (state) pins.offer(state, pin);
     document.querySelectorAll("#chart .step").forEach(
       it => it.classList.toggle("now", Number(it.dataset.number) === here.at + 1));
     document.querySelector(".path > .now")?.scrollIntoView({block: "nearest"});
+  };
+  // A state whose tables are wider than its column has the whole width, so that no column is cut off.
+  const widen = () => {
+    const main = document.querySelector("main");
+    main.classList.remove("wide");
+    const cut = [...document.querySelectorAll("#state .scroll")].some(it => it.scrollWidth > it.clientWidth + 1);
+    main.classList.toggle("wide", cut);
   };
   const pin = () => {
     const state = document.querySelector("#state .state");
@@ -183,6 +193,10 @@
   document.addEventListener("click", event => {
     const button = event.target.closest("button");
     if (button?.dataset.step !== undefined) take(button.dataset.step);
+    else if (button?.dataset.drop !== undefined) {
+      here.watch = here.watch.filter((_, place) => place !== Number(button.dataset.drop));
+      show();
+    }
     else if (button?.dataset.at !== undefined) go(Number(button.dataset.at));
     else if (button?.dataset.try !== undefined) {
       const before = {...here};
@@ -197,7 +211,7 @@
   const keys = {
     ArrowLeft: () => go(here.at - 1), ArrowRight: () => go(here.at + 1), Home: () => go(-1),
     ArrowDown: () => select(1), ArrowUp: () => select(-1), j: () => select(1), k: () => select(-1),
-    b: () => beside(here.beside ? "" : other()), c: draw, s: () => search(), "?": help,
+    b: () => beside(here.beside ? "" : other()), c: draw, w: () => $("expression").focus(), s: () => search(), "?": help,
   };
   const other = () => here.design === overview.good ? overview.designs[1]?.name ?? "" : overview.good;
   document.addEventListener("keydown", event => {
@@ -205,6 +219,14 @@
     const action = keys[event.key];
     if (action) { event.preventDefault(); action(); }
   });
+  $("watch").onsubmit = event => {
+    event.preventDefault();
+    const text = $("expression").value.trim();
+    if (text && !here.watch.includes(text)) here.watch = [...here.watch, text];
+    $("expression").value = "";
+    show();
+  };
+  addEventListener("resize", widen);
   $("back").onclick = () => go(here.at - 1);
   $("on").onclick = () => go(here.at + 1);
   $("search").onclick = () => search();

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
 from floodmark.checkers.designs.design_pair import Decision
 from floodmark.checkers.explorer.design_comparison import Compared
 from floodmark.checkers.explorer.state_view import PropertyValue, Shown, StateView
-from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.project.modules import Project
+from floodmark.checkers.project.paths import resolved, shown, shown_line
 from floodmark.checkers.report.html.chart import chart
+from floodmark.checkers.report.html.legend import legend
 from floodmark.checkers.report.html.markup import Part, code, tag
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import message_sequence
@@ -36,6 +39,7 @@ def parts(shown: Shown) -> dict[str, Any]:
             "timeline": _text(_timeline(shown, names)),
             "state": _text(_state(shown, names)),
             "properties": _text(_properties(shown.place)),
+            "watched": _text(_watched(shown)),
             "actions": _text(_actions(shown, names)),
             "chart": _text(_chart(shown)),
         },
@@ -50,7 +54,15 @@ def _text(parts: Part) -> str:
 def _place(file: str | None, line: int | None) -> Element | None:
     if file is None:
         return None
-    return tag("span", shown_line(file, line), class_="place")
+    short = _short(Path(file))
+    return tag("span", short if line is None else f"{short}:{line}", class_="place", title=shown_line(file, line))
+
+
+def _short(file: Path) -> str:
+    """The path of a file in its project, which is shorter than where the project lies."""
+    root = Project.of(file).root
+    whole = resolved(file)
+    return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else shown(file)
 
 
 # The path.
@@ -108,7 +120,8 @@ def _chart(shown: Shown) -> Element | None:
     trace = shown.walked.trace
     if not trace:
         return None
-    return chart(message_sequence(shown.model, trace))
+    sequence = message_sequence(shown.model, trace)
+    return tag("div", chart(sequence), legend(sequence))
 
 
 # The state.
@@ -120,6 +133,34 @@ def _state(shown: Shown, names: Sequence[str]) -> Part:
     trace = shown.walked.trace
     before = trace[shown.at - 1].state if shown.at > 0 else None
     return whole(names, trace[shown.at].state, before)
+
+
+def _watched(shown: Shown) -> Part:
+    """A table: an expression in each row, a step of the path in each column. Equal values beside each other are one
+    cell."""
+    if not shown.watched:
+        return None
+    count = len(shown.walked.trace)
+    head = [tag("th", str(place + 1), scope="col", class_="now" if place == shown.at else False)
+            for place in range(count)]
+    rows = [tag("tr", tag("td"), head)]
+    for number, (text, values) in enumerate(shown.watched):
+        cells = [
+            tag("td", code(value), colspan=str(last - first + 1), class_="now" if first <= shown.at <= last else False)
+            for first, last, value in _stretches(values)
+        ] if len(values) == count else [tag("td", values[0], colspan=str(max(count, 1)), class_="bad-text")]
+        drop = tag("button", "✕", type="button", data_drop=str(number), aria_label=f"stop watching {text}")
+        rows.append(tag("tr", tag("th", code(text), " ", drop, scope="row"), cells))
+    return tag("div", tag("table", rows), class_="scroll state")
+
+
+def _stretches(values: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """The first and the last place of each stretch of equal values."""
+    first = 0
+    for place in range(1, len(values) + 1):
+        if place == len(values) or values[place] != values[first]:
+            yield first, place - 1, values[first]
+            first = place
 
 
 def _properties(place: StateView | None) -> Part:

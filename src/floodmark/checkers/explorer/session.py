@@ -14,14 +14,17 @@ from floodmark.checkers.explorer.design_comparison import compared, first_differ
 from floodmark.checkers.explorer.state_view import Shown, StateView, judged
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.report.watched import Watched
 from floodmark.checkers.verdict.check import Check, checks, variant_name
-from floodmark.checkers.walking.walk import MAX_KEPT, Walk
+from floodmark.checkers.walking.walk import MAX_KEPT, Walk, Walked
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
 T = TypeVar("T")
 MAX_STEPS = 2000
 """A longer path is refused."""
+MAX_WATCHED = 20
+"""More expressions at once are refused."""
 _SECONDS_TO_STOP = 5.0
 
 
@@ -35,6 +38,7 @@ class PageAddress:
     path: tuple[str, ...]
     at: int
     taken: bool = False
+    watch: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, given: Any) -> PageAddress:
@@ -46,7 +50,11 @@ class PageAddress:
             raise ValueError("a request has design, beside and at")
         if not isinstance(path, list) or len(path) > MAX_STEPS or not all(isinstance(it, str) for it in path):
             raise ValueError(f"a path is a list of at most {MAX_STEPS} texts")
-        return cls(design, beside, tuple(path), min(max(at, -1), len(path) - 1), given.get("taken") is True)
+        watch = given.get("watch", [])
+        if not isinstance(watch, list) or len(watch) > MAX_WATCHED or not all(isinstance(it, str) for it in watch):
+            raise ValueError(f"what is watched is a list of at most {MAX_WATCHED} expressions")
+        at = min(max(at, -1), len(path) - 1)
+        return cls(design, beside, tuple(path), at, given.get("taken") is True, tuple(watch))
 
 
 @dataclass
@@ -107,6 +115,7 @@ class Session:
                 ("path", question.design, question.beside, tuple(entry.state for entry in walked.trace)),
                 lambda: first_difference(DesignPair(walk.model, other.model), walked.trace),
             )
+        shown.watched = [(text, _values(walk.model, text, walked)) for text in question.watch]
         if at < 0:
             shown.beginnings = list(walk.beginnings())
         else:
@@ -166,6 +175,15 @@ class Session:
         known.stop()
         known.ended.wait(_SECONDS_TO_STOP)
         return _told(known)
+
+
+def _values(model: Model, text: str, walked: Walked) -> list[str]:
+    """The values of an expression along a path; one text if it is refused."""
+    try:
+        watched = Watched(model, text)
+    except SourceError as error:
+        return [error.message]
+    return [watched.value(entry.state) for entry in walked.trace]
 
 
 def _told(known: BackgroundSearch) -> dict[str, Any]:

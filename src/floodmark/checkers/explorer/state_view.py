@@ -40,7 +40,8 @@ class StateView:
 @dataclass(slots=True)
 class Shown:
     """A path and the place at which the page is. Where ``at`` is -1, ``beginnings`` are the states to begin with;
-    ``difference`` is the first step that the design beside would not take, from 0."""
+    ``difference`` is the first step that the design beside would not take, from 0; ``watched`` are expressions, each
+    with its value in every state of the path, or with the reason why it is refused."""
 
     model: Model
     walked: Walked
@@ -50,6 +51,7 @@ class Shown:
     place: StateView | None = None
     beginnings: list[TraceState] = field(default_factory=list)
     difference: tuple[int, Decision] | None = None
+    watched: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
 def judged(

@@ -58,7 +58,7 @@ class Event:
 @dataclass(slots=True)
 class Message:
     """A message from one participant at a step to another at a later one; both are None while it is not received, or
-    if it is ``lost``."""
+    if it is ``lost``. ``addressee`` is whom the message itself names as its receiver."""
 
     name: str
     text: str
@@ -67,6 +67,7 @@ class Message:
     receiver: int | None = None
     received: int | None = None
     lost: bool = False
+    addressee: int | None = None
 
 
 @dataclass(slots=True)
@@ -243,6 +244,8 @@ class _Chart:
                 self._receive(waiting.message, event)
         for letter in come:
             message = Message(type(letter.value).__name__, show(letter.value), event.actor, event.number)
+            named = _addressee(letter.value)
+            message.addressee = None if named is None else self.index.get(named)
             self.chart.messages.append(message)
             self.pending.append(_Pending(letter, message))
 

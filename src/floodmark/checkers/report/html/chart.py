@@ -209,8 +209,11 @@ class _Drawing:
 
     def _message(self, message: Message, x: float, y: float) -> list[Element]:
         """From the sender's step to the receiver's; a message without a receiver ends in a ring, one that is lost in a
-        cross."""
+        cross, on the way to the participant that it names, if it names one."""
         if message.receiver is None or message.received is None:
+            if message.addressee not in (None, message.sender):
+                assert message.addressee is not None
+                return self._waiting(message, x, y, self.x[message.addressee])
             forth = 1 if x == self.x[0] or x < self.width / 2 else -1
             to = x + forth * 40
             side = "name-right" if forth > 0 else "name-left"
@@ -227,6 +230,15 @@ class _Drawing:
             *_arrow(x, y, to_x, max(to_y, y), "message"),
             _message_name(message, x + near * 8, y - 5, side),
         ]
+
+    def _waiting(self, message: Message, x: float, y: float, to: float) -> list[Element]:
+        """A message that is sent to a participant which has not received it."""
+        forth = 1 if to > x else -1
+        end = to - forth * 12
+        ring = _cross(end, y) if message.lost else [tag("circle", cx=end, cy=y, r=4.5, class_="message-end")]
+        side = "name-right" if forth > 0 else "name-left"
+        line = tag("line", x1=x, y1=y, x2=end - forth * 5, y2=y, class_="message open")
+        return [line, *ring, _message_name(message, x + forth * 8, y - 5, side)]
 
     def _loop(self, number: int) -> list[Element]:
         """From the last step back to the first of those that are repeated, to the right of all labels."""

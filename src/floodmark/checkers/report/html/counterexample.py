@@ -5,25 +5,23 @@ Chart and steps are linked to each other, by identifiers that begin with that of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.html.chart import chart
+from floodmark.checkers.report.html.legend import legend
 from floodmark.checkers.report.html.markup import Part, code, tag
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.liveness import ending, finding_of, lasso_lines
-from floodmark.checkers.report.sequence import Message, MessageSequence, violation_sequence
+from floodmark.checkers.report.sequence import violation_sequence
 from floodmark.checkers.report.source_location import source_location
 from floodmark.checkers.report.text import figures
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
-
-_EPOCH = re.compile(r"\be\d+$")
 
 
 def counterexample(result: CheckResult, anchor: str) -> list[Element]:
@@ -36,7 +34,7 @@ def counterexample(result: CheckResult, anchor: str) -> list[Element]:
     return [
         tag(
             "div",
-            tag("div", drawn, _legend(sequence), class_="scroll chart-box", tabindex="0", role="region",
+            tag("div", drawn, legend(sequence), class_="scroll chart-box", tabindex="0", role="region",
                 aria_label="sequence chart"),
             tag("ol", list(_steps(result, model, violation, anchor)), class_="steps"),
             class_="trace",
@@ -44,33 +42,6 @@ def counterexample(result: CheckResult, anchor: str) -> list[Element]:
         *_reasons(result, model, violation),
         *_otherwise(result, violation, anchor),
     ]
-
-
-def _legend(sequence: MessageSequence) -> Element | None:
-    """The legend of the arrows, for the kinds that occur."""
-    messages = sequence.messages
-    said = [
-        "a solid arrow is a message" if any(it.receiver is not None for it in messages) else "",
-        "a message that ends in a ring has not been received" if any(_waits(it) for it in messages) else "",
-        "what ends in a cross is lost" if _loses(sequence) else "",
-        "the arrow on the right leads back to the first of the steps that are repeated" if sequence.loop else "",
-        "a dotted arrow points to the subject of a step" if any(event.others for event in sequence.events) else "",
-        "e2 on a lifeline is epoch 2" if any(_EPOCH.search(it) for it in _standings(sequence)) else "",
-    ]
-    text = "; ".join(filter(None, said))
-    return tag("p", f"{text[:1].upper()}{text[1:]}.", class_="legend") if text else None
-
-
-def _loses(sequence: MessageSequence) -> bool:
-    return any(it.lost for it in sequence.messages) or any(it.lost for it in sequence.events)
-
-
-def _waits(message: Message) -> bool:
-    return message.receiver is None and not message.lost
-
-
-def _standings(sequence: MessageSequence) -> list[str]:
-    return [text for changed in sequence.standings.values() for text in changed.values()]
 
 
 def _ending(violation: Violation) -> str:

@@ -70,12 +70,16 @@ def _header(entries: Map[Any, Any]) -> Element:
 
 
 def _fields(name: str, entries: Map[Any, Any]) -> dict[str, _Cells]:
-    """A map's rows: one, or one for each field of its records."""
+    """A map's rows: one, or one for each field of its records, or for each key of the maps in it."""
     if all(isinstance(item, Record) for item in entries.values()):
         fields = dict.fromkeys(field for item in entries.values() for field in item._values)
         return {
             f"{name}.{field}": {show(key): item._values.get(field) for key, item in entries.items()} for field in fields
         }
+    if entries and all(isinstance(item, Map) for item in entries.values()):
+        held = {show(key): dict(item) for key, item in entries.items()}
+        inner = dict.fromkeys(key for item in held.values() for key in item)
+        return {f"{name}[…][{show(each)}]": {key: item.get(each) for key, item in held.items()} for each in inner}
     return {name: {show(key): item for key, item in entries.items()}}
 
 
@@ -91,4 +95,9 @@ def _name(path: str) -> list[Part]:
 
 
 def _cell(value: Any, old: Any, known: bool) -> Element:
+    """A value; a map as a table of its own, in which what differs is marked key by key."""
+    if isinstance(value, Map) and value:
+        before = dict(old) if isinstance(old, Map) else {}
+        rows = [tag("tr", tag("th", show(key)), _cell(item, before.get(key), known)) for key, item in value.items()]
+        return tag("td", tag("table", rows, class_="inner"))
     return tag("td", tag("mark", code(show(value))) if known and value != old else code(show(value)))
