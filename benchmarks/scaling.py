@@ -135,7 +135,10 @@ def typical_report() -> Merged:
     context = bytes(8 * (COUNTERS + 30 + 10 + 1))
     digest = (ALL_ONES, ALL_ONES)
     expanded = ExpandedPart(0, context, {}, 10**9, 10**9, 1.5)
-    return Merged(0, "", 10**9, digest, context, {}, 10**12, 10**12, 1.5, "machine.example.com", expanded)
+    place = "machine.example.com"
+    return Merged(
+        0, "", 10**9, digest, context, {}, 10**12, 10**12, 1.5, f"{place}:4711", f"{place}:/disk", 10**12, expanded
+    )  # fmt: skip
 
 
 def pays_from(cost: Cost, workers: int) -> float | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,15 +21,18 @@ from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.project.spec import Expect, Spec, read
-from floodmark.checkers.report import colour
+from floodmark.checkers.report import colour, progress_file
 from floodmark.checkers.report import progress as search_progress
 from floodmark.checkers.report.progress import describe, time_left
+from floodmark.checkers.report.progress_file import ProgressFile
 from floodmark.checkers.run.checks import run as run_checks
-from floodmark.checkers.search_result import Limits, Progress
+from floodmark.checkers.saved.results_file import read as read_results
+from floodmark.checkers.search_result import ClusterProgress, DiskUse, Limits, Progress
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
+from floodmark.language.errors import SourceError
 from tests.support.gates import locked, repository
 from tests.support.projects import write
 
@@ -41,6 +46,53 @@ def test_a_share_and_the_time_left_where_the_total_is_known() -> None:
     assert len(said.partition(", level")[0]) < 80
     assert " left" not in describe(CORE, HALF)
     assert "%" not in describe(CORE, HALF, 500_000), "it found more than that already"
+
+
+CLUSTER = ClusterProgress(
+    32, 13, 2, 64, 1.26, 1.4, {"a:/d1": DiskUse(3 * 10**9, 5 * 10**9), "b:/d1": DiskUse(10**9, 4 * 10**9)}
+)
+
+
+def test_a_search_in_a_cluster_shows_its_tasks_partitions_and_disks() -> None:
+    said = describe(CORE, replace(HALF, cluster=CLUSTER))
+    assert (
+        "level 17 of 92,105, 13 of 32 tasks, 2 failed, largest of 64 partitions 1.3 times the mean, slowest 1.4, "
+        "4.0 GB on 2 disks, of which b:/d1 has 4.0 GB free, 212.0 MB, " in said
+    )
+    assert "disk" not in describe(CORE, replace(HALF, cluster=ClusterProgress(partitions=2)))
+
+
+def test_what_was_found_before_a_checkpoint_took_none_of_this_time() -> None:
+    said = describe(CORE, replace(HALF, resumed=540_000), 720_000)
+    assert said.startswith(f"{CORE.spec.name} AlterIsr: 83 %, 2 min left, 600,000 states, 1.0 k/s")
+
+
+def test_the_json_file_has_the_progress_until_the_results_replace_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "results.json"
+    file = ProgressFile(path, 3, lambda check: 1_200_000)
+    file.done = 1
+    file.show(CORE, replace(HALF, cluster=CLUSTER))
+    first = path.read_text()
+    found = json.loads(first)
+    assert (found["schema"], found["done"], found["checks"]) == ("floodmark.progress/1", 1, 3)
+    search = found["search"]
+    assert (search["variant"], search["level"], search["states"], search["seconds_left"]) == (
+        "AlterIsr", 17, 1_200_000, 60.0
+    )  # fmt: skip
+    assert search["cluster"]["disks"]["b:/d1"] == {"used": 10**9, "free": 4 * 10**9}
+    with pytest.raises(SourceError, match=r"has floodmark\.progress/1"):
+        read_results(path)
+    file.show(CORE, HALF)
+    assert path.read_text() == first, "it is not written for each state"
+    monkeypatch.setattr(progress_file, "EVERY", 0.0)
+    file.show(CORE, HALF)
+    assert json.loads(path.read_text())["search"]["cluster"] is None
+    ProgressFile(Path("-"), 1, lambda check: None).show(CORE, HALF)
+    ProgressFile(Path("/dev/null"), 1, lambda check: None).show(CORE, HALF)
+    assert not Path("-").exists()
+    assert Path("/dev/null").is_char_device()
 
 
 @pytest.mark.parametrize(

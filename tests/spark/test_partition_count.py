@@ -59,11 +59,14 @@ def test_a_search_that_has_found_many_states_gets_more_partitions(
 
 
 def test_partitions_are_outgrown_by_states_or_by_the_cluster() -> None:
-    assert not is_outgrown(8, 2, 8 * MAX_STATES)
-    assert is_outgrown(8, 2, 8 * MAX_STATES + 1)
-    assert not is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE)
-    assert is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE + 1)
-    assert not is_outgrown(8, 8, 8 * MIN_STATES_FOR_CORE + 1)
+    assert not is_outgrown(8, 2, 8 * MAX_STATES, 2)
+    assert is_outgrown(8, 2, 8 * MAX_STATES + 1, 2)
+    assert not is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE, 2)
+    assert is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE + 1, 2)
+    assert not is_outgrown(8, 4, 4 * MIN_STATES_FOR_CORE, 2)
+    assert is_outgrown(8, 4, 4 * MIN_STATES_FOR_CORE + 1, 2)
+    assert not is_outgrown(8, 3, 4 * MIN_STATES_FOR_CORE + 1, 2)
+    assert not is_outgrown(8, 2, 4 * MIN_STATES_FOR_CORE + 1, 4)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,8 @@ def test_a_checkpoint_decides_before_the_command_and_the_command_before_the_expe
     monkeypatch.setattr(IntoCluster, "_code", lambda self, search: None)
     options = Options(limits=Limits(), likely=likely)
     under_way: Any = SimpleNamespace(
-        options=options, interface=None, store=SimpleNamespace(count=0), say=lambda what: None
+        options=options, interface=None, store=SimpleNamespace(count=0), say=lambda what: None,
+        paused=lambda: False,
     )
     IntoCluster(Distribution(partitions=asked), None)._new_cluster(under_way, np.zeros(0, dtype=np.uint64), kept)
     assert made == [wanted]

@@ -14,7 +14,7 @@ import pytest
 
 from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.spark import partition_count
-from floodmark.checkers.spark.checkpoint import Checkpoints
+from floodmark.checkers.spark.checkpoint import Checkpoints, Manifest
 from floodmark.checkers.spark.cluster import READINGS, Cluster
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.session import session
@@ -55,9 +55,9 @@ def test_a_folder_belongs_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(saved) == 3
     monkeypatch.undo()
     same(found_by(Sieve(), resume=str(tmp_path)), Sieve())
-    (tmp_path / "claim.json").write_text("{")
-    with contextlib.suppress(FileNotFoundError):
-        (tmp_path / ".claim.json.crc").unlink()
+    newest = max(tmp_path.glob("claim-*.json"))
+    newest.write_text("{")
+    (tmp_path / f".{newest.name}.crc").unlink()
     with pytest.raises(SourceError, match="an unknown run"):
         first._must_be_ours()
 
@@ -139,13 +139,13 @@ def test_what_is_damaged_is_named_and_everything_is_read_once(
 ) -> None:
     """Of the second checkpoint, the first is gone on from; of the first, none is, however many there are."""
     read: list[str] = []
-    original = Checkpoints._records
+    original = Checkpoints._put
 
-    def records(self: Checkpoints, data: str) -> Any:
-        read.append(data)
-        return original(self, data)
+    def put(self: Checkpoints, cluster: Cluster, manifest: Manifest, *given: Any) -> Any:
+        read.append(manifest.data)
+        return original(self, cluster, manifest, *given)
 
-    monkeypatch.setattr(Checkpoints, "_records", records)
+    monkeypatch.setattr(Checkpoints, "_put", put)
     for number in (1, 0):
         kept = copied(interrupted, tmp_path / str(number))
         data = sorted(path.name for path in kept.glob("states-*"))

@@ -110,6 +110,25 @@ def test_a_search_that_outgrows_its_partitions_goes_on_with_more(
     repartitioned(seed, tmp_path, monkeypatch)
 
 
+def test_a_cluster_that_has_grown_divides_its_partitions_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once: there are as many partitions as before, and more cores to do their tasks."""
+    monkeypatch.setattr(partition_count, "MIN_STATES_FOR_CORE", 1)
+    original, seen = Simulated.expand_level, [0]
+
+    def expand_level(self: Simulated, paused: Any) -> bool:
+        seen[0] += 1
+        if seen[0] == 4:
+            self.spark.defaultParallelism = 2  # type: ignore[misc]
+        return original(self, paused)
+
+    monkeypatch.setattr(Simulated, "expand_level", expand_level)
+    machines = Machines(tmp_path, random.Random(3), faults=())
+    found, _ = search_states(*of("philosophers"), machines, partitions=None, options=Options(workers=1, likely=10**8))
+    same(found, "philosophers")
+    (said,) = [note for note in found.notes if "partitions instead of" in note]
+    assert said.endswith("it continued with 2 partitions instead of 2, on 2 cores instead of 1")
+
+
 def test_states_that_are_lost_on_the_way_to_more_partitions_are_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,5 +428,5 @@ def test_a_repair_that_comes_to_something_else_ends_the_search(
             shutil.rmtree(files(cluster, 0))
 
     before_levels(monkeypatch, lose)
-    with pytest.raises(JobFailed, match="level 4 of partition 0 was computed again and had other states"):
+    with pytest.raises(JobFailed, match=r"level 4 of partition 0, computed again in .*, had other states"):
         search_states(*of("philosophers"), quiet(tmp_path), partitions=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
 from itertools import islice
@@ -15,7 +16,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from floodmark.checkers.search.statistics import column  # noqa: E402
-from floodmark.checkers.spark import session, state_table  # noqa: E402
+from floodmark.checkers.spark import parquet, session, state_table  # noqa: E402
 from floodmark.checkers.spark.package import package_zip  # noqa: E402
 from floodmark.compiler.layout import encode, lay_out  # noqa: E402
 from floodmark.language.errors import SourceError  # noqa: E402
@@ -39,7 +40,7 @@ def test_packed_states_become_rows() -> None:
     batch = pa.RecordBatch.from_arrays(
         [pa.array([2], pa.int32()), pa.array([words.tobytes()], pa.binary())], ["level_", "words"]
     )
-    convert = state_table._as_function(
+    convert = parquet.as_function(
         lambda batches: state_table._convert(layout.words, SimpleNamespace(value=columns), "level_", batches)
     )
     rows = [row for found in convert(iter([batch])) for row in found.to_pylist()]
@@ -47,6 +48,25 @@ def test_packed_states_become_rows() -> None:
     assert [row["level"] for row in rows] == [state[0] for state in known]
     assert [row["struck"] for row in rows] == ["{}", "{15}", "{22}", "{29}"]
     assert [row["last"] for row in rows] == [None, "15", "22", "29"]
+
+
+def test_a_table_is_written_in_objects_that_hold_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyarrow.parquet import read_table
+
+    written: dict[str, bytes] = {}
+    folder = SimpleNamespace(write=written.__setitem__)
+    monkeypatch.setattr(parquet, "ObjectFolder", lambda url: folder)
+    batches = [pa.RecordBatch.from_arrays([pa.array(list(range(start, start + 3)))], ["n"]) for start in (0, 3, 6)]
+    for size, objects in ((1, 3), (1 << 20, 1)):
+        written.clear()
+        monkeypatch.setattr(parquet, "OBJECT_BYTES", size)
+        told = [row for found in parquet._objects("s3://a", "part-1", iter(batches)) for row in found.to_pylist()]
+        assert [row["name"] for row in told] == list(written)
+        assert len(written) == objects
+        assert sum(row["rows"] for row in told) == 9
+        tables = [read_table(io.BytesIO(content)) for content in written.values()]
+        assert [n for table in tables for n in table.column("n").to_pylist()] == list(range(9))
+    assert list(parquet._objects("s3://a", "part-1", iter([]))) == []
 
 
 def test_the_package_travels_whole() -> None:

@@ -31,7 +31,7 @@ from floodmark.checkers.spark.check_run import _may_be_a_task, run_on_spark
 from floodmark.checkers.spark.checkpoint import _sum
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.engine import Spark
-from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.jobs import JobFailed, reason
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session
@@ -288,8 +288,11 @@ def test_a_narrow_search_is_kept_too(tmp_path: Path) -> None:
 
 
 def test_folders_are_written_whole(tmp_path: Path) -> None:
-    folder = Folder(session().sparkContext, str(tmp_path / "a"))
+    folder = SparkFolder(session().sparkContext, str(tmp_path / "a"))
     assert folder.names() == []
+    assert folder.create("b", b"none")
+    assert not folder.create("b", b"zero")
+    assert folder.read("b") == b"none"
     folder.write("b", b"one")
     folder.write("b", b"two")
     assert (folder.names(), folder.read("b")) == (["b"], b"two")

@@ -20,7 +20,7 @@ import numpy as np
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Options, SearchResult
-from floodmark.checkers.spark import search, tasks
+from floodmark.checkers.spark import search, session, tasks
 from floodmark.checkers.spark.cluster import _LOST, Cluster
 from floodmark.checkers.spark.search import Distribution, IntoCluster
 from floodmark.checkers.spark.shard import PartitionLost
@@ -31,6 +31,7 @@ FAULTS = (
     "merge runs again", "merge runs again later", "second merge is killed later",
 )
 MACHINES = 2
+ALONE = Options(workers=1)
 
 
 class Killed(BaseException):
@@ -144,6 +145,9 @@ class Simulated(Cluster):
             found += self._merged(p, second, [r for records in sent.values() for r in records if r[0] == p])
         return found
 
+    def _job(self, run: Callable[[], Any], paused: Any = None) -> Any:
+        return run()
+
     def level_pieces(self, level: int) -> Any:
         """Records that fail as Spark's do."""
         stages: Any = super().level_pieces(level)
@@ -203,8 +207,9 @@ class Simulated(Cluster):
 
 
 def search_states(
-    model: Model, properties: list[Property], machines: Machines, partitions: int | None = 3, wide: int = 0
-) -> tuple[SearchResult, int]:
+    model: Model, properties: list[Property], machines: Machines, partitions: int | None = 3, wide: int = 0,
+    options: Options = ALONE, **how: Any,
+) -> tuple[SearchResult, int]:  # fmt: skip
     """What a search finds on such machines, and how many repairs there were. Raises Broken."""
     context = SimpleNamespace(
         broadcast=lambda code: SimpleNamespace(value=code, destroy=lambda: None),
@@ -227,9 +232,10 @@ def search_states(
         (tasks, "scratch_folders", machines.folders),
         (tasks, "_process", machines.process),
         (Cluster, "clean_up_after_others", lambda self: None),
+        (session, "session", lambda *given: SimpleNamespace(sparkContext=context)),
     ):
         found = search.search_states(
-            model, properties, Options(workers=1), None, Distribution(partitions=partitions, wide=wide)
+            model, properties, options, None, Distribution(partitions=partitions, wide=wide, **how)
         )
     return found, sum(cluster.repaired for cluster in clusters)
 

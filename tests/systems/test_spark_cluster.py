@@ -168,7 +168,7 @@ def test_with_the_extra_java_nothing_but_pip_is_needed(tmp_path: Path) -> None:
 def test_a_killed_executor_costs_only_time(cluster: Cluster) -> None:
     options = ["--spark", f"master={cluster.url}", "--spark", "distribute=always", "--set", "last=6"]
     process = start(options, PYSPARK_PYTHON=cluster.python)
-    executors = eventually(lambda: len(cluster.spark.executors()) == 2 and cluster.spark.executors())
+    executors = eventually(lambda: len(cluster.spark.executors()) == 2 and list(cluster.spark.executors()))
     eventually(lambda: any("pyspark.daemon" in line for _, line in descendants(executors[0]).values()))
     time.sleep(6)
     kill(executors[0])
@@ -240,6 +240,24 @@ def test_an_executor_with_a_broken_disk_is_excluded(tmp_path: Path) -> None:
         disk.write_text("not a folder any more")
         options = ["--spark", f"master={spark.url}", "--spark", "distribute=always", "--spark", "partitions=4"]
         same(finished(start([*options, "--set", "last=3"], FLOODMARK_SPARK_CONF="spark.locality.wait=1s")), native(3))
+
+
+def test_a_worker_that_comes_late_gets_partitions(tmp_path: Path) -> None:
+    """With the least number of states that is worth it lowered, so that a small search shows it."""
+    with standalone(tmp_path / "spark", workers=1, modules=ROOT) as spark:
+        code = (
+            "from floodmark.checkers.spark import partition_count as p; p.MIN_STATES_FOR_CORE = 1000\n"
+            "from floodmark.checkers.command_line.cli import main; main()"
+        )
+        options = ["--spark", f"master={spark.url}", "--spark", "distribute=always", "--set", "last=5"]
+        command = [sys.executable, "-c", code, "check", SPEC, *options, "--json", "/dev/stdout"]
+        process = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        eventually(lambda: list(spark.disk(0).glob("floodmark-shards-*/*/*/states")))
+        spark.start_worker(1)
+        eventually(lambda: list(spark.disk(1).glob("floodmark-shards-*/*/*/states")))
+        found = finished(process)
+        same(found, native(5))
+        assert any("cores instead of" in note for note in found["notes"])
 
 
 def test_all_scratch_folders_are_used_and_emptied(tmp_path: Path) -> None:

@@ -107,10 +107,38 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskUse:
+    """A disk of a cluster: the bytes that the search has there, and those that are free."""
+
+    used: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterProgress:
+    """The progress of a search in a cluster.
+
+    ``tasks`` are those of the running stage, of which ``done`` have ended; ``failed`` are attempts, which Spark
+    repeats. ``largest`` is the number of states in the largest partition, and ``slowest`` the time of the slowest merge
+    of the last level, both as multiples of the mean: 1 means that the work is evenly divided. ``disks`` are named by
+    host and folder.
+    """
+
+    tasks: int = 0
+    done: int = 0
+    failed: int = 0
+    partitions: int = 0
+    largest: float = 1.0
+    slowest: float = 1.0
+    disks: Mapping[str, DiskUse] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, which is what a cluster
     has moved between workers, are in bytes. ``note`` says how the search continues since it outgrew memory. At level 0,
-    before there is a search, there is only a note: what the check waits for."""
+    before there is a search, there is only a note: what the check waits for. ``resumed`` of the states were found by
+    the run that wrote the checkpoint."""
 
     level: int
     frontier: int
@@ -120,6 +148,8 @@ class Progress:
     memory: int
     shuffled: int = 0
     note: str = ""
+    resumed: int = 0
+    cluster: ClusterProgress | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,11 @@ from floodmark.checkers.project.unchecked_tiers import left_out
 from floodmark.checkers.report import text
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.progress import SearchProgress
+from floodmark.checkers.report.progress_file import ProgressFile
 from floodmark.checkers.report.trace_view import require_meaning
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.run.unfound_properties import unfound_properties
+from floodmark.checkers.search_result import Progress
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name, with_properties
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 from floodmark.checkers.verdict.verdict import failed, misplaced
@@ -48,10 +50,17 @@ def check(asked: CheckRequest, reports: Reports) -> ExitCode:
     require_meaning(asked.only, [each.model() for each in every] if asked.only and not broken else [])
     results: list[CheckResult] = []
     line = SearchProgress(states_expected)
+    file = ProgressFile(reports.json, len(broken) + len(every), states_expected)
+
+    def show(check: Check, at: Progress) -> None:
+        line.show(check, at)
+        file.show(check, at)
+
     try:
-        for result in itertools.chain(broken, (found for _, found in run(every, line.show))):
+        for result in itertools.chain(broken, (found for _, found in run(every, show))):
             line.clear()
             results.append(result)
+            file.done = len(results)
             _tell(result, asked)
     except KeyboardInterrupt:
         under_way = line.clear()

@@ -5,7 +5,7 @@
   ``standard_output.py``: the JSON on standard output, alone.
 - ``text.py``, ``proof_text.py``, ``trace.py``, ``listing.py``, ``progress.py``, ``colour.py``,
   ``counting.py``, ``proof_progress.py``: what a terminal shows. ``trace_view.py``: a part of a counterexample;
-  ``watched.py``: expressions in its states.
+  ``watched.py``: expressions in its states; ``progress_file.py``: how far a run is, as JSON.
 - ``explanation.py``: why a predicate is false, found by evaluating its parts in CPython; ``guard.py``: the guard that
   stopped a step; ``divergence.py``: where the good design decides otherwise than a known-bad one.
 - ``junit.py``, ``sarif.py``, ``github.py``, ``json.py``, ``itf.py``, ``state_graph.py``: one format each;

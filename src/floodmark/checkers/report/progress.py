@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from floodmark.checkers.search_result import Progress
+from floodmark.checkers.search_result import ClusterProgress, Progress
 from floodmark.checkers.verdict.check import Check, variant_name
 from floodmark.language.plurals import counted
 
@@ -82,25 +82,47 @@ def describe(check: Check, at: Progress, total: int | None = None) -> str:
     name = f"{check.spec.name} {variant_name(check)}"
     if at.level == 0:
         return f"{name}: {at.note}"
-    rate = at.distinct / at.seconds if at.seconds > 0 else 0.0
+    new = at.distinct - at.resumed
+    rate = new / at.seconds if at.seconds > 0 else 0.0
     share = f"{100 * at.distinct // total} %, " if total and at.distinct <= total else ""
-    left = time_left(at.seconds, at.distinct, total or 0)
+    left = time_left(at.seconds, new, (total or 0) - at.resumed)
     shuffled = f", {_short(at.shuffled)}B shuffled" if at.shuffled else ""
+    tasks = "" if at.cluster is None else _of_cluster(at.cluster)
     return (
         f"{name}: {share}{f'{left} left, ' if left else ''}{counted(at.distinct, 'state')}, {_short(rate)}/s, "
-        f"level {at.level} of {at.frontier:,}, {_short(at.memory)}B, {at.generated:,} generated{shuffled}"
+        f"level {at.level} of {at.frontier:,}{tasks}, {_short(at.memory)}B, {at.generated:,} generated{shuffled}"
         + (f"; {at.note}" if at.note else "")
     )
 
 
+def _of_cluster(at: ClusterProgress) -> str:
+    """``, 13 of 32 tasks, largest of 32 partitions 1.1 times the mean, slowest 1.4, 12.3 GB on 4 disks, ...``"""
+    tasks = f", {at.done} of {counted(at.tasks, 'task')}" if at.tasks else ""
+    failed = f", {at.failed} failed" if at.failed else ""
+    skew = f", largest of {at.partitions} partitions {at.largest:.1f} times the mean, slowest {at.slowest:.1f}"
+    if not at.disks:
+        return tasks + failed + skew
+    used = _short(sum(disk.used for disk in at.disks.values()))
+    name, least = min(at.disks.items(), key=lambda item: item[1].free)
+    disks = f"{used}B on {counted(len(at.disks), 'disk')}, of which {name} has {_short(least.free)}B free"
+    return f"{tasks}{failed}{skew}, {disks}"
+
+
 def time_left(seconds: float, done: float, total: float) -> str:
     """The remaining time, extrapolated from ``seconds`` so far; empty while the estimate would be too vague."""
-    if seconds < _MIN_SECONDS or done <= 0 or done > total or done < _MIN_PART * total:
+    left = seconds_left(seconds, done, total)
+    if left is None:
         return ""
-    left = seconds * (total - done) / done
     if left < 90:
         return f"{left:.0f} s"
     return f"{left / 60:.0f} min" if left < 5400 else f"{left / 3600:.1f} h"
+
+
+def seconds_left(seconds: float, done: float, total: float) -> float | None:
+    """The remaining seconds, extrapolated from those so far; None while the estimate would be too vague."""
+    if seconds < _MIN_SECONDS or done <= 0 or done > total or done < _MIN_PART * total:
+        return None
+    return seconds * (total - done) / done
 
 
 _MIN_SECONDS, _MIN_PART = 2.0, 0.02

@@ -147,6 +147,7 @@ class Search:
         self.tracer = Tracer(model, kernel, store)
         self.level = 0
         self.initial = 0
+        self.resumed = 0
         self.memory = self.latest = 0
         self.telling = threading.Lock()
         self.most_shown = (0, 0)
@@ -312,7 +313,12 @@ class Search:
             seconds = time.perf_counter() - self.started
             note = self.found.notes[-1] if self.found.notes else ""
             generated, shuffled = self._generated(), self.store.shuffled
-            self.watch(Progress(level, frontier, distinct, generated, seconds, self.latest, shuffled, note))
+            self.watch(
+                Progress(
+                    level, frontier, distinct, generated, seconds, self.latest, shuffled, note, self.resumed,
+                    self.store.progress,
+                )
+            )
 
     def show(self, what: str) -> None:
         """Tells the user what the search is at, which its result does not say."""

@@ -15,7 +15,7 @@ from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.search.container_sizes import LargestSizes
 from floodmark.checkers.search.statistics import values_seen
 from floodmark.checkers.search.symmetry import confirm_symmetry
-from floodmark.checkers.search_result import Stopped
+from floodmark.checkers.search_result import ClusterProgress, Stopped
 
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]
@@ -37,6 +37,8 @@ class Store(ABC):
     """Whether it lowers its own limit when something else takes the memory."""
     shuffled = 0
     """Bytes that went between processes."""
+    progress: ClusterProgress | None = None
+    """How far the tasks of a cluster are."""
 
     def __init__(self, interface: Interface) -> None:
         self.interface = interface

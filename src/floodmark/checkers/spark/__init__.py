@@ -16,13 +16,13 @@
 - ``loops.py``: the inner loops that tasks need besides those of ``checkers/kernel``.
 - ``code_transfer.py``, ``project_transfer.py``: how compiled code and projects travel to workers.
 - ``checkpoint.py``: the states of a level and a manifest; ``folders.py``: folders on any file system that Spark
-  reaches.
+  reaches, and in object stores.
 - ``liveness.py``: liveness of a large search, as far as it holds. ``elimination.py``: which states are on no fair run,
   and why the rule is sound; ``recoverability.py``: whether every state can lead to a goal.
 - ``rounds.py``: the jobs of both, and what the driver accepts of them. ``elimination_tasks.py``,
   ``elimination_loops.py``, ``step_code.py``: what runs on the workers for it; ``marks.py``: files of marks of
   each state; ``outboxes.py``: what partitions tell each other.
-- ``state_table.py``: the reachable set as Parquet with readable columns.
+- ``state_table.py``: the reachable set as a table with readable columns; ``parquet.py``: tables as files.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
 - ``memory.py``: how a memory limit sets Java's heap, the number of workers and their buffers.
 - ``java.py``: the Java that Spark runs on: ``JAVA_HOME``, else ``java`` on the ``PATH`` (17 or newer), else the package

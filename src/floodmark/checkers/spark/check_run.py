@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from floodmark.checkers.engine import RunCheck
 from floodmark.checkers.search_result import Progress, Watcher
+from floodmark.checkers.spark import parquet
 from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
-from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.folders import opened
 from floodmark.checkers.spark.jobs import reason
 from floodmark.checkers.spark.memory import MIN_LIMIT
 from floodmark.checkers.spark.results_frame import results_frame
@@ -30,7 +31,7 @@ def run_on_spark(
         return
     _say(every, watcher, f"starts Spark at {settings.master or 'local[*]'}, which takes a while")
     spark = session(settings.master, min(filter(None, (check.options.limits.memory for check in every)), default=None))
-    if settings.resume is not None and not Folder(spark.sparkContext, settings.resume).names():
+    if settings.resume is not None and not opened(spark.sparkContext, settings.resume).names():
         raise SourceError(f"there is no checkpoint in {settings.resume}")
     tasks = [check for check in every if _may_be_a_task(check, every)]
     results = []
@@ -98,6 +99,6 @@ def _may_be_a_task(check: Check, every: Sequence[Check]) -> bool:
 
 def _keep(results: Sequence[CheckResult], url: str, master: str | None) -> None:
     try:
-        results_frame(session(master), results).write.mode("append").parquet(url)
+        parquet.append(results_frame(session(master), results), url)
     except Exception as error:
         raise SourceError(f"the results cannot be written to {url}: {reason(error)}") from None

@@ -48,12 +48,16 @@ def run_as_tasks(
     """
     context = spark.sparkContext
     limit, began = min((check.options.limits.seconds or inf for check in every), default=inf), time.monotonic()
-    if not wait_for_workers(context, lambda: time.monotonic() - began > limit, tell):
+
+    def is_over() -> bool:
+        return time.monotonic() - began > limit
+
+    if not wait_for_workers(context, is_over, tell):
         raise JobFailed(f"{context.master} had no worker within the limit of {limit:g} s")
     files = broadcast_files(context, every)
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files, run_check))
-    with watched(context, tell=tell) as watch, ThreadPoolExecutor(min(len(every), MAX_JOBS)) as threads:
+    with watched(context, tell=tell, limit=is_over) as watch, ThreadPoolExecutor(min(len(every), MAX_JOBS)) as threads:
 
         def run(number: int) -> bytes:
             context.setJobGroup(watch.group, "floodmark", interruptOnCancel=False)

@@ -4,7 +4,12 @@ A manifest contains its own checksum, and the name and checksum of the manifest 
 all levels up to it. The states are compared, by level and partition, with the counts and digests in the manifests. A
 checkpoint that is incomplete or in which a byte has changed is named, and the one before it is used. Each is read once.
 
-Every run writes under its own names and claims the folder first; a run ends when another one takes over its claim.
+Every run writes under its own names and claims the folder first. Claims are numbered, and a claim is created only if
+there is none of its number, so of two runs one succeeds. A run that takes the folder over has the next number; a run
+that finds a claim of the number after its own ends.
+
+In an object store, the states are objects whose names are in the manifest; what an attempt that failed left there is of
+no account.
 
 A search that restarts with wider containers (``floodmark.checkers.adaptive_capacity``) leaves the checkpoints of its
 earlier attempts alone, and writes those of the next attempt to a folder inside of the first. It is resumed from the
@@ -26,19 +31,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from floodmark.checkers.spark.cluster import Cluster
-from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.folders import Folder, ObjectFolder, opened
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
+from floodmark.checkers.spark.tasks import Seeded, StoredObject
 from floodmark.language.errors import SourceError
 from floodmark.language.widths import FIRST_WIDTHS, Widths
 
 if TYPE_CHECKING:
-    from pyspark import RDD, SparkContext
+    from pyspark import SparkContext
 
-FORMAT = 3
+FORMAT = 4
 ATTEMPTS = 2
 """The number of attempts to load the states of checkpoints, if partitions are lost meanwhile."""
-_CLAIM = "claim.json"
+_CLAIM = "claim-"
 _ANEW = "anew-"
 """Begins the name of the folder of a later attempt, which ends with its number."""
 
@@ -48,7 +54,8 @@ class Manifest:
     """Everything about a search except its states, after ``level`` complete levels.
 
     ``rows`` has, for each level in the folder ``data`` and each partition, the number of states and their digest.
-    ``previous`` is the name and checksum of the manifest before it. ``widths`` are those of the containers without a
+    ``previous`` is the name and checksum of the manifest before it. In an object store, ``objects`` are those in the
+    folder ``data``: partition, position, name. ``widths`` are those of the containers without a
     capacity.
     """
 
@@ -66,6 +73,7 @@ class Manifest:
     seconds: float
     widths: dict[str, int] = field(default_factory=dict)
     data: str = ""
+    objects: list[tuple[int, int, str]] = field(default_factory=list)
     rows: str = ""
     previous: list[str] = field(default_factory=list)
 
@@ -88,7 +96,9 @@ class Checkpoints:
         self.run = uuid.uuid4().hex[:8]
         self.folder, names = _folder(context, url, widths)
         self.known = sorted(name for name in names if name.startswith("level-") and name.endswith(".json"))
-        self.is_claimed = _CLAIM in names
+        self.claims = [_number(name) for name in names if name.startswith(_CLAIM)]
+        self.number = 0
+        """The number of this run's claim."""
         self.previous: list[str] = []
         self.last = -1
         self.damaged: dict[str, None] = {}
@@ -100,19 +110,28 @@ class Checkpoints:
         if self.known:
             raise SourceError(f"{self.folder.url} already holds checkpoints: continue from them with --spark resume, "
                               "or name another folder")
-        if self.is_claimed:
-            raise SourceError(f"another run has taken {self.folder.url} for its checkpoints: {self._claimant()}; name "
-                              "another folder, or take this one over with --spark resume when that run has ended")
+        if self.claims:
+            raise SourceError(f"another run has taken {self.folder.url} for its checkpoints: "
+                              f"{self._claimant(max(self.claims))}; name another folder, or take this one over with "
+                              "--spark resume when that run has ended")
 
     def claim(self) -> None:
         """Claims the folder for this run; a run that claimed it earlier ends when it next tries to write."""
         said = json.dumps({"run": self.run, "host": socket.gethostname(), "process": os.getpid()})
-        self._write(_CLAIM, said.encode())
-
-    def _claimant(self) -> str:
-        """The run that writes checkpoints here, as far as it can be identified."""
+        self.number = max(self.claims, default=0) + 1
+        name = _claim(self.number)
         try:
-            said = json.loads(self.folder.read(_CLAIM))
+            is_ours = self.folder.create(name, said.encode())
+        except Exception as error:
+            raise SourceError(f"{self.folder.at(name)} cannot be written: {_first_line(error)}") from None
+        if not is_ours:
+            raise SourceError(f"another run has just taken {self.folder.url} for its checkpoints: "
+                              f"{self._claimant(self.number)}; each run needs its own folder")
+
+    def _claimant(self, number: int) -> str:
+        """The run that has a claim, as far as it can be identified."""
+        try:
+            said = json.loads(self.folder.read(_claim(number)))
             return f"process {said['process']} on {said['host']}"
         except Exception:
             return "an unknown run"
@@ -122,12 +141,9 @@ class Checkpoints:
         self.previous, self.last = [], -1
 
     def _must_be_ours(self) -> None:
-        try:
-            ours = json.loads(self.folder.read(_CLAIM))["run"] == self.run
-        except Exception:
-            ours = False
-        if not ours:
-            raise SourceError(f"another run writes its checkpoints to {self.folder.url}: {self._claimant()}; "
+        newest = max((_number(name) for name in self.folder.names() if name.startswith(_CLAIM)), default=0)
+        if newest != self.number:
+            raise SourceError(f"another run writes its checkpoints to {self.folder.url}: {self._claimant(newest)}; "
                               "each run needs its own folder")
 
     def _write(self, name: str, content: bytes) -> None:
@@ -144,14 +160,19 @@ class Checkpoints:
         self._must_be_ours()
         numbers = range(self.last + 1, level + 1)
         name = f"states-{level:06}-{self.run}"
-        pieces = [cluster.level_pieces(number) for number in numbers]
+        objects: list[StoredObject] = []
         try:
-            cluster.save(self.spark.union(pieces) if len(pieces) > 1 else pieces[0], self.folder.at(name))
+            if isinstance(self.folder, ObjectFolder):
+                objects = cluster.save_objects(numbers, self.folder.at(name))
+            else:
+                pieces = [cluster.level_pieces(number) for number in numbers]
+                cluster.save(self.spark.union(pieces) if len(pieces) > 1 else pieces[0], self.folder.at(name))
         except JobFailed as error:
             raise SourceError(f"the checkpoint {self.folder.at(name)} cannot be written: {error.message}") from None
         ledger = cluster.ledger
         rows = np.stack([_row(ledger, number) for number in numbers])
-        own = replace(manifest, data=name, rows=rows.tobytes().hex(), previous=self.previous)
+        named = [(each.partition, each.position, each.name) for each in objects]
+        own = replace(manifest, data=name, objects=named, rows=rows.tobytes().hex(), previous=self.previous)
         content, known = own.packed()
         path = f"level-{level:06}-{self.run}.json"
         self._must_be_ours()
@@ -238,10 +259,10 @@ class Checkpoints:
                 ledger.accept([int(count) for count in level[:, 0]], level[:, 1:])
             levels.append(range(first, ledger.levels))
 
-        def parts() -> Iterator[tuple[Callable[[], RDD[Any]], range]]:
+        def parts() -> Iterator[tuple[Callable[[str], list[Seeded]], range]]:
             for number, (each, own) in enumerate(zip(chain, levels, strict=True), 1):
                 tell(f"reads checkpoint {number} of {len(chain)}")
-                yield partial(self._records, each.data), own
+                yield partial(self._put, cluster, each, ledger), own
 
         for attempt in range(ATTEMPTS):
             try:
@@ -256,8 +277,13 @@ class Checkpoints:
             self.damaged.setdefault(chain[intact].data)
         return intact
 
-    def _records(self, data: str) -> RDD[Any]:
-        return self.spark.pickleFile(self.folder.at(data)).map(_as_seed)
+    def _put(self, cluster: Cluster, manifest: Manifest, ledger: Ledger, token: str) -> list[Seeded]:
+        """Gives the partitions of a cluster the states that a manifest is about."""
+        data = self.folder.at(manifest.data)
+        if isinstance(self.folder, ObjectFolder):
+            objects = [StoredObject(*named) for named in manifest.objects]
+            return cluster.put_from_objects(data, objects, ledger, token)
+        return cluster.put_from(self.spark.pickleFile(data).map(_as_seed), token)
 
     def _begun(self, cluster: Cluster, manifest: Manifest) -> tuple[Cluster, Manifest]:
         """Has the cluster, and what is written from now on, continue from a manifest."""
@@ -287,10 +313,20 @@ def _folder(context: SparkContext, url: str, widths: Widths) -> tuple[Folder, li
     """The folder for the checkpoints of an attempt, and the names in it."""
     own = f"{url.rstrip('/')}/{_ANEW}{widths.doublings:04}" if widths.doublings else url
     try:
-        folder = Folder(context, own)
+        folder = opened(context, own)
         return folder, folder.names()
+    except SourceError:
+        raise
     except Exception as error:
         raise SourceError(f"the checkpoint folder {own} cannot be reached: {_first_line(error)}") from None
+
+
+def _claim(number: int) -> str:
+    return f"{_CLAIM}{number:06}.json"
+
+
+def _number(claim: str) -> int:
+    return int(claim[len(_CLAIM) :].removesuffix(".json"))
 
 
 def _sum(text: str) -> str:

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,15 +25,24 @@ from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.kernel.scratch import tells_of_full_disk
 from floodmark.checkers.search.store import Packed, Store
 from floodmark.checkers.search.symmetry import confirm_states
+from floodmark.checkers.search_result import ClusterProgress, DiskUse
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import KernelCode
-from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
-from floodmark.checkers.spark.jobs import Cancelled, JobFailed, NoWorker, java_has_ended, reason, watched
-from floodmark.checkers.spark.ledger import Accepted, Ledger
+from floodmark.checkers.spark.jobs import Cancelled, JobFailed, NoWorker, TaskCounts, Watch, java_has_ended, watched
+from floodmark.checkers.spark.ledger import END, Accepted, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
 from floodmark.checkers.spark.shard import Array, divided
-from floodmark.checkers.spark.tasks import Absent, ExpandedPart, LevelInput, Merged, SearchContext, Seeded
+from floodmark.checkers.spark.tasks import (
+    Absent,
+    ExpandedPart,
+    LevelInput,
+    Merged,
+    SearchContext,
+    Seeded,
+    StoredObject,
+)
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -45,6 +54,7 @@ READINGS = 2
 """The number of attempts to read a checkpoint before it counts as damaged: a partition may be lost the first time."""
 _LOST = "floodmark.checkers.spark.shard.Lost"
 """This text in Spark's report of a job says that a partition was lost."""
+T = TypeVar("T")
 SEED_BYTES = 256 << 20
 """States that are already known go to the workers in rounds of at most this size."""
 
@@ -59,6 +69,8 @@ class Cluster(Store):
         super().__init__(interface)
         self.spark = context
         self.partitions = partitions
+        self.cores = int(context.defaultParallelism)
+        """Those that the partitions were divided among."""
         self.initial = initial
         self.code = context.broadcast(code)
         folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"
@@ -75,10 +87,12 @@ class Cluster(Store):
         self.repaired = 0
         self.deadlock = False
         self.tell: Callable[[str], None] = lambda what: None
+        self.limit: Callable[[], bool] = lambda: False
         self._noted: dict[int, Packed] = {}
         self.reports: list[Merged] = []
         self.expansions: list[ExpandedPart] = []
         self.frontier: Frontier | None = None
+        self._watch: Watch | None = None
 
     def _home(self) -> RDD[Any]:
         """One small record for each partition, cached where it lives, so that Spark runs its tasks there.
@@ -148,6 +162,19 @@ class Cluster(Store):
         for place, state in noted.items():
             known = self._noted.get(place)
             self._noted[place] = state if known is None else min(known, state)
+
+    @property
+    def progress(self) -> ClusterProgress:  # type: ignore[override]
+        counts = TaskCounts() if self._watch is None else self._watch.counts
+        states = [int(self.ledger.rows[self.ledger.levels - 1, p, END]) for p in range(self.partitions)]
+        disks: dict[str, DiskUse] = {}
+        for report in self.reports:
+            known = disks.get(report.disk, DiskUse(0, report.free))
+            disks[report.disk] = DiskUse(known.used + report.size, min(known.free, report.free))
+        return ClusterProgress(
+            counts.tasks, counts.done, counts.failed, self.partitions, _skew(states),
+            _skew([report.seconds for report in self.reports]), disks,
+        )  # fmt: skip
 
     # Levels.
 
@@ -263,8 +290,9 @@ class Cluster(Store):
         for report in reports:
             if not self.ledger.agrees(report.partition, number, report.found, report.digest):
                 raise JobFailed(
-                    f"level {number} of partition {report.partition} was computed again and had other states than "
-                    "before: files were changed or a machine is faulty, and neither result can be relied on; run again"
+                    f"level {number} of partition {report.partition}, computed again in {report.disk}, had other "
+                    "states than before: files were changed or a machine is faulty, and neither result can be relied "
+                    "on; run again"
                 )
         return True
 
@@ -302,14 +330,14 @@ class Cluster(Store):
         if not self._adopt(token, frozenset(range(self.partitions)), self.ledger.levels):
             self._repair()
 
-    def restore(self, ledger: Ledger, parts: Iterable[tuple[Callable[[], RDD[Any]], range]]) -> int:
-        """Gives all partitions states from elsewhere: for some levels at a time, what yields records of (partition,
-        (position, bytes)). Returns how many levels they have then: those before the first that differs from what the
-        ledger says, or cannot be read. Raises JobFailed when a partition is lost meanwhile."""
+    def restore(self, ledger: Ledger, parts: Iterable[tuple[Callable[[str], list[Seeded]], range]]) -> int:
+        """Gives all partitions states from elsewhere: for some levels at a time, a function that puts them there.
+        Returns how many levels they have then: those before the first that differs from what the ledger says, or cannot
+        be read. Raises JobFailed when a partition is lost meanwhile."""
         token = _token()
         levels = 0
-        for records, wanted in parts:
-            if not self._put_intact(token, records, ledger, wanted):
+        for put, wanted in parts:
+            if not self._put_intact(token, put, ledger, wanted):
                 break
             levels = wanted.stop
         if levels:
@@ -320,11 +348,11 @@ class Cluster(Store):
             self._digest[:] = self.ledger.digest()
         return levels
 
-    def _put_intact(self, token: str, records: Callable[[], RDD[Any]], ledger: Ledger, wanted: range) -> bool:
+    def _put_intact(self, token: str, put: Callable[[str], list[Seeded]], ledger: Ledger, wanted: range) -> bool:
         """Gives partitions states of some levels; False when they are not those of the ledger."""
         for _ in range(READINGS):
             try:
-                if ledger.intact(wanted, self._put_from(token, records())):
+                if ledger.intact(wanted, put(token)):
                     return True
             except Exception as error:  # Hadoop, Spark or pickle may raise anything for a damaged file
                 if isinstance(error, NoWorker) or tells_of_full_disk(str(error)) or java_has_ended():
@@ -364,10 +392,18 @@ class Cluster(Store):
     def _put(self, token: str, records: list[tuple[int, tuple[int, bytes]]]) -> None:
         if records:
             slices = min(len(records), 4 * self.partitions)
-            self._put_from(token, self.spark.parallelize(records, slices))
+            self.put_from(self.spark.parallelize(records, slices), token)
 
-    def _put_from(self, token: str, records: RDD[Any]) -> list[Seeded]:
+    def put_from(self, records: RDD[Any], token: str) -> list[Seeded]:
+        """Gives partitions states: records of (partition, (position, bytes))."""
         return self._collect(self._arriving(records, partial(tasks.seed, self.run, token)))
+
+    def put_from_objects(
+        self, url: str, objects: Sequence[StoredObject], ledger: Ledger, token: str
+    ) -> list[Seeded]:
+        """Gives partitions the states in objects, levels of a ledger."""
+        ends = {p: ledger.of(p)[:, END].copy() for p in range(self.partitions)}
+        return self._collect(self._everywhere(partial(tasks.seed_from_objects, self.run, token, url, objects, ends)))
 
     def _adopt(self, token: str, partitions: frozenset[int], levels: int) -> bool:
         """Turns the seeded states into the partitions' first levels; False when they differ from the ledger."""
@@ -443,22 +479,33 @@ class Cluster(Store):
         """Writes records to a folder of any file system that Spark reaches."""
 
         def write() -> None:
-            Folder(self.spark, url).remove("")
+            SparkFolder(self.spark, url).remove("")
             rdd.saveAsPickleFile(url, 1)
 
         self.whole(write)
 
-    def whole(self, write: Callable[[], None]) -> None:
+    def save_objects(self, levels: range, url: str) -> list[StoredObject]:
+        """Writes levels to a folder of an object store; returns the objects that have them."""
+        return self._of_all(
+            lambda accepted: partial(tasks.write_objects, self.run, accepted, (levels.start, levels.stop), url)
+        )
+
+    def whole(self, write: Callable[[], T]) -> T:
         """Writes states, again if a partition was lost meanwhile. Raises JobFailed."""
-        for _ in range(RETRIES):
+
+        def written() -> list[T]:
+            """Nothing if a partition was lost."""
             try:
-                write()
+                return [write()]
             except Exception as error:
                 if _LOST not in str(error):
-                    raise JobFailed(reason(error)) from None
-                self._recover()
-            else:
-                return
+                    raise
+                return []
+
+        for _ in range(RETRIES):
+            for result in self._job(written):
+                return result
+            self._recover()
         raise too_often("while states were written")
 
     def close(self) -> None:
@@ -472,17 +519,27 @@ class Cluster(Store):
             pass
 
     def _collect(self, rdd: RDD[Any], paused: Callable[[], bool] | None = None) -> list[Any]:
-        with watched(self.spark, paused, self.tell) as watch:
+        try:
+            return self._job(rdd.collect, paused)
+        finally:
+            self._release(rdd)
+
+    def _job(self, run: Callable[[], T], paused: Callable[[], bool] | None = None) -> T:
+        """What a job of Spark returns. Raises JobFailed, Cancelled."""
+        with watched(self.spark, paused, self.tell, self.limit) as watch:
+            self._watch = watch
             self.spark.setJobGroup(watch.group, "floodmark", interruptOnCancel=False)
-            try:
-                return rdd.collect()
-            finally:
-                self._release(rdd)
+            return run()
 
     def _release(self, rdd: RDD[Any]) -> None:
         """Removes what a job has shuffled. Otherwise Spark does so only when it collects garbage in the driver."""
         with contextlib.suppress(Exception):
             rdd._jrdd.rdd().cleanShuffleDependencies(False)
+
+
+def _skew(figures: Sequence[float]) -> float:
+    """The largest of some figures as a multiple of their mean."""
+    return max(figures) * len(figures) / sum(figures) if sum(figures) > 0 else 1.0
 
 
 def _token() -> str:

@@ -14,6 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from floodmark.checkers.kernel.scratch import tells_of_full_disk
@@ -44,12 +45,16 @@ class NoWorker(JobFailed):
 
 
 class Wait:
-    """The time for which a cluster has had no worker. ``tell`` reports once that the job waits for one."""
+    """The time for which a cluster has had no worker. ``tell`` reports once that the job waits for one; ``limit`` says
+    whether a limit of the search was reached, after which it does not wait."""
 
-    def __init__(self, context: SparkContext, tell: Callable[[str], None] | None) -> None:
+    def __init__(
+        self, context: SparkContext, tell: Callable[[str], None] | None, limit: Callable[[], bool] | None = None
+    ) -> None:
         self.spark = context
         self.master = str(context.master)
         self.tell = tell
+        self.limit = limit
         self.since: float | None = None
 
     def is_over(self) -> bool:
@@ -63,11 +68,12 @@ class Wait:
             self.tell(f"waits for a worker of {self.master}: none is registered or free; gives up after "
                       f"{WAIT_SECONDS:.0f} s")  # fmt: skip
             self.tell = None
-        return now - self.since > WAIT_SECONDS
+        return now - self.since > WAIT_SECONDS or (self.limit is not None and self.limit())
 
     def error(self) -> JobFailed:
+        seconds = 0.0 if self.since is None else time.monotonic() - self.since
         return NoWorker(
-            f"{self.master} has had no worker for {WAIT_SECONDS:.0f} s: none is registered, or none is free; start "
+            f"{self.master} has had no worker for {seconds:.0f} s: none is registered, or none is free; start "
             "one, or search with --engine native"
         )
 
@@ -94,16 +100,41 @@ def wait_for_workers(
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class TaskCounts:
+    """The tasks of a stage, those that have ended, and the attempts that have failed."""
+
+    tasks: int = 0
+    done: int = 0
+    failed: int = 0
+
+
+def task_counts(context: SparkContext, group: str) -> TaskCounts:
+    """The counts of the newest stage that has begun, of a group with one job."""
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(number) for job in jobs if job is not None for number in sorted(job.stageIds)]
+    begun = [stage for stage in stages if stage is not None and stage.numActiveTasks + stage.numCompletedTasks]
+    if not begun:
+        return TaskCounts()
+    return TaskCounts(begun[-1].numTasks, begun[-1].numCompletedTasks, sum(stage.numFailedTasks for stage in begun))
+
+
 class Watch:
     """Looks after jobs of one group, in a thread of its own."""
 
     def __init__(
-        self, context: SparkContext, paused: Callable[[], bool] | None, tell: Callable[[str], None] | None
+        self,
+        context: SparkContext,
+        paused: Callable[[], bool] | None,
+        tell: Callable[[str], None] | None,
+        limit: Callable[[], bool] | None,
     ) -> None:
         self.spark = context
         self.group = f"floodmark-{uuid.uuid4().hex}"
         self.paused = paused
-        self.wait = Wait(context, tell)
+        self.wait = Wait(context, tell, limit)
+        self.counts = TaskCounts()
         self.is_cancelled = False
         self.is_given_up = False
         self.ended = threading.Event()
@@ -111,6 +142,8 @@ class Watch:
     def look(self) -> None:
         while not self.ended.wait(LOOK_SECONDS):
             with contextlib.suppress(Exception):  # Java may have ended
+                self.counts = task_counts(self.spark, self.group)
+            with contextlib.suppress(Exception):
                 if self.paused is not None and self.paused():
                     self.is_cancelled = True
                 elif self.wait.is_over():
@@ -132,10 +165,14 @@ class Watch:
 
 @contextlib.contextmanager
 def watched(
-    context: SparkContext, paused: Callable[[], bool] | None = None, tell: Callable[[str], None] | None = None
+    context: SparkContext,
+    paused: Callable[[], bool] | None = None,
+    tell: Callable[[str], None] | None = None,
+    limit: Callable[[], bool] | None = None,
 ) -> Iterator[Watch]:
-    """Looks after the jobs of the group that is yielded. Raises JobFailed or, when ``paused`` said so, Cancelled."""
-    watch = Watch(context, paused, tell)
+    """Looks after the jobs of the group that is yielded. Raises JobFailed or, when ``paused`` said so, Cancelled.
+    ``limit`` is for jobs that a limit does not end: it ends their wait for a worker."""
+    watch = Watch(context, paused, tell, limit)
     thread = threading.Thread(target=watch.look, daemon=True)
     thread.start()
     try:

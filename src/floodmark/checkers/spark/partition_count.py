@@ -6,8 +6,9 @@ wait for the disk, again and again for the same pages. So a partition is to be s
 task in every stage, even of a narrow level.
 
 A cluster may have few workers when a search begins, and the number of states may be unknown. So a search that outgrows
-its partitions, or a cluster that outgrows them, gets more between two levels: each level is sent to the new partitions,
-and has to have the digest that it had.
+its partitions gets more between two levels: each level is sent to the new partitions, and has to have the digest that
+it had. The same happens when the cluster has grown, as a partition stays on the machine where it was first: otherwise
+workers that come later would have nothing to do, however many partitions there are.
 """
 
 from __future__ import annotations
@@ -37,10 +38,16 @@ def partition_count(cores: int, likely: int | None, limit: int | None, found: in
     return most if limit is None else max(cores, min(most, _partitions(max(limit, found))))
 
 
-def is_outgrown(partitions: int, cores: int, found: int) -> bool:
-    """Whether a search of ``found`` states should have more partitions: each has too many, or the cluster has become
-    larger than it was, and there is enough to do for all of it."""
-    return found > MAX_STATES * partitions or (cores > partitions and found > MIN_STATES_FOR_CORE * partitions)
+def is_outgrown(partitions: int, cores: int, found: int, cores_before: int) -> bool:
+    """Whether a search of ``found`` states should have other partitions: each has too many, or they are too few for the
+    cluster, or it has twice the cores that it had when they were divided among them, and there is enough to do."""
+    are_few = cores > partitions and found > MIN_STATES_FOR_CORE * partitions
+    return found > MAX_STATES * partitions or are_few or has_grown(cores, found, cores_before)
+
+
+def has_grown(cores: int, found: int, cores_before: int) -> bool:
+    """Whether partitions should be divided anew among the cores of a cluster that has become larger."""
+    return cores >= 2 * cores_before and found > MIN_STATES_FOR_CORE * cores
 
 
 def _partitions(states: int) -> int:

@@ -27,7 +27,7 @@ from floodmark.checkers.spark.code_transfer import KernelCode, build_code
 from floodmark.checkers.spark.jobs import reason, wait_for_workers
 from floodmark.checkers.spark.liveness import LivenessCheck
 from floodmark.checkers.spark.memory import share
-from floodmark.checkers.spark.partition_count import is_outgrown, partition_count
+from floodmark.checkers.spark.partition_count import has_grown, is_outgrown, partition_count
 from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.spark.shard import Array
 from floodmark.language.conditions import Condition
@@ -195,13 +195,13 @@ class IntoCluster(IntoFiles):
 
     def keep(self, search: Search, url: str) -> None:
         """Writes the reachable set as Parquet."""
+        from floodmark.checkers.spark import parquet
         from floodmark.checkers.spark.state_table import frame
 
         cluster = search.store if isinstance(search.store, Cluster) else self._moved(search)
         spark, layout = self.session(), search.interface.layout
         try:
-            cluster.whole(lambda: frame(spark, cluster, layout).write.mode("overwrite").parquet(url))
-            written = spark.read.parquet(url).count()
+            written = cluster.whole(lambda: parquet.replace(frame(spark, cluster, layout), url))
         except Exception as error:
             raise SourceError(f"the states cannot be written to {url}: {reason(error)}") from None
         if written != cluster.count:
@@ -227,7 +227,7 @@ class IntoCluster(IntoFiles):
             share(limits.memory, context.defaultParallelism).buffers,
         )
         cluster.deadlock = search.options.deadlock
-        cluster.tell = search.say
+        cluster.tell, cluster.limit = search.say, search.paused
         cluster.clean_up_after_others()
         return cluster
 
@@ -247,18 +247,21 @@ class IntoCluster(IntoFiles):
         return cluster
 
     def _look_at_partitions(self, search: Search) -> None:
-        """Gives a search that outgrew its partitions more of them, unless the user has said how many it has."""
+        """Gives a search that outgrew its partitions, or whose cluster has grown, others, unless the user has said how
+        many it has."""
         old = search.store
         if not isinstance(old, Cluster) or self.distribution.partitions is not None or search.found.violations:
             return
         cores = old.spark.defaultParallelism
-        if not is_outgrown(old.partitions, cores, old.count):
+        if not is_outgrown(old.partitions, cores, old.count, old.cores):
             return
         wanted = partition_count(cores, search.options.likely, search.options.limits.states, old.count)
-        if wanted <= old.partitions:
+        wanted = max(wanted, old.partitions)
+        if wanted == old.partitions and not has_grown(cores, old.count, old.cores):
             return
         partitions = counted(wanted, "partition")
-        search.say(f"at {counted(old.count, 'state')} it continued with {partitions} instead of {old.partitions}")
+        grew = f", on {counted(cores, 'core')} instead of {old.cores}" if cores != old.cores else ""
+        search.say(f"at {counted(old.count, 'state')} it continued with {partitions} instead of {old.partitions}{grew}")
         new = self._new_cluster(search, old.initial, wanted)
         new.take_over(old)
         self._go_on_in(search, new)
@@ -314,5 +317,5 @@ class IntoCluster(IntoFiles):
         search.found.levels = cluster.ledger.widths()[: manifest.level]
         search.found.reached = {name: () for name in manifest.reached}
         search.found.cut = manifest.cut
-        self.earlier = manifest.seconds
+        self.earlier, search.resumed = manifest.seconds, cluster.count
         self._go_on_in(search, cluster)

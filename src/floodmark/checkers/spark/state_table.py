@@ -6,7 +6,7 @@ them, and the workers look up the results, whole columns at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from floodmark.checkers.search.statistics import column
 from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.parquet import as_function
 from floodmark.checkers.value_text import show
 from floodmark.compiler.layout import Layout, Slot, decode
 from floodmark.language.types import BoolType, IntType, Type
@@ -36,14 +37,7 @@ def frame(spark: SparkSession, cluster: Cluster, layout: Layout) -> DataFrame:
     )
     columns = {name: (layout.slots[name], known[name], meanings[name]) for name in layout.variables}
     convert = partial(_convert, cluster.words, spark.sparkContext.broadcast(columns), _level_name(layout))
-    return words.mapInArrow(_as_function(convert), f"{_level_name(layout)} int, {fields}")
-
-
-def _as_function(convert: Callable[[Iterable[Any]], Iterator[Any]]) -> Any:
-    def converted(batches: Iterator[Any]) -> Iterator[Any]:
-        return convert(batches)
-
-    return converted
+    return words.mapInArrow(as_function(convert), f"{_level_name(layout)} int, {fields}")
 
 
 def _level_name(layout: Layout) -> str:

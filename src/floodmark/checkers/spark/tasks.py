@@ -22,10 +22,12 @@ import shutil
 import socket
 import tempfile
 import time
+import uuid
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +48,7 @@ from floodmark.checkers.kernel.partitioned import (
 )
 from floodmark.checkers.search.statistics import Distinct, column, first_rows
 from floodmark.checkers.spark.code_transfer import KernelCode, Loaded
+from floodmark.checkers.spark.folders import ObjectFolder
 from floodmark.checkers.spark.ledger import Accepted, Array
 from floodmark.checkers.spark.reader import Packed, StateReader
 from floodmark.checkers.spark.shard import PartitionLost, Shard, divided
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 
 OUTBOX_BYTES = 4 << 20
 """States are shuffled in pieces of at most about this size."""
+OBJECT_BYTES = 32 << 20
+"""An object in an object store has about this size at most; a task holds one in memory."""
 MAX_FILTER_BITS = 22
 MAX_KEPT_SEARCHES = 2
 """Searches whose code and open files a Python worker keeps."""
@@ -159,7 +164,8 @@ class End:
 
 @dataclass(slots=True)
 class Merged:
-    """The content of a partition after a level, with the states if they are few. ``lost`` says why there is none."""
+    """The content of a partition after a level, with the states if they are few. ``lost`` says why there is none.
+    ``place`` and ``disk`` say where it is, and ``free`` are the bytes that the disk has left."""
 
     partition: int
     lost: str = ""
@@ -171,6 +177,8 @@ class Merged:
     received: int = 0
     seconds: float = 0.0
     place: str = ""
+    disk: str = ""
+    free: int = 0
     expanded: ExpandedPart | None = None
     states: bytes | None = None
 
@@ -440,8 +448,17 @@ def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterab
         for _ in records:
             pass
     report.size = shard.size
+    report.disk, report.free = _disk_of(shard.folder)
     report.seconds = time.perf_counter() - started
     yield report
+
+
+def _disk_of(folder: Path) -> tuple[str, int]:
+    """The name of the disk of a partition's folder, and its free bytes; 0 if the folder was removed."""
+    scratch = folder.parent.parent
+    with contextlib.suppress(OSError):
+        return f"{socket.gethostname()}:{scratch.parent}", shutil.disk_usage(scratch).free
+    return f"{socket.gethostname()}:{scratch.parent}", 0
 
 
 def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable[Record], report: Merged) -> None:
@@ -519,6 +536,72 @@ def pieces(run: SearchContext, accepted: Accepted, level: int, partition: int) -
     with _reading(shard, accepted, partition):
         for at in shard.read(reader, level, OUTBOX_BYTES):
             yield partition, at, reader.states.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object with states of a partition, from a position on."""
+
+    partition: int
+    position: int
+    name: str
+
+
+def write_objects(
+    run: SearchContext, accepted: Accepted, levels: tuple[int, int], url: str, partition: int
+) -> Iterator[StoredObject | Absent]:
+    """Writes the partition's states from one level to another to an object store.
+
+    The names are those of this attempt, so that another one, or what it left, changes nothing. Levels follow each other
+    without a gap, so an object may have states of several.
+    """
+    shard, folder, token = shard_of(run, partition), ObjectFolder(url), uuid.uuid4().hex[:12]
+    most = min(OBJECT_BYTES, run.buffers)
+    waiting: list[bytes] = []
+    first = size = 0
+
+    def written() -> StoredObject:
+        name = f"{partition:05}-{first:012}-{token}"
+        folder.write(name, b"".join(waiting))
+        return StoredObject(partition, first, name)
+
+    try:
+        with _reading(shard, accepted, partition):
+            reader = StateReader(shard.code)
+            for level in range(*levels):
+                for at in shard.read(reader, level, min(OUTBOX_BYTES, most)):
+                    if not waiting:
+                        first = at
+                    waiting.append(reader.states.tobytes())
+                    size += len(waiting[-1])
+                    if size >= most:
+                        yield written()
+                        waiting, size = [], 0
+            if size:
+                yield written()
+    except PartitionLost as lost:
+        yield Absent(partition, str(lost))
+
+
+def seed_from_objects(
+    run: SearchContext, token: str, url: str, objects: Sequence[StoredObject], ends: Mapping[int, Array], partition: int
+) -> Iterator[Seeded]:
+    """Gives the partition the states in its objects; says what it was given, by levels, of which ``ends`` has the ends
+    in each partition."""
+    shard, folder = shard_of(run, partition), ObjectFolder(url)
+    reader = StateReader(shard.code)
+    for each in objects:
+        if each.partition == partition:
+            content = folder.read(each.name)
+            states = np.frombuffer(content[: len(content) // 8 * 8], dtype=np.uint64)
+            last = each.position + len(states) // shard.words
+            cuts = [each.position, *(int(end) for end in ends[partition] if each.position < end < last), last]
+            for start, stop in pairwise(cuts):
+                piece = states[(start - each.position) * shard.words : (stop - each.position) * shard.words]
+                reader.begin()
+                reader.copy(piece)
+                shard.put(token, start, piece.tobytes())
+                yield Seeded(partition, start, stop - start, reader.digest)
 
 
 def verify(run: SearchContext, accepted: Accepted, partition: int) -> Iterator[int | Absent]:
