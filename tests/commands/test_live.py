@@ -34,6 +34,7 @@ from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
 from tests.support.gates import locked, repository
+from tests.support.json_schemas import require_schema
 from tests.support.projects import write
 
 CORE = Check(Spec(Path("specs/alter_isr/core.toml"), "model.alter_isr.core:AlterIsr"), None, CheckSettings())
@@ -75,6 +76,7 @@ def test_the_json_file_has_the_progress_until_the_results_replace_it(
     file.done = 1
     file.show(CORE, replace(HALF, cluster=CLUSTER))
     first = path.read_text()
+    require_schema(first)
     found = json.loads(first)
     assert (found["schema"], found["done"], found["checks"]) == ("floodmark.progress/1", 1, 3)
     search = found["search"]
