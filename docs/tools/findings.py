@@ -31,7 +31,7 @@ ENTRIES = ROOT / "docs" / "findings.toml"
 PAGE = ROOT / "docs" / "findings.md"
 
 _REQUIRED = ("title", "source", "place", "verdict", "why", "bad", "repair", "good")
-_VERDICTS = {
+VERDICTS = {
     "false": "False",
     "incomplete": "Incomplete",
     "ambiguous": "Ambiguous",
@@ -110,8 +110,8 @@ def _finding(entry: dict[str, Any], path: Path) -> Finding:
     missing = [key for key in _REQUIRED if not entry.get(key)]
     if missing:
         raise SourceError(f"{entry.get('title', 'an entry')} has no {missing[0]}", str(path))
-    if entry["verdict"] not in _VERDICTS:
-        raise SourceError(f"{entry['title']}: verdict is one of {', '.join(_VERDICTS)}", str(path))
+    if entry["verdict"] not in VERDICTS:
+        raise SourceError(f"{entry['title']}: verdict is one of {', '.join(VERDICTS)}", str(path))
     if bool(entry.get("sentence")) == bool(entry.get("reading")):
         raise SourceError(f"{entry['title']} needs a sentence that is quoted, or a reading", str(path))
     return Finding(**{**entry, "bad": tuple(entry["bad"]), "good": tuple(entry["good"])})
@@ -140,13 +140,13 @@ def page(entries: Sequence[Finding], shown: Mapping[str, Sequence[str]]) -> str:
 
 
 def _entry(entry: Finding, shown: Mapping[str, Sequence[str]]) -> list[str]:
-    said = _wrapped(entry.sentence, "> ") if entry.sentence else _wrapped(entry.reading)
+    said = wrapped(entry.sentence, "> ") if entry.sentence else wrapped(entry.reading)
     lines = [f"### {entry.title}", "", f"{entry.place}:", "", *said, ""]
-    lines += _wrapped(f"**{_VERDICTS[entry.verdict]}.** {entry.why}")
-    lines += ["", *_wrapped(f"*Repair:* {entry.repair}")]
+    lines += wrapped(f"**{VERDICTS[entry.verdict]}.** {entry.why}")
+    lines += ["", *wrapped(f"*Repair:* {entry.repair}")]
     if entry.kafka:
-        lines += ["", *_wrapped(f"*Kafka:* {entry.kafka}")]
-    lines += ["", *_wrapped(f"Holds: {_links(entry.good)}. Fails: {_links(entry.bad)}.")]
+        lines += ["", *wrapped(f"*Kafka:* {entry.kafka}")]
+    lines += ["", *wrapped(f"Holds: {links(entry.good)}. Fails: {links(entry.bad)}.")]
     whole = next((reference for reference in entry.bad if not Shown.of(reference).is_claim), None)
     for reference in entry.bad:
         if reference == whole:
@@ -158,7 +158,7 @@ def _entry(entry: Finding, shown: Mapping[str, Sequence[str]]) -> list[str]:
     return lines
 
 
-def _wrapped(paragraph: str, prefix: str = "") -> list[str]:
+def wrapped(paragraph: str, prefix: str = "") -> list[str]:
     """Lines of up to 120 characters; none begins with a minus sign, which Markdown would read as a list."""
     lines = textwrap.wrap(
         paragraph.replace(" - ", "\0-\0"), 120, initial_indent=prefix, subsequent_indent=prefix,
@@ -184,7 +184,8 @@ def blocks(markdown: str) -> dict[str, list[str]]:
     return {reference: body.split("\n") for reference, body in found}
 
 
-def _links(references: Sequence[str]) -> str:
+def links(references: Sequence[str]) -> str:
+    """Links to what references mean, in Markdown."""
     return ", ".join(_link(Shown.of(reference)) for reference in references)
 
 
