@@ -27,13 +27,15 @@ START_SECONDS = 180
 @dataclass
 class Standalone:
     """A master and its workers, child processes of this one. They write to ``folder``. Each worker has so many cores,
-    and a gigabyte for each. Their Python finds modules in the folder ``modules``, besides those that are installed."""
+    and a gigabyte for each, and takes ``worker_options``. Their Python finds modules in the folder ``modules``, besides
+    those that are installed."""
 
     folder: Path
     home: Path
     port: int
     cores: int = 1
     modules: Path | None = None
+    worker_options: str = ""
     master: subprocess.Popen[bytes] | None = None
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     replacing: threading.Lock = field(default_factory=threading.Lock)
@@ -71,6 +73,7 @@ class Standalone:
             "SPARK_LOCAL_IP": host,
             "FLOODMARK_LOCAL_DIR": str(self.disk(number)),
             "SPARK_LOCAL_DIRS": str(self.scratch(number)),
+            "SPARK_WORKER_OPTS": self.worker_options,
         }
         started = self._start("org.apache.spark.deploy.worker.Worker", options, own)
         self.workers[number : number + 1] = [started]

@@ -16,6 +16,7 @@ from floodmark.checkers.spark.partition_count import (
     MAX_STATES,
     MIN_STATES_FOR_CORE,
     STATES,
+    has_grown,
     is_outgrown,
     partition_count,
 )
@@ -59,14 +60,18 @@ def test_a_search_that_has_found_many_states_gets_more_partitions(
 
 
 def test_partitions_are_outgrown_by_states_or_by_the_cluster() -> None:
-    assert not is_outgrown(8, 2, 8 * MAX_STATES, 2)
-    assert is_outgrown(8, 2, 8 * MAX_STATES + 1, 2)
-    assert not is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE, 2)
-    assert is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE + 1, 2)
-    assert not is_outgrown(8, 4, 4 * MIN_STATES_FOR_CORE, 2)
-    assert is_outgrown(8, 4, 4 * MIN_STATES_FOR_CORE + 1, 2)
-    assert not is_outgrown(8, 3, 4 * MIN_STATES_FOR_CORE + 1, 2)
-    assert not is_outgrown(8, 2, 4 * MIN_STATES_FOR_CORE + 1, 4)
+    assert not is_outgrown(8, 2, 8 * MAX_STATES)
+    assert is_outgrown(8, 2, 8 * MAX_STATES + 1)
+    assert not is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE)
+    assert is_outgrown(8, 80, 8 * MIN_STATES_FOR_CORE + 1)
+    assert not is_outgrown(8, 8, 8 * MIN_STATES_FOR_CORE + 1)
+
+
+def test_partitions_are_divided_anew_among_twice_the_executors() -> None:
+    assert not has_grown(4, 2, 4, 4 * MIN_STATES_FOR_CORE)
+    assert has_grown(4, 2, 4, 4 * MIN_STATES_FOR_CORE + 1)
+    assert not has_grown(3, 2, 3, 4 * MIN_STATES_FOR_CORE)
+    assert not has_grown(1, 2, 1, 4 * MIN_STATES_FOR_CORE)
 
 
 @pytest.mark.parametrize(

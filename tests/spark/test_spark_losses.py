@@ -22,6 +22,7 @@ from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import cluster, partition_count, shard, tasks
+from floodmark.checkers.spark import search as spark_search
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES, frontier
@@ -113,20 +114,14 @@ def test_a_search_that_outgrows_its_partitions_goes_on_with_more(
 def test_a_cluster_that_has_grown_divides_its_partitions_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once: there are as many partitions as before, and more cores to do their tasks."""
     monkeypatch.setattr(partition_count, "MIN_STATES_FOR_CORE", 1)
-    original, seen = Simulated.expand_level, [0]
-
-    def expand_level(self: Simulated, paused: Any) -> bool:
-        seen[0] += 1
-        if seen[0] == 4:
-            self.spark.defaultParallelism = 2  # type: ignore[misc]
-        return original(self, paused)
-
-    monkeypatch.setattr(Simulated, "expand_level", expand_level)
+    executors = iter([1, 1, 1])
+    for place in (cluster, spark_search):
+        monkeypatch.setattr(place, "workers", lambda context: next(executors, 2))
     machines = Machines(tmp_path, random.Random(3), faults=())
     found, _ = search_states(*of("philosophers"), machines, partitions=None, options=Options(workers=1, likely=10**8))
     same(found, "philosophers")
     (said,) = [note for note in found.notes if "partitions instead of" in note]
-    assert said.endswith("it continued with 2 partitions instead of 2, on 2 cores instead of 1")
+    assert said.endswith("it continued with 2 partitions instead of 2, on 2 executors instead of 1")
 
 
 def test_states_that_are_lost_on_the_way_to_more_partitions_are_missed(

@@ -96,6 +96,25 @@ def test_local_tasks_are_tried_again(url: str, used: str) -> None:
     assert session._retrying(url, None) == used
 
 
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [("local", "127.0.0.1"), ("local[2]", "127.0.0.1"), ("local[*]", "127.0.0.1"),
+     ("local-cluster[2,1,1024]", "127.0.0.1"), ("spark://127.0.0.1:7077", "127.0.0.1"),
+     ("spark://localhost:7077", "127.0.0.1"), ("spark://localhosts:7077", None), ("spark://master:7077", None),
+     ("spark://10.0.0.1:7077", None), ("yarn", None), ("k8s://https://host:443", None)],
+)  # fmt: skip
+def test_a_driver_is_at_the_loopback_address_only_if_its_cluster_is(
+    url: str, address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise executors on other machines could not reach it."""
+    for name in ("SPARK_LOCAL_IP", "JAVA_HOME", "PYTHONPATH", "PYSPARK_PYTHON"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+    monkeypatch.delenv("SPARK_LOCAL_IP")
+    monkeypatch.setattr(session, "find_java", lambda: Path("java"))
+    session._prepare_launch(url)
+    assert os.environ.get("SPARK_LOCAL_IP") == address
+
+
 def test_without_pyspark_a_session_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "available", lambda: False)
     with pytest.raises(SourceError, match=r"pip install .*spark"):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 import pytest
 
-from benchmarks.standalone import SPARK, Standalone, descendants, kill, python_workers, standalone
+from benchmarks.standalone import SPARK, Standalone, descendants, free_port, kill, python_workers, standalone
 from floodmark.checkers.spark.java import find_java, java_home
 from floodmark.checkers.spark.package import write_zip
 from tests.support.projects import tank_project
@@ -242,22 +242,48 @@ def test_an_executor_with_a_broken_disk_is_excluded(tmp_path: Path) -> None:
         same(finished(start([*options, "--set", "last=3"], FLOODMARK_SPARK_CONF="spark.locality.wait=1s")), native(3))
 
 
+def start_growing(spark: Standalone, last: int, **environment: str) -> subprocess.Popen[str]:
+    """A search that divides its partitions anew for few states, so that a small one shows it."""
+    code = (
+        "from floodmark.checkers.spark import partition_count as p; p.MIN_STATES_FOR_CORE = 1000\n"
+        "from floodmark.checkers.command_line.cli import main; main()"
+    )
+    options = ["--spark", f"master={spark.url}", "--spark", "distribute=always", "--set", f"last={last}"]
+    command = [sys.executable, "-c", code, "check", SPEC, *options, "--json", "/dev/stdout"]
+    return subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
 def test_a_worker_that_comes_late_gets_partitions(tmp_path: Path) -> None:
-    """With the least number of states that is worth it lowered, so that a small search shows it."""
     with standalone(tmp_path / "spark", workers=1, modules=ROOT) as spark:
-        code = (
-            "from floodmark.checkers.spark import partition_count as p; p.MIN_STATES_FOR_CORE = 1000\n"
-            "from floodmark.checkers.command_line.cli import main; main()"
-        )
-        options = ["--spark", f"master={spark.url}", "--spark", "distribute=always", "--set", "last=5"]
-        command = [sys.executable, "-c", code, "check", SPEC, *options, "--json", "/dev/stdout"]
-        process = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = start_growing(spark, 5)
         eventually(lambda: list(spark.disk(0).glob("floodmark-shards-*/*/*/states")))
         spark.start_worker(1)
         eventually(lambda: list(spark.disk(1).glob("floodmark-shards-*/*/*/states")))
         found = finished(process)
         same(found, native(5))
-        assert any("cores instead of" in note for note in found["notes"])
+        assert any("on 2 executors instead of 1" in note for note in found["notes"])
+
+
+def test_executors_are_allocated_while_a_search_runs(tmp_path: Path) -> None:
+    """With an external shuffle service. The second executor comes when tasks wait, and stays, as it has partitions."""
+    service = f"-Dspark.shuffle.service.enabled=true -Dspark.shuffle.service.port={free_port()}"
+    options: dict[str, Any] = {"workers": 1, "cores": 2, "modules": ROOT, "worker_options": service}
+    with standalone(tmp_path / "spark", **options) as spark:
+        conf = {
+            "spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": service.rpartition("=")[2],
+            "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.minExecutors": "1",
+            "spark.dynamicAllocation.maxExecutors": "2", "spark.executor.cores": "1",
+            "spark.dynamicAllocation.executorIdleTimeout": "20s", "spark.executor.memory": "600m",
+        }  # fmt: skip
+        given = " ".join(f"{name}={value}" for name, value in conf.items())
+        process = start_growing(spark, 6, FLOODMARK_SPARK_CONF=given)
+        eventually(lambda: len(spark.executors()) == 1)
+        eventually(lambda: len(spark.executors()) == 2)
+        found = finished(process)
+        same(found, native(6))
+        assert any("on 2 executors instead of 1" in note for note in found["notes"])
 
 
 def test_all_scratch_folders_are_used_and_emptied(tmp_path: Path) -> None:

@@ -30,7 +30,16 @@ from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import KernelCode
 from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
-from floodmark.checkers.spark.jobs import Cancelled, JobFailed, NoWorker, TaskCounts, Watch, java_has_ended, watched
+from floodmark.checkers.spark.jobs import (
+    Cancelled,
+    JobFailed,
+    NoWorker,
+    TaskCounts,
+    Watch,
+    java_has_ended,
+    watched,
+    workers,
+)
 from floodmark.checkers.spark.ledger import END, Accepted, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
 from floodmark.checkers.spark.shard import Array, divided
@@ -69,7 +78,7 @@ class Cluster(Store):
         super().__init__(interface)
         self.spark = context
         self.partitions = partitions
-        self.cores = int(context.defaultParallelism)
+        self.executors = workers(context)
         """Those that the partitions were divided among."""
         self.initial = initial
         self.code = context.broadcast(code)

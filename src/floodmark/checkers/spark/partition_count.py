@@ -38,16 +38,15 @@ def partition_count(cores: int, likely: int | None, limit: int | None, found: in
     return most if limit is None else max(cores, min(most, _partitions(max(limit, found))))
 
 
-def is_outgrown(partitions: int, cores: int, found: int, cores_before: int) -> bool:
-    """Whether a search of ``found`` states should have other partitions: each has too many, or they are too few for the
-    cluster, or it has twice the cores that it had when they were divided among them, and there is enough to do."""
-    are_few = cores > partitions and found > MIN_STATES_FOR_CORE * partitions
-    return found > MAX_STATES * partitions or are_few or has_grown(cores, found, cores_before)
+def is_outgrown(partitions: int, cores: int, found: int) -> bool:
+    """Whether a search of ``found`` states should have more partitions: each has too many, or they are too few for the
+    cluster, and there is enough to do for all of it."""
+    return found > MAX_STATES * partitions or (cores > partitions and found > MIN_STATES_FOR_CORE * partitions)
 
 
-def has_grown(cores: int, found: int, cores_before: int) -> bool:
-    """Whether partitions should be divided anew among the cores of a cluster that has become larger."""
-    return cores >= 2 * cores_before and found > MIN_STATES_FOR_CORE * cores
+def has_grown(executors: int, before: int, cores: int, found: int) -> bool:
+    """Whether partitions should be divided anew: there are twice the executors of before, and enough to do for them."""
+    return executors >= 2 * before and found > MIN_STATES_FOR_CORE * cores
 
 
 def _partitions(states: int) -> int:

@@ -24,7 +24,7 @@ from floodmark.checkers.search_result import Options, SearchResult, Stop, Watche
 from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, newest_widths, refuse_another
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import KernelCode, build_code
-from floodmark.checkers.spark.jobs import reason, wait_for_workers
+from floodmark.checkers.spark.jobs import reason, wait_for_workers, workers
 from floodmark.checkers.spark.liveness import LivenessCheck
 from floodmark.checkers.spark.memory import share
 from floodmark.checkers.spark.partition_count import has_grown, is_outgrown, partition_count
@@ -253,14 +253,16 @@ class IntoCluster(IntoFiles):
         if not isinstance(old, Cluster) or self.distribution.partitions is not None or search.found.violations:
             return
         cores = old.spark.defaultParallelism
-        if not is_outgrown(old.partitions, cores, old.count, old.cores):
+        executors = workers(old.spark)
+        is_larger = has_grown(executors, old.executors, cores, old.count)
+        if not is_larger and not is_outgrown(old.partitions, cores, old.count):
             return
         wanted = partition_count(cores, search.options.likely, search.options.limits.states, old.count)
-        wanted = max(wanted, old.partitions)
-        if wanted == old.partitions and not has_grown(cores, old.count, old.cores):
+        if wanted <= old.partitions and not is_larger:
             return
+        wanted = max(wanted, old.partitions)
         partitions = counted(wanted, "partition")
-        grew = f", on {counted(cores, 'core')} instead of {old.cores}" if cores != old.cores else ""
+        grew = f", on {counted(executors, 'executor')} instead of {old.executors}" if is_larger else ""
         search.say(f"at {counted(old.count, 'state')} it continued with {partitions} instead of {old.partitions}{grew}")
         new = self._new_cluster(search, old.initial, wanted)
         new.take_over(old)

@@ -138,8 +138,8 @@ def _start(master: str | None, memory: int | None) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     builder = SparkSession.builder.appName("floodmark")
     if not submitted:
-        _prepare_launch()
         asked = master or os.environ.get("FLOODMARK_MASTER") or "local[*]"
+        _prepare_launch(asked)
         own = share(memory, _cores(asked))
         url = _retrying(asked, own.workers)
         where = {**_LOCAL, "spark.local.dir": tempfile.gettempdir()} if url.startswith("local") else _CLUSTER
@@ -223,13 +223,19 @@ def _given() -> dict[str, str]:
     return {name: value for name, equals, value in pairs if equals}
 
 
-def _prepare_launch() -> None:
+def _is_on_this_machine(url: str) -> bool:
+    """Whether all executors reach this process at the loopback address."""
+    return re.match(r"local(\W|$)|local-cluster|spark://(127\.|localhost\b|\[::1\])", url) is not None
+
+
+def _prepare_launch(url: str) -> None:
     """The environment of Spark's launcher and of the Python workers."""
     home = java_home(find_java())
     atexit.register(shutil.rmtree, home, True)
     os.environ["JAVA_HOME"] = str(home)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if _is_on_this_machine(url):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     paths = [str(_only_this_package()), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
 
