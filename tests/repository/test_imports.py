@@ -23,7 +23,7 @@ _LAYERS = """
     symmetry adaptive_capacity verdict engine kernel liveness search native simulation
     symbolic.methods symbolic.crosscheck symbolic.suggestions report symbolic.attempts symbolic
     reference spark designs walking run gate mutation plan explorer conformance saved export commands starter interface
-    assistants command_line pytest_plugin
+    assistants editor command_line pytest_plugin
 """
 LAYERS = _LAYERS.split()
 """The rooms of the checkers, and the files beside them, from the lowest to the highest."""

@@ -19,6 +19,7 @@ from floodmark.checkers.command_line.export import export
 from floodmark.checkers.command_line.gate import gate
 from floodmark.checkers.command_line.init import init
 from floodmark.checkers.command_line.listing import list_, show
+from floodmark.checkers.command_line.lsp import lsp
 from floodmark.checkers.command_line.mcp import mcp
 from floodmark.checkers.command_line.mutate import mutate
 from floodmark.checkers.command_line.plan import plan
@@ -121,6 +122,6 @@ def command() -> None:
 
 
 for each in (
-    init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform, schema, mcp,
+    init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform, schema, mcp, lsp,
 ):  # fmt: skip
     command.add_command(each)

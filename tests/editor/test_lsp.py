@@ -1,0 +1,149 @@
+"""Tests ``floodmark lsp``: messages at lines from answers, and the server with the client of its own package."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from floodmark.checkers.assistants import worker
+from floodmark.checkers.editor.diagnostics import Message, hover_text, messages, specs_about
+from tests.support.command import REPOSITORY, floodmark
+from tests.support.gates import forget
+from tests.support.outcomes import inside
+
+MODEL = '''
+from typing import Annotated
+
+from floodmark import Between, Model, action, implies, invariant, require
+
+
+class Tank(Model):
+    """A tank."""
+
+    level: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def fill(self) -> None:
+        require(self.level < 2)
+        self.level += 1
+
+    @action
+    def bursts(self) -> None:
+        require(self.level > 2)
+        self.level = 0
+
+    @invariant
+    def low(self) -> bool:
+        return self.level < 2
+
+    @invariant
+    def empty_if_full(self) -> bool:
+        return implies(self.level > 2, self.level == 0)
+'''
+GREEN = 'model = "tank.py:Tank"\ninvariants = ["empty_if_full"]\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "tank.py").write_text(MODEL)
+    (tmp_path / "tank.toml").write_text('model = "tank.py:Tank"\n')
+    return tmp_path.resolve()
+
+
+def checked(root: Path, tool: str = "check") -> dict[str, Any]:
+    forget(root)
+    with inside(root):
+        return worker.answer({"tool": tool, "arguments": {"spec": "tank.toml"}, "seconds": 60, "memory": 4 << 30})
+
+
+def test_a_violated_property_shows_at_its_line_with_the_steps(project: Path) -> None:
+    (found,) = messages("tank.toml", checked(project))
+    assert (found.file, found.line, found.severity, found.code) == ("tank.py", 23, "error", "violated")
+    assert found.text.splitlines()[1:] == ["1  initial()", "2  fill()", "3  fill()"]
+
+
+def test_what_weakens_a_green_check_shows_at_its_line(project: Path) -> None:
+    (project / "tank.toml").write_text(GREEN)
+    found = messages("tank.toml", checked(project))
+    assert {it.severity for it in found} == {"warning"}
+    assert [(it.line, it.code) for it in found] == [(18, "never fired"), (28, "vacuous")]
+    assert "bursts never fires: it requires self.level > 2, that is" in found[0].text
+
+
+def test_a_refusal_and_a_scenario_show_at_their_lines(project: Path) -> None:
+    (project / "tank.toml").write_text(f'{GREEN}[[scenario]]\nname = "bursts at once"\nsteps = ["bursts"]\n')
+    assert [(it.file, it.line, it.code) for it in messages("tank.toml", checked(project))][:2] == [
+        ("tank.toml", 1, "holds"), ("tank.toml", 3, "scenario"),
+    ]  # fmt: skip
+    (project / "tank.py").write_text(MODEL.replace("self.level = 0", "self.level = print()"))
+    (refused,) = messages("tank.toml", checked(project))
+    assert (refused.file, refused.line, refused.severity) == ("tank.py", 20, "error")
+    (project / "tank.toml").write_text("modell = 1\n")
+    assert messages("tank.toml", checked(project))[0].file == "tank.toml"
+
+
+def test_a_model_is_checked_by_the_specs_about_it(project: Path) -> None:
+    (project / "deep.toml").write_text('model = "tank.py:Tank"\ntier = "deep"\n')
+    (project / "other.py").write_text("")
+    assert specs_about(project, project / "tank.py") == ["tank.toml"]
+    assert specs_about(project, project / "other.py") == []
+    assert specs_about(REPOSITORY, REPOSITORY / "model/alter_isr/core.py")[:1] == ["specs/alter_isr/core.toml"]
+
+
+def test_a_name_says_its_type_and_its_bits(project: Path) -> None:
+    described = checked(project, "show")
+    assert hover_text("level", described) == "`level: 0..3`  \n2 bits in `tank.toml`"
+    assert hover_text("fill", described) is None
+
+
+def test_an_editor_is_told_of_what_it_opens(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pygls", reason="the extra floodmark[editor] is not installed")
+    from lsprotocol import types
+    from pygls.lsp.client import LanguageClient
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(REPOSITORY), *sys.path]))
+    uri = (project / "tank.py").as_uri()
+    code = "import floodmark.__main__ as it; it.main()"
+
+    async def talk() -> tuple[Any, Any]:
+        client = LanguageClient("test", "1")
+        told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def published(given: Any) -> None:
+            if given.diagnostics and not told.done():
+                told.set_result(given)
+
+        client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
+        await client.start_io(sys.executable, "-c", code, "lsp")
+        await client.initialize_async(types.InitializeParams(types.ClientCapabilities(), root_uri=project.as_uri()))
+        client.initialized(types.InitializedParams())
+        document = types.TextDocumentItem(uri, "python", 1, MODEL)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(document))
+        found = await asyncio.wait_for(told, 60)
+        at = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(23, 22))
+        hovered = await client.text_document_hover_async(at)
+        await client.shutdown_async(None)
+        client.exit(None)
+        stop: Any = client.stop  # without types
+        await stop()
+        return found, hovered
+
+    found, hovered = asyncio.run(talk())
+    assert (found.uri, found.diagnostics[0].range.start.line) == (uri, 22)
+    assert hovered.contents.value.startswith("`level: ")
+
+
+def test_without_the_package_the_command_says_what_to_install(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("floodmark.checkers.command_line.lsp.find_spec", lambda _: None)
+    ended = floodmark("lsp", at=project)
+    assert (ended.code, "pip install 'floodmark[editor]'" in ended.err) == (2, True)
+
+
+def test_the_same_message_of_two_specs_is_shown_once() -> None:
+    answered = {"verdict": "error", "error": "no", "place": {"file": "a.py", "line": None}}
+    assert messages("a.toml", answered) == [Message("a.py", 1, "error", "error", "no")]
