@@ -126,3 +126,13 @@ def test_the_gate_locks_scenarios_and_notices_one_that_is_gone(tmp_path: Path) -
     ended = gate()
     assert ended.code == ExitCode.DRIFT
     assert "scenario: a run | -  the scenario is no longer tried" in ended.out
+
+
+def test_a_scenario_notices_a_mutant_that_no_property_does(tmp_path: Path) -> None:
+    """Without the guard a lease is granted again; the only property does not forbid that."""
+    checked(tmp_path, entry(["asks(client=c1)", "grants", "grants"], possible=False))
+    guard = "require(self.holder is None)"
+    ended = floodmark("mutate", "lease.toml", "--only", f"{guard}  + (dropped)", "--json", "-", at=tmp_path)
+    (mutant,) = json.loads(ended.out)["mutation"][0]["mutants"]
+    assert mutant["fate"] == "killed"
+    assert mutant["by"].startswith("the scenario 'a run': its last step, grants(client=c1), is possible")

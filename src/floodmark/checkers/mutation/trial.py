@@ -146,6 +146,9 @@ def _noticed(result: CheckResult) -> str | None:
         return f"{name} never fires"
     for premise in result.vacuous_premises():
         return f"{premise.property}: {premise.said}"
+    for scenario in result.scenarios:
+        if scenario.problem:
+            return f"the scenario {scenario.name!r}: {scenario.problem}"
     return None
 
 

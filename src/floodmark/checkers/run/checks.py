@@ -136,7 +136,7 @@ def _with_scenarios(check: Check, model: Model, result: CheckResult) -> CheckRes
     """The result with the outcomes of the spec's scenarios. They are about the model at the spec's constants, so a run
     with others takes none, nor does one that asks for certain properties. An undetermined search stays undetermined.
     """
-    if check.flawed is not None or check.changed or check.settings.properties:
+    if check.flawed is not None or check.settings.constants or check.settings.properties:
         return result
     found = tuple(run_scenario(model, scenario) for scenario in check.spec.scenario)
     failed = [each for each in found if each.problem]

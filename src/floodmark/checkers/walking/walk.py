@@ -98,7 +98,8 @@ class Walk:
         stopped = [] if action is None else action.stopped
         guards = [it.guard for it in stopped if any(show_step(step) == text for step in it.steps)]
         if not guards or guards[0].file is None:
-            return f"{text} is not enabled"
+            known = [] if action is None else [show_step(step) for step, _ in action.enabled[:3]]
+            return f"{text} is not enabled" + (f"; {name} can be {' or '.join(known)}" if known else "")
         return f"{text} is not enabled: {_guard_text(guards[0])}"
 
     def why_none(self, state: State, name: str) -> str:
