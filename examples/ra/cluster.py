@@ -47,6 +47,8 @@ class Seen(NamedTuple):
     """The writes that the server's state machine has applied."""
     waiting: list[list[tuple[int, tuple[int, int]]]]
     stored: list[tuple[int, int]]
+    reason: str | None
+    """Of a crash."""
 
 
 class Observed(NamedTuple):

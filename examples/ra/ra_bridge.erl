@@ -14,7 +14,7 @@
 -record(pre_vote_rpc, {version, machine_version, term, token, candidate_id, last_log_index, last_log_term}).
 -record(pre_vote_result, {term, token, vote_granted}).
 
--record(server, {role, state}).
+-record(server, {role, state, reason = none}).
 -record(cluster, {folder, names, servers = #{}, links = #{}, replies = []}).
 
 main(Folder) ->
@@ -82,6 +82,8 @@ take({event, Name, Event}, Cluster) ->
     event(Name, none, Event, Cluster);
 take({command, Name, Write}, Cluster) ->
     event(Name, none, {command, command(Write)}, Cluster);
+take({join, Name, Other}, Cluster) ->
+    event(Name, none, {command, {'$ra_join', #{ts => 0, from => 0}, id(Other), await_consensus}}, Cluster);
 take({commands, Name, Writes}, Cluster) ->
     event(Name, none, {commands, [command(Write) || Write <- Writes]}, Cluster);
 take({tick, Name}, #cluster{servers = Servers} = Cluster) ->
@@ -90,7 +92,7 @@ take({tick, Name}, #cluster{servers = Servers} = Cluster) ->
         {State, Effects} ->
             effects(Name, none, Effects, Cluster#cluster{servers = Servers#{Name => Server#server{state = State}}})
     catch
-        _:_ -> crash(Name, Cluster)
+        _:Reason -> crash(Name, Reason, Cluster)
     end;
 take({status, Name, Peer, Status}, #cluster{servers = Servers} = Cluster) ->
     #{Name := #server{state = State0} = Server} = Servers,
@@ -116,7 +118,7 @@ event(Name, From, Event, #cluster{servers = Servers} = Cluster) ->
             Next = #server{role = NextRole, state = State},
             effects(Name, From, Effects, Cluster#cluster{servers = Servers#{Name => Next}})
     catch
-        _:_ -> crash(Name, Cluster)
+        _:Reason -> crash(Name, Reason, Cluster)
     end.
 
 handled(crashed, _, State) -> {crashed, State, []};
@@ -126,9 +128,10 @@ handled(pre_vote, Event, State) -> ra_server:handle_pre_vote(Event, State);
 handled(follower, Event, State) -> ra_server:handle_follower(Event, State);
 handled(await_condition, Event, State) -> ra_server:handle_await_condition(Event, State).
 
-crash(Name, #cluster{servers = Servers} = Cluster) ->
+crash(Name, Reason, #cluster{servers = Servers} = Cluster) ->
     #{Name := Server} = Servers,
-    Cluster#cluster{servers = Servers#{Name => Server#server{role = crashed}}}.
+    Shown = list_to_atom(lists:sublist(lists:flatten(io_lib:format("~0p", [Reason])), 200)),
+    Cluster#cluster{servers = Servers#{Name => Server#server{role = crashed, reason = Shown}}}.
 
 %% As ra_server_proc does: messages leave first, then the server handles what it told itself.
 effects(Name, From, Effects, Cluster0) ->
@@ -144,6 +147,7 @@ effect(Name, _, {send_rpc, {To, _}, Message}, {Cluster, Events}) -> {send(Name, 
 effect(Name, _, {send_vote_requests, Requests}, {Cluster, Events}) ->
     {lists:foldl(fun({{To, _}, Message}, Each) -> send(Name, To, Message, Each) end, Cluster, Requests), Events};
 effect(Name, From, {reply, Message}, {Cluster, Events}) -> {send(Name, From, Message, Cluster), Events};
+effect(_, _, {reply, 0, _}, Acc) -> Acc; % to who asked for a change of the cluster
 effect(_, _, {reply, Write, {wrap_reply, _}}, {#cluster{replies = Replies} = Cluster, Events}) ->
     {Cluster#cluster{replies = Replies ++ [Write]}, Events};
 effect(_, _, {record_leader_msg, _}, Acc) -> Acc;
@@ -167,7 +171,7 @@ observed(#cluster{names = Names, servers = Servers, links = Links, replies = Rep
          {{From, To}, Messages} <- maps:to_list(Links)],
      Replies}.
 
-observed(Name, #server{role = Role, state = State}, Names) ->
+observed(Name, #server{role = Role, state = State, reason = Reason}, Names) ->
     #{current_term := Term, voted_for := Vote, log := Log, commit_index := Commit, last_applied := Applied,
       cluster := Peers} = State,
     {_, Done} = ra_server:machine_query(fun(Each) -> Each end, State),
@@ -176,7 +180,7 @@ observed(Name, #server{role = Role, state = State}, Names) ->
      name(maps:get(leader_id, State, undefined)), [entry(Entry) || Entry <- Entries], ra_log:last_index_term(Log),
      ra_log:last_written(Log), Commit, Applied, [peer(Each, Peers) || Each <- Names],
      Done, [[positioned(Entry) || Entry <- Batch] || Batch <- ra_log_wal:waiting(uid(Name))],
-     [entry(Entry) || {Index, _, _} = Entry <- ra_log_wal:stored(uid(Name)), Index > 0]}.
+     [entry(Entry) || {Index, _, _} = Entry <- ra_log_wal:stored(uid(Name)), Index > 0], Reason}.
 
 name(undefined) -> none;
 name({Name, _Node}) -> Name.
@@ -190,8 +194,9 @@ peer(Name, Peers) ->
 
 positioned({Index, _, _} = Entry) -> {Index, entry(Entry)}.
 
-%% An entry's term and write; 0 is a noop.
+%% An entry's term and write; 0 is a noop, -1 a change of the cluster.
 entry({_, Term, {'$usr', _, Write, _}}) -> {Term, Write};
+entry({_, Term, {'$ra_cluster_change', _, _, _}}) -> {Term, -1};
 entry({_, Term, {noop, _, _}}) -> {Term, 0}.
 
 shown(#append_entries_rpc{term = Term, prev_log_index = Previous, prev_log_term = PreviousTerm,

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +17,16 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.shrinking import breaking, shrunk
 from floodmark.checkers.conformance.walks import Walks
-from floodmark.conformance import Mismatch, replay, side_by_side
+from floodmark.checkers.interface.subject import given
+from floodmark.conformance import Mismatch, replay, side_by_side, steps_of
+from floodmark.language.reference import initial_states, successors
 from model.ra.server import Ra
 from specs.ra import flawed
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ra"
-MODULES = ("adapter", "cluster", "library", "terms")
+MODULES = ("adapter", "cluster", "hunt", "hunted", "library", "search", "terms")
 SIZE = {
     "max_term": 3, "max_log": 4, "max_writes": 2, "in_flight": 4, "unwritten": 3, "max_losses": 3, "max_restarts": 2,
     "max_timeouts": 8, "max_ticks": 3, "max_suspensions": 2,
@@ -34,7 +38,7 @@ def example() -> Iterator[dict[str, ModuleType]]:
     """The example's modules, which are found by their own names only here."""
     sys.path.insert(0, str(EXAMPLE))
     try:
-        yield {name: importlib.import_module(name) for name in MODULES}
+        yield {name: importlib.import_module(name) for name in ("adapter", "cluster", "library", "terms")}
     finally:
         sys.path.remove(str(EXAMPLE))
         for name in MODULES:
@@ -124,3 +128,82 @@ def test_a_pre_vote_takes_the_vote_of_the_servers(servers: type[Any]) -> None:
         replay(Ra(**SIZE), servers, trace)
     assert {name for name, _, _ in found.value.differences} == {"voted"}
     assert "voted[n3]" in "\n".join(side_by_side(found.value))
+
+
+def test_an_uncommitted_entry_is_applied_by_the_servers(servers: type[Any]) -> None:
+    """#508: the last step makes n3 apply a write that no leader has committed, but not with that rule repaired."""
+    hunt = importlib.import_module("hunt")
+    text = (EXAMPLE / "uncommitted_entry.jsonl").read_text(encoding="utf-8")
+    model = hunt.Hunted(**hunt.LATER)
+    steps = tuple(steps_of(model, [json.loads(line) for line in text.splitlines()]))
+    end = hunt.taken(model, servers, steps)
+    assert end.done() == {"n1": [], "n2": [], "n3": [1]}
+    assert [entry["write"] for entry in end.logs()["n2"]] == [0, 0, 2, 3]
+    difference = hunt.first_difference(hunt.Without508(**hunt.LATER), servers, steps)
+    assert len(difference.steps) == len(steps)
+    assert {name for name, _, _ in difference.differences} == {"commit", "applied", "done", "links"}
+
+
+@pytest.mark.slow
+def test_no_step_of_the_uncommitted_entry_can_be_left_out(example: dict[str, ModuleType]) -> None:
+    hunt = importlib.import_module("hunt")
+    text = (EXAMPLE / "uncommitted_entry.jsonl").read_text(encoding="utf-8")
+    model = hunt.Hunted(**hunt.LATER)
+    steps = tuple(steps_of(model, [json.loads(line) for line in text.splitlines()]))
+    prop = given(model, None, {}, ()).properties(type(model))["only_committed_entries_are_applied"]
+    assert breaking(model, prop)(steps) == steps
+    assert shrunk(steps, breaking(model, prop)) == steps
+
+
+NO_LEADER = (
+    "event n2", "deliver n2 n3", "event n1", "deliver n1 n3", "deliver n3 n2", "deliver n3 n1", "deliver n2 n3",
+    "event n1", "deliver n3 n2",
+)
+"""After it n3 stops; found by examples/ra/search.py."""
+
+
+def test_two_servers_of_three_elect_nobody(servers: type[Any]) -> None:
+    """#439."""
+    search = importlib.import_module("search")
+    steps = [
+        (*each.split(), "election_timeout") if each.startswith("event") else tuple(each.split()) for each in NO_LEADER
+    ]
+    assert not search.elects(steps, "n3")
+    assert search.elects(steps[:-1], "n3")
+    assert search.elects(steps, "n1")
+
+
+@pytest.mark.parametrize(("design", "elected"), [(flawed.CandidateIgnoresPreVotes, False), (Ra, True)])
+def test_two_servers_of_three_elect_a_leader_if_candidates_answer(design: type[Ra], elected: bool) -> None:
+    """The same in the model, without the rule of 2.2.0 and with it."""
+    model = design(**{**SIZE, "max_term": 7, "max_timeouts": 15, "in_flight": 7})
+    state = next(after for _, after in initial_states(model))
+    for each in NO_LEADER:
+        kind, *names = each.split()
+        action = "message_arrives" if kind == "deliver" else "election_times_out"
+        state = after_step(model, state, action, *names)
+    for turn in range(6):
+        while (after := by_itself(model, state, "n3")) is not None:
+            state = after
+        now: Any = model.at(state)
+        if any(role.name == "LEADER" and repr(server) != "n3" for server, role in now.role.items()):
+            assert elected
+            return
+        state = after_step(model, state, "election_times_out", ("n1", "n2")[turn % 2])
+    assert not elected
+
+
+def after_step(model: Ra, state: Any, action: str, *names: str) -> Any:
+    return next(
+        after for step, after in successors(model, state)
+        if step.action == action and [repr(value) for value in step.arguments.values()] == list(names)
+    )
+
+
+def by_itself(model: Ra, state: Any, stopped: str) -> Any | None:
+    """After a message, a write or a follower's patience of the servers that have not stopped; None if there is none."""
+    for action in ("message_arrives", "wal_writes", "patience_ends"):
+        for step, after in successors(model, state):
+            if step.action == action and stopped not in map(repr, step.arguments.values()):
+                return after
+    return None
