@@ -127,8 +127,8 @@ def _style() -> str:
     rules = "\n".join(found[0] for found in _RULES.finditer(light + dark))
     variables = re.search(r"--[^}]*", dark)
     assert variables is not None
-    more = ".md-typeset .state table:not([class]) th { min-width: 0; } .md-typeset .steps > li { margin-bottom: .8em; }"
-    return f"{rules}\n@media (prefers-color-scheme: dark) {{ :root {{ {variables[0]} }} }}\n{more}\n"
+    more = ".md-typeset .held { font-size: .68rem; } .md-typeset .steps > li { margin-bottom: .8em; }"
+    return f'{rules}\n[data-md-color-scheme="slate"] {{ {variables[0]} }}\n{more}\n'
 
 
 def finding_pages(entries: list[Finding]) -> dict[str, str]:
@@ -185,7 +185,9 @@ def _counterexample(result: CheckResult) -> Iterator[str]:
 
 
 def _markup(element: Element) -> str:
-    """An element on one line, which Markdown leaves as it is."""
+    """An element on one line, which Markdown leaves as it is; the theme leaves tables alone that have a class."""
+    for table in element.iter("table"):
+        table.set("class", f"{table.get('class', '')} held".strip())
     return tostring(element, encoding="unicode", method="html").replace("\n", " ")
 
 
