@@ -180,8 +180,7 @@ def test_the_page_can_be_read(tab: Browser, isr: str, scheme: Scheme, size: str)
     """Nothing sticks out to the side, and every text is large and clear enough: with a path, another design beside, a
     property that is false."""
     opened(tab, isr, size, scheme)
-    tab.press("s")
-    tab.until(HERE, "step 1 of 7")
+    tab.until(HERE, "step 7 of 7")
     for at in (3, 6):
         tab.evaluate(f"document.querySelectorAll('.go')[{at}].click()")
         tab.until(HERE, f"step {at + 1} of 7")
