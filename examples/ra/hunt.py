@@ -19,7 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from adapter import RaAdapter  # noqa: E402
 from cluster import Seen  # noqa: E402
-from hunted import Hunted, Without508, Without608, Without637  # noqa: E402
+from hunted import Hunted, Without508, Without516, Without608, Without637  # noqa: E402
 from library import library  # noqa: E402
 
 import floodmark  # noqa: E402
@@ -52,9 +52,12 @@ HUNTS = {
          "only_committed_entries_are_applied"),
         FIRST, LATER, Without508,
     ),
-    "516": Hunt("a leader counts what is not on a follower's disk", ("match_index_is_on_disk",), ANY, ANY, Without637),
+    "516": Hunt(
+        "a late event about a write confirms what took its place", ("late_events_confirm_nothing",), ANY, ANY,
+        Without516,
+    ),
     "608": Hunt("a pre-vote replaces a vote", ("vote_is_given_once",), ANY, ANY, Without608),
-    "637": Hunt("a follower takes for written what is not", ("last_written_is_on_disk",), ANY, ANY, Without637),
+    "637": Hunt("a leader counts what is not on a follower's disk", ("match_index_is_on_disk",), ANY, ANY, Without637),
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from floodmark import invariant
-from model.ra.server import Message, Ra, Role, Server
+from floodmark import implies, invariant, transition
+from model.ra.server import Message, Position, Ra, Role, Server
 from specs.ra.flawed import Release220
 
 
@@ -42,6 +42,19 @@ class Hunted(Release220):
             for peer in Server
         )
 
+    @transition
+    def late_events_confirm_nothing(self, new: Hunted) -> bool:
+        """A follower that is told of a write which was replaced meanwhile does not confirm what took its place."""
+        return all(
+            implies(
+                len(new.waiting[server]) < len(self.waiting[server]) and new.written[server] == self.written[server]
+                and len(new.links[server][peer]) > len(self.links[server][peer]),
+                new.stored[server][: new.written[server].index] == new.logs[server][: new.written[server].index],
+            )
+            for server in Server
+            for peer in Server
+        )
+
 
 class Without508(Release220):
     """A follower takes over a commit index only if its whole log is known to be the leader's."""
@@ -51,6 +64,13 @@ class Without508(Release220):
 
     def is_validated(self, server: Server, end: int) -> bool:
         return Ra.is_validated(self, server, end)
+
+
+class Without516(Release220):
+    """A follower answers its leader only if it knows more to be written."""
+
+    def confirms(self, before: Position, after: Position) -> bool:
+        return Ra.confirms(self, before, after)
 
 
 class Without608(Release220):

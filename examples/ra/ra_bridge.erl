@@ -49,11 +49,21 @@ answer({run, Names, Steps}, #cluster{folder = Folder}) ->
 start(Folder, Names) ->
     Empty = #cluster{folder = Folder, names = Names, 
                      links = maps:from_list([{{F, T}, []} || F <- Names, T <- Names, F =/= T])},
-    lists:foldl(fun(Name, Cluster) ->
-                        ra_log_wal:fresh(uid(Name)),
-                        ra_log_meta:fresh(uid(Name)),
-                        begin_server(Name, Cluster)
-                end, Empty, Names).
+    lists:foldl(fun fresh/2, Empty, Names).
+
+%% A server with an empty disk. Ra is asked for it once, since it looks for its folder.
+fresh(Name, #cluster{names = Names, servers = Servers} = Cluster) ->
+    ra_log_wal:fresh(uid(Name)),
+    ra_log_meta:fresh(uid(Name)),
+    case get({fresh, Name, Names}) of
+        undefined ->
+            #cluster{servers = #{Name := Server}} = Begun = begin_server(Name, Cluster),
+            put({fresh, Name, Names}, {Server, ra_log_wal:stored(uid(Name))}),
+            Begun;
+        {Server, Stored} ->
+            ra_log_wal:store(uid(Name), Stored),
+            Cluster#cluster{servers = Servers#{Name => Server}}
+    end.
 
 uid(Name) -> atom_to_binary(Name).
 

@@ -1,6 +1,6 @@
 %% Stands for Ra's write-ahead log: a write waits until the test says that it is on disk.
 -module(ra_log_wal).
--export([write/5, write_batch/2, truncate_write/5, fresh/1, waiting/1, stored/1, lose_waiting/1, flush/1]).
+-export([write/5, write_batch/2, truncate_write/5, fresh/1, waiting/1, stored/1, lose_waiting/1, flush/1, store/2]).
 
 fresh(UId) ->
     put({waiting, UId}, []),

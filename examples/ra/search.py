@@ -6,7 +6,8 @@
 ``no-leader`` looks for two servers of three that, left to themselves, never elect a leader. After a schedule one server
 stops for good, and the other two are treated fairly: every message arrives, every write reaches the disk, and when
 nothing else can happen, the timer of one of them ends, each as often as the other. ``crash`` looks for a server that an
-exception ends, in schedules in which leaders are also asked to let a fourth server join, which is never started.
+exception ends, in schedules in which servers also restart, and leaders are asked to let a fourth server join, which is
+never started.
 
 No step of the schedule that is shown can be left out.
 """
@@ -51,14 +52,15 @@ def pending(seen: Observed, names: list[str]) -> list[Step]:
 
 
 def prompted(seen: Observed, changes: bool) -> list[Step]:
-    """What clients and timers can do, and what a bad network can."""
+    """What clients and timers can do; also a kill -9 of a server whose disk lags."""
     servers = by_name(seen)
     found: list[Step] = [
         ("event", name, "election_timeout") for name in NAMES if servers[name].role not in ("leader", "crashed")
     ]
     if changes:
-        found += [("join", name, "n4") for name in NAMES if servers[name].role == "leader"]
-        found += [("lose", *ends) for ends, sent in sorted(seen.links.items()) if sent]
+        leaders = [name for name in NAMES if servers[name].role == "leader"]
+        found += [step for name in leaders for step in (("join", name, "n4"), ("command", name, 1))]
+        found += [("restart", name) for name in NAMES if servers[name].waiting]
     return found
 
 
@@ -163,7 +165,7 @@ def main() -> int:
             f"a server ends with {other}" if given.what == "crash" else f"{other} stops"
         ))
         for number, step in enumerate(steps, 1):
-            print(f"  {number:2}  {' '.join(step)}")
+            print(f"  {number:2}  {' '.join(map(str, step))}")
         for name, server in by_name(begun(steps)).items():
             log = ", ".join(f"{term}:{write or 'noop'}" for term, write in server.entries)
             print(f"  {name}  {server.role} of term {server.term}, log [{log}]")
