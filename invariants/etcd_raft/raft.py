@@ -1,0 +1,97 @@
+"""What must hold of etcd's Raft (Raft, section 5.4.3; begin with model/etcd_raft/raft.py)."""
+
+from __future__ import annotations
+
+from floodmark import implies, invariant, reachable, transition
+from model.etcd_raft.raft import EtcdRaft, Node, Role
+
+
+@transition
+def election_safety(old: EtcdRaft, new: EtcdRaft) -> bool:
+    """Each term has one leader, ever."""
+    return all(
+        old.elected[term] is None or new.elected[term] == old.elected[term] for term in range(new.max_term + 1)
+    )
+
+
+@invariant
+def committed_logs_agree(model: EtcdRaft) -> bool:
+    """Two nodes have the same entries up to what both have committed (State Machine Safety)."""
+    return all(
+        model.log[one][: min(model.commit[one], model.commit[other])]
+        == model.log[other][: min(model.commit[one], model.commit[other])]
+        for one in Node
+        for other in Node
+    )
+
+
+@invariant
+def leader_has_committed(model: EtcdRaft) -> bool:
+    """A leader whose term nobody has passed has all that is committed anywhere (Leader Completeness)."""
+    return all(
+        implies(
+            model.role[leader] == Role.LEADER and all(model.term[node] <= model.term[leader] for node in Node),
+            model.log[leader][: model.commit[node]] == model.log[node][: model.commit[node]],
+        )
+        for leader in Node
+        for node in Node
+    )
+
+
+@invariant
+def log_matching(model: EtcdRaft) -> bool:
+    """Logs that have an entry of the same index and term agree up to it."""
+    return all(
+        implies(
+            index <= len(model.log[one])
+            and index <= len(model.log[other])
+            and model.term_at(one, index) == model.term_at(other, index),
+            model.log[one][:index] == model.log[other][:index],
+        )
+        for one in Node
+        for other in Node
+        for index in range(1, model.max_log + 1)
+    )
+
+
+@transition
+def committed_entries_stay(old: EtcdRaft, new: EtcdRaft) -> bool:
+    """A node never replaces an entry that it has committed."""
+    return all(new.log[node][: old.stored[node].commit] == old.log[node][: old.stored[node].commit] for node in Node)
+
+
+@transition
+def stored_terms_never_fall(old: EtcdRaft, new: EtcdRaft) -> bool:
+    """What a node has stored of its term and vote it never takes back."""
+    return all(
+        old.stored[node].term < new.stored[node].term
+        or (
+            old.stored[node].term == new.stored[node].term
+            and (old.stored[node].vote is None or new.stored[node].vote == old.stored[node].vote)
+        )
+        for node in Node
+    )
+
+
+@invariant
+def nobody_panics(model: EtcdRaft) -> bool:
+    """No node is in a state in which etcd panics: it commits an entry that it does not have, or cuts off a committed
+    one."""
+    return not model.panicked
+
+
+@invariant
+def terms_bound_commits(model: EtcdRaft) -> bool:
+    """What is committed is in the log."""
+    return all(model.commit[node] <= len(model.log[node]) for node in Node)
+
+
+@reachable
+def second_leader_commits(model: EtcdRaft) -> bool:
+    """A leader after the first commits an entry of its own."""
+    return any(
+        model.role[node] == Role.LEADER
+        and model.term[node] == model.max_term
+        and model.commit[node] == model.max_log
+        for node in Node
+    )
