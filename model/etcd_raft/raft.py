@@ -25,7 +25,6 @@ from typing import Annotated
 from floodmark import (
     Bag,
     Between,
-    Capacity,
     Constant,
     Identifier,
     Map,
@@ -65,7 +64,7 @@ class Entry(Record):
     change: Change | None
 
 
-Log = Annotated[Seq[Entry], Capacity("max_log")]
+Log = Seq[Entry]
 
 
 class Config(Record):
@@ -181,8 +180,8 @@ class EtcdRaft(Model):
     """How far a leader knows that each node has its log (Progress.Match)."""
     due: Map[Node, Due]
     stored: Map[Node, Stored]
-    outbox: Map[Node, Annotated[Seq[Message], Capacity("max_outbox")]]
-    network: Annotated[Bag[Message], Capacity("max_messages")]
+    outbox: Map[Node, Seq[Message]]
+    network: Bag[Message]
 
     restarts: Annotated[int, Between(0, "max_restarts")]
 

@@ -115,10 +115,12 @@ def _run(method: Callable[..., Any], model: Model, arguments: dict[str, Any]) ->
         raise ModelError(message, code.co_filename, code.co_firstlineno)
 
 
-def choices(model: Model, state: State, name: str) -> list[Step]:
-    """The instances of an action that its leading guards do not rule out at once in ``state``."""
+def choices(model: Model, state: State, name: str, given: Mapping[str, Any] | None = None) -> list[Step]:
+    """The instances of an action that its leading guards do not rule out at once in ``state``, with the ``given``
+    arguments."""
     model.load(state)
-    return [Step(name, arguments) for arguments in _bindings(model, type(model).methods("action")[name])]
+    method = type(model).methods("action")[name]
+    return [Step(name, arguments) for arguments in _bindings(model, method, given=given)]
 
 
 def fire(model: Model, state: State, step: Step) -> State | None:
@@ -205,7 +207,9 @@ class _located:  # noqa: N801 - reads as a statement
         raise ValueOutOfRange(message, file, line) from error
 
 
-def _bindings(model: Model, method: Callable[..., Any], reset: bool = False) -> Iterator[dict[str, Any]]:
+def _bindings(
+    model: Model, method: Callable[..., Any], reset: bool = False, given: Mapping[str, Any] | None = None
+) -> Iterator[dict[str, Any]]:
     """The choices of an action's parameters that its leading guards do not rule out at once.
 
     A parameter that a guard draws from a set, as in ``require(request in self.requests)``, takes that set's members;
@@ -214,7 +218,7 @@ def _bindings(model: Model, method: Callable[..., Any], reset: bool = False) -> 
     kinds = parameter_types(model, method)
     guards, _ = leading_guards(source_of(method))
     seen = model if reset else model.at(model.snapshot())  # which no guard can change
-    yield from list(_choose(seen, method, kinds, guards, {}, reset))  # before a step changes the state they look at
+    yield from list(_choose(seen, method, kinds, guards, {}, reset, given or {}))  # before a step changes the state they look at
 
 
 def _choose(
@@ -224,13 +228,16 @@ def _choose(
     guards: list[ast.expr],
     chosen: dict[str, Any],
     reset: bool,
+    given: Mapping[str, Any],
 ) -> Iterator[dict[str, Any]]:
     if len(chosen) == len(kinds):
         yield dict(chosen)
         return
     name = list(kinds)[len(chosen)]
-    drawn = None if reset else _drawn(model, method, kinds, guards, chosen, name)
-    if drawn is None:
+    drawn = None if reset or name in given else _drawn(model, method, kinds, guards, chosen, name)
+    if name in given:
+        drawn = [given[name]]
+    elif drawn is None:
         unlimited = any(growing(kinds[name]))
         if unlimited or kinds[name].codes > MAX_PARAMETER_VALUES:
             source = source_of(method)
@@ -244,7 +251,7 @@ def _choose(
         with running(model):
             drawn = list(universe(kinds[name]))
     for value in drawn:
-        yield from _choose(model, method, kinds, guards, {**chosen, name: value}, reset)
+        yield from _choose(model, method, kinds, guards, {**chosen, name: value}, reset, given)
 
 
 def _drawn(

@@ -10,18 +10,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal
 
 from floodmark.checkers.conformance.trace_file import Line, Trace
 from floodmark.checkers.search_result import Limits, Stop, Stopped, TraceState
 from floodmark.language import reference
 from floodmark.language.model import Model, State
-from floodmark.language.reference import Step
+from floodmark.language.reference import Step, parameter_types
 
 TraceVerdict = Literal["accepted", "rejected", "undetermined"]
 
 DEFAULT_STATES = 100_000
-"""The most states that are expanded, unless a limit says otherwise."""
+"""The most states that are expanded besides one for each line, unless a limit says otherwise."""
 
 
 @dataclass
@@ -68,15 +69,40 @@ class _TraceSearch:
     expanded: int = 0
     started: float = field(default_factory=time.perf_counter)
 
-    def successors(self, node: _Node, line: int | None) -> Iterator[_Node]:
-        """Every step from a node. Boundaries are ignored: they limit searches, not behaviours."""
+    def __post_init__(self) -> None:
+        self.actions = type(self.model).methods("action")
+        self.kinds = cache(lambda name: parameter_types(self.model, self.actions[name]))
+
+    def expand(self) -> None:
+        """Counts a state that is left, which a limit may forbid."""
         self.expanded += 1
-        limits = self.limits if self.limits.states is not None else replace(self.limits, states=DEFAULT_STATES)
-        stop = limits.reached(self.expanded, seconds=time.perf_counter() - self.started)
+        stop = self.limits.reached(self.expanded, seconds=time.perf_counter() - self.started)
         if stop is not None:
             raise Stopped(stop)
+
+    def successors(self, node: _Node, line: int | None) -> Iterator[_Node]:
+        """Every step from a node. Boundaries are ignored: they limit searches, not behaviours."""
+        self.expand()
         for step, after in reference.successors(self.model, node.state):
             yield _Node(after, step, line, node)
+
+    def fitting(self, node: _Node, line: Line, number: int) -> Iterator[_Node]:
+        """Every step from a node that a line describes. One whose action is known is not looked for among others, and
+        one whose arguments are known is taken as it is."""
+        if line.action not in self.actions:
+            yield from (after for after in self.successors(node, number) if line.fits(after.step))
+            return
+        self.expand()
+        assert line.action is not None
+        if len(line.exact) == len(self.kinds(line.action)):
+            steps = [Step(line.action, dict(line.exact))]
+        else:
+            steps = reference.choices(self.model, node.state, line.action, line.exact)
+        for step in steps:
+            if line.fits(step):
+                state = reference.fire(self.model, node.state, step)
+                if state is not None:
+                    yield _Node(state, step, number, node)
 
     def unseen(self, nodes: Mapping[State, _Node], skip: int) -> dict[State, _Node]:
         """The nodes, and everything that up to ``skip`` steps from them lead to."""
@@ -99,7 +125,7 @@ class _TraceSearch:
         """The states before and after the first line, which describes the initial state unless it names an action."""
         starts = [_Node(state, step, None, None) for step, state in reference.initial_states(self.model)]
         before = {node.state: node for node in starts}
-        looks = line.action is None and self.skip(line) == 0
+        looks = not line.steps or (line.action is None and self.skip(line) == 0)
         if not looks and (line.action is None or line.action in type(self.model).methods("action")):
             return self.advance(before, line, number)
         fitting = [node for node in starts if line.fits(node.step) and line.sees(node.state)]
@@ -113,6 +139,8 @@ class _TraceSearch:
         A line without an action shows a state: after one step of any kind or, where steps may be unseen, after any
         number of steps up to the limit, including none.
         """
+        if not line.steps:
+            return dict(nodes), {state: node for state, node in nodes.items() if line.sees(state)}
         skip = self.skip(line)
         before = self.unseen(nodes, skip)
         after: dict[State, _Node] = {}
@@ -122,9 +150,10 @@ class _TraceSearch:
                     after[node.state] = _Node(node.state, node.step, number, node.before)
             return before, after
         for node in before.values():
-            for reached in self.successors(node, number):
-                if line.fits(reached.step) and reached.state not in after and line.sees(reached.state):
-                    after[reached.state] = reached
+            if line.begins(node.state):
+                for reached in self.fitting(node, line, number):
+                    if reached.state not in after and line.sees(reached.state):
+                        after[reached.state] = reached
         return before, after
 
 
@@ -133,6 +162,8 @@ def judge(model: Model, trace: Trace, hidden: int = 0, limits: Limits = Limits()
 
     The verdict is "undetermined" when a limit ends the search. Raises SourceError when the model leaves its types.
     """
+    if limits.states is None:
+        limits = replace(limits, states=DEFAULT_STATES + len(trace.lines))
     search = _TraceSearch(model, limits, hidden)
     nodes: dict[State, _Node] = {}
     result = TraceResult(trace, "accepted", 0)

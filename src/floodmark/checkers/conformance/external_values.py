@@ -88,6 +88,8 @@ def pattern(kind: Type, given: Any, name: str) -> Matches:
             keys = _keys(key, name)
             entries = {_key(item, keys, name): pattern(of, value, f"{name}[{item}]") for item, value in given.items()}
             return lambda value: all(matches(value[item]) for item, matches in entries.items())
+        case SeqType(), Mapping():
+            return _sequence_pattern(kind, given, name)
         case SeqType(element, _), list():
             items = [pattern(element, item, f"{name}[{index}]") for index, item in enumerate(given)]
             return lambda value: len(value) == len(items) and all(
@@ -95,6 +97,28 @@ def pattern(kind: Type, given: Any, name: str) -> Matches:
             )
     wanted = value_of(kind, given, name)
     return lambda value: bool(value == wanted)
+
+
+_LENGTH = "length"
+
+
+def _sequence_pattern(kind: SeqType, given: Mapping[Any, Any], name: str) -> Matches:
+    """A test for the length of a sequence, and for the elements at some indices."""
+    length: Matches = lambda value: True
+    if _LENGTH in given:
+        wanted = given[_LENGTH]
+        if type(wanted) is not int:
+            raise SourceError(f"the length of {name} is a whole number, not {wanted!r}")
+        length = lambda value: len(value) == wanted
+    elements = {}
+    for index, item in given.items():
+        if index != _LENGTH:
+            if not isinstance(index, str) or not index.isdecimal():
+                raise SourceError(f'{name} has "length" and indices such as "0", not {index!r}')
+            elements[int(index)] = pattern(kind.element, item, f"{name}[{index}]")
+    return lambda value: length(value) and all(
+        index < len(value) and matches(value[index]) for index, matches in elements.items()
+    )
 
 
 def _class_of(kind: UnionType, given: Mapping[Any, Any], name: str) -> RecordType:

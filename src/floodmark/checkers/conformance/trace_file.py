@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.conformance.external_values import Matches, pattern
+from floodmark.checkers.conformance.external_values import Matches, pattern, value_of
 from floodmark.checkers.project import input_file, json_text
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
 
-_KEYS = ("action", "arguments", "state", "skip")
+_KEYS = ("action", "arguments", "before", "state", "step", "skip", "line")
 
 
 @dataclass(frozen=True)
 class Line:
-    """The content of one line: which action, with which arguments, and what is seen after it.
+    """The content of one line: which action, with which arguments, and what is seen before and after it.
 
-    ``skip`` is the most steps that may have happened unseen before it; None leaves that to the command line.
+    ``exact`` are the arguments that the line gives completely. ``steps`` is False for a line that shows the state as it
+    is, without another step. ``skip`` is the most steps that may have happened unseen before it; None leaves that to
+    the command line. ``number`` is the line of the file, or the one of another file that the line says it comes from.
     """
 
     number: int
     action: str | None
     arguments: Mapping[str, Matches]
+    exact: Mapping[str, Any]
+    before: Mapping[int, Matches]
     state: Mapping[int, Matches]
+    steps: bool
     skip: int | None
     given: Mapping[str, Any]
 
@@ -38,6 +44,10 @@ class Line:
             return False
         return all(matches(step.arguments[name]) for name, matches in self.arguments.items())
 
+    def begins(self, state: State) -> bool:
+        """Whether the line's step may begin in this state."""
+        return all(matches(state[index]) for index, matches in self.before.items())
+
     def sees(self, state: State) -> bool:
         """Whether the state matches the line."""
         return all(matches(state[index]) for index, matches in self.state.items())
@@ -45,6 +55,10 @@ class Line:
     def unlike(self, state: State) -> list[int]:
         """The variables, by index, that do not match the line."""
         return [index for index, matches in self.state.items() if not matches(state[index])]
+
+    def unlike_before(self, state: State) -> list[int]:
+        """The variables, by index, that do not match what the line saw before its step."""
+        return [index for index, matches in self.before.items() if not matches(state[index])]
 
 
 @dataclass(frozen=True)
@@ -79,9 +93,9 @@ class _TraceReader:
     def __init__(self, model: Model) -> None:
         self.kinds = list(model.variable_types.items())
         self.names = [name for name, _ in self.kinds]
-        actions = type(model).methods("action")
+        self.actions = type(model).methods("action")
         initial = type(model).methods("initial")
-        self.methods = {**initial, **actions}
+        self.methods = {**initial, **self.actions}
         self.parameters = cache(lambda name: parameter_types(model, self.methods[name]))
         if not initial:
             self.methods["initial"] = lambda self: None
@@ -96,17 +110,28 @@ class _TraceReader:
         for key in given:
             if key not in _KEYS:
                 raise SourceError(f"unknown key {key!r}{did_you_mean(key, _KEYS)}")
-        action, skip = given.get("action"), given.get("skip")
+        action, skip, steps = given.get("action"), given.get("skip"), given.get("step", True)
         if action is not None and action not in self.methods:
             raise SourceError(f"the model has no action {action!r}{did_you_mean(str(action), self.methods)}")
         if skip is not None and (type(skip) is not int or skip < 0):
             raise SourceError(f"skip must be a whole number, 0 or more, not {skip!r}")
-        arguments, state = self.table(given, "arguments"), self.table(given, "state")
+        if type(steps) is not bool:
+            raise SourceError(f"step must be true or false, not {steps!r}")
+        if not steps and (action is not None or skip):
+            raise SourceError("a line without a step shows a state alone")
+        number = given.get("line", number)
+        if type(number) is not int or number < 1:
+            raise SourceError(f"line must be the number of a line, not {number!r}")
+        arguments = self.table(given, "arguments")
         if arguments and action is None:
             raise SourceError("arguments need an action")
         if not given:
             raise SourceError("the line says nothing")
-        return Line(number, action, self.argument_patterns(action, arguments), self.state_patterns(state), skip, given)
+        if given.get("before") and action not in self.actions:
+            raise SourceError("what was seen before a step needs an action")
+        before, state = (self.state_patterns(self.table(given, key)) for key in ("before", "state"))
+        patterns = self.argument_patterns(action, arguments)
+        return Line(number, action, patterns, self.exact(action, arguments), before, state, steps, skip, given)
 
     def table(self, given: Mapping[str, Any], key: str) -> dict[str, Any]:
         table = given.get(key)
@@ -124,6 +149,17 @@ class _TraceReader:
             if name not in kinds:
                 raise SourceError(f"{action} takes no argument {name!r}{did_you_mean(name, kinds)}")
         return {name: pattern(kinds[name], value, name) for name, value in arguments.items()}
+
+    def exact(self, action: str | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of which a line gives all parts."""
+        if action is None or not arguments:
+            return {}
+        kinds = self.parameters(action)
+        values = {}
+        for name, value in arguments.items():
+            with suppress(SourceError):
+                values[name] = value_of(kinds[name], value, name)
+        return values
 
     def state_patterns(self, state: Mapping[str, Any]) -> dict[int, Matches]:
         for name in state:

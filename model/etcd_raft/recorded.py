@@ -1,0 +1,72 @@
+"""Runs of etcd's Raft that were recorded elsewhere: nodes start one by one, each with the log that it was given.
+
+``examples/etcd/reader.py`` reads what etcd's trace logger writes as steps of this model. The protocol itself is in
+model/etcd_raft/raft.py, where to begin.
+"""
+
+from __future__ import annotations
+
+from floodmark import Constant, Seq, Set, action, initial, require
+from model.etcd_raft.raft import Change, Config, EtcdRaft, Entry, Index, Node, Term
+
+
+class RecordedRaft(EtcdRaft):
+    """A group of any size, and nodes that join it later."""
+
+    started: Set[Node]
+    validating: bool
+    """Whether leaders refuse a change while another is pending; an application may turn that off."""
+
+    changes = Constant(True)
+    snapshots = Constant(True)
+    check_quorum = Constant(True)
+
+    @initial
+    def start(self) -> None:
+        self.empty()
+        self.started = Set()
+        self.validating = self.validates_changes
+
+    @action
+    def node_starts(
+        self, node: Node, term: Term, commit: Index, voters: Set[Node], learners: Set[Node], replays: bool
+    ) -> None:
+        """A node starts with ``commit`` entries of the first term, the last of which is its configuration. One that
+        ``replays`` was bootstrapped (RawNode.Bootstrap): each entry adds a voter, and it is going to apply them again.
+        """
+        require(node not in self.started)
+        require(not replays or (commit == len(voters) and learners == Set()))
+        self.started.add(node)
+        log = Seq[Entry]()
+        added = Set[Node]()
+        for index in range(1, commit + 1):
+            if replays:
+                for voter in Node:
+                    if voter in voters and voter not in added:
+                        added = added | {voter}
+                        log = log + [self.adding(Set([voter]), Set())]
+                        break
+            elif index == commit:
+                log = log + [self.adding(voters, learners)]
+            else:
+                log = log + [Entry(term=1, change=None)]
+        config = Config(incoming=voters, outgoing=Set(), learners=learners, learners_next=Set())
+        self.boot(node, term, commit, log, config)
+        self.configured[node] = 0 if replays else commit
+        self.applied[node] = 0 if replays else commit
+
+    def adding(self, voters: Set[Node], learners: Set[Node]) -> Entry:
+        return Entry(term=1, change=Change(voters=voters, learners=learners, removed=Set(), joint=False))
+
+    @action
+    def validation_is_off(self) -> None:
+        """The application disables the validation of changes (Config.DisableConfChangeValidation)."""
+        require(self.validating and self.started == Set())
+        self.validating = False
+
+    def may_propose(self, leader: Node, leaves: bool) -> bool:
+        return not self.validating or super().may_propose(leader, leaves)
+
+    def may_campaign(self, node: Node) -> bool:
+        """Pre-votes are not logged."""
+        return True
