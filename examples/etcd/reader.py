@@ -12,7 +12,7 @@ that a step is right.
   MsgSnap are steps of their own, and a vote is cast at its SendRequestVoteResponse, which shows the state before.
 - Replicate and ChangeConf announce an entry, which is appended at the leader's acknowledgement to itself. An
   acknowledgement without an announcement is the entry that leaves a joint configuration, which etcd does not log.
-- A message that no event receives is lost.
+- A message that no event receives is lost. An application applies entries whether or not that is logged.
 
 ``rafttest`` writes every call of maybeCommit as a Commit event; the traces with ``applied`` in their states write one
 only where the commit index advanced.
@@ -25,7 +25,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from floodmark import SourceError
+
 SUFFIXES = (".ndjson",)
+CONSTANTS = {
+    "nodes": 12, "max_term": 100, "max_log": 100_000, "max_outbox": 100_000, "max_messages": 100_000,
+    "max_restarts": 1000,
+}
 
 _KINDS = {
     "MsgVote": "VOTE", "MsgVoteResp": "VOTE_RESPONSE", "MsgApp": "APPEND", "MsgAppResp": "APPEND_RESPONSE",
@@ -43,14 +49,6 @@ _SHOWS_STATE_ONLY = (
 )
 
 Line = dict[str, Any]
-
-
-class Unreadable(Exception):
-    """An event that does not belong here; ``line`` is its line."""
-
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(message)
-        self.line = line
 
 
 class _Event:
@@ -113,7 +111,8 @@ class _Event:
         }
 
     def identity(self) -> str:
-        return json.dumps(self.message, sort_keys=True)
+        """What the message says; its vote is never used (the harness leaves it out once)."""
+        return json.dumps({**self.message, "vote": ""}, sort_keys=True)
 
 
 def _node(number: str) -> str | None:
@@ -129,13 +128,13 @@ def lines(text: str) -> Iterator[Line]:
     events, scenario = [], ""
     for number, row in enumerate(text.split("\n"), 1):
         if row.strip():
-            given = json.loads(row)
-            scenario = given.get("scenario", scenario)
-            if given.get("tag") == "trace" and isinstance(given.get("event"), dict):
-                try:
+            try:
+                given = json.loads(row)
+                scenario = given.get("scenario", scenario)
+                if given.get("tag") == "trace":
                     events.append(_Event(number, given["event"]))
-                except (KeyError, TypeError) as error:
-                    raise Unreadable(number, f"the event has no {error}") from None
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise SourceError(f"this is not an event: {error!r}", line=number) from None
     yield from _Reader(events, "disable_validation" in scenario).lines()
 
 
@@ -161,7 +160,10 @@ class _Reader:
         if self.unvalidated:
             yield {"line": 1, "action": "validation_is_off"}
         for event in self.events:
-            yield from self.steps(event)
+            try:
+                yield from self.steps(event)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise SourceError(f"this is not an event of etcd's Raft: {error!r}", line=event.line) from None
 
     def link(self) -> None:
         """Finds the next event of each node, and the messages that are never received."""
@@ -202,11 +204,17 @@ class _Reader:
                 yield from self.boot(event)
                 return
             del self.booting[event.node]
+        yield from self.unlogged(event)
         if event.name.startswith("Receive") and event.kind in _KINDS:
             yield from self.receive(event)
         elif event.name in ("SendAppendEntriesRequest", "SendAppendEntriesResponse", "SendRequestVoteRequest",
-                            "SendRequestVoteResponse", "ManualSendSnapshot"):
+                            "SendRequestVoteResponse"):
             yield from self.send(event)
+        elif event.name == "ManualSendSnapshot":
+            yield self.step(event, "application_sends_snapshot", node=event.node, to=event.pattern()["destination"],
+                            index=event.message["index"], state=event.variables())
+            if event.line in self.lost:
+                yield self.step(event, "network_loses", message=event.pattern())
         elif event.name in _SHOWS_STATE_ONLY:
             yield self.shown(event)
         else:
@@ -216,7 +224,7 @@ class _Reader:
                 "Commit": self.commit, "ApplyConfChange": self.apply_change, "ApplyEntries": self.apply,
             }.get(event.name)
             if handler is None:
-                raise Unreadable(event.line, f"the event {event.name!r} is not known")
+                raise SourceError(f"the event {event.name!r} is not known", line=event.line)
             yield from handler(event)
 
     # Starting.
@@ -249,7 +257,16 @@ class _Reader:
         """A node that is bootstrapped enters the first term, and then switches from each configuration to the next."""
         change = earlier.details.get("cc", {}).get("newconf")
         if change is not None and event.given["conf"][0] != change:
-            raise Unreadable(event.line, f"the configuration is {event.given['conf'][0]}, not {change}")
+            raise SourceError(f"the configuration is {event.given['conf'][0]}, not {change}", line=event.line)
+
+    def unlogged(self, event: _Event) -> Iterator[Line]:
+        """An application has applied entries since the node's last event."""
+        if event.is_extended and event.name != "ApplyEntries" and event.earlier is not None:
+            applied = event.given["state"]["applied"]
+            if applied > event.earlier.given["state"]["applied"]:
+                earlier = event.earlier
+                if earlier.name != "ApplyEntries" or earlier.details["applied"] < applied:
+                    yield self.step(event, "applies", node=event.node, index=applied)
 
     # Messages.
 
@@ -341,7 +358,7 @@ class _Reader:
         node = event.node
         announced = self.announced.pop(node, [])
         if len(announced) > 1:
-            raise Unreadable(event.line, "a proposal of several entries is not modelled")
+            raise SourceError("a proposal of several entries is not modelled", line=event.line)
         index = event.message["index"]
         self.changes.discard(index)
         if announced and announced[0].name == "Replicate":

@@ -57,17 +57,17 @@ def log_matching(model: EtcdRaft) -> bool:
 @transition
 def committed_entries_stay(old: EtcdRaft, new: EtcdRaft) -> bool:
     """A node never replaces an entry that it has committed."""
-    return all(new.log[node][: old.stored[node].commit] == old.log[node][: old.stored[node].commit] for node in Node)
+    return all(new.log[node][: old.stored_commit[node]] == old.log[node][: old.stored_commit[node]] for node in Node)
 
 
 @transition
 def stored_terms_never_fall(old: EtcdRaft, new: EtcdRaft) -> bool:
     """What a node has stored of its term and vote it never takes back."""
     return all(
-        old.stored[node].term < new.stored[node].term
+        old.stored_term[node] < new.stored_term[node]
         or (
-            old.stored[node].term == new.stored[node].term
-            and (old.stored[node].vote is None or new.stored[node].vote == old.stored[node].vote)
+            old.stored_term[node] == new.stored_term[node]
+            and (old.stored_vote[node] is None or new.stored_vote[node] == old.stored_vote[node])
         )
         for node in Node
     )

@@ -129,15 +129,6 @@ class Message(Record):
     hint: Index = 0
 
 
-class Stored(Record):
-    """What survives a crash (raftpb.HardState, and the log)."""
-
-    term: Term
-    vote: Node | None
-    commit: Index
-    log: Log
-
-
 class EtcdRaft(Model):
     """One group, and the messages between its nodes."""
 
@@ -179,7 +170,11 @@ class EtcdRaft(Model):
     match: Map[Node, Map[Node, Index]]
     """How far a leader knows that each node has its log (Progress.Match)."""
     due: Map[Node, Due]
-    stored: Map[Node, Stored]
+    stored_term: Map[Node, Term]
+    """What survives a crash (raftpb.HardState, and the log)."""
+    stored_vote: Map[Node, Node | None]
+    stored_commit: Map[Node, Index]
+    stored_log: Map[Node, Log]
     outbox: Map[Node, Seq[Message]]
     network: Bag[Message]
 
@@ -223,7 +218,10 @@ class EtcdRaft(Model):
         self.refused = Map({node: Set() for node in Node})
         self.match = Map({node: Map({other: 0 for other in Node}) for node in Node})
         self.due = Map({node: Due.NOTHING for node in Node})
-        self.stored = Map({node: Stored(term=0, vote=None, commit=0, log=Seq()) for node in Node})
+        self.stored_term = Map({node: 0 for node in Node})
+        self.stored_vote = Map({node: None for node in Node})
+        self.stored_commit = Map({node: 0 for node in Node})
+        self.stored_log = Map({node: Seq() for node in Node})
         self.outbox = Map({node: Seq() for node in Node})
         self.network = Bag()
         self.restarts = 0
@@ -531,10 +529,13 @@ class EtcdRaft(Model):
         """Sends what it has applied in place of entries (raft.maybeSendSnapshot)."""
         require(self.snapshots and self.may_send(leader, to))
         require(0 < index and index <= self.applied[leader])
-        self.send(Message(
-            kind=Kind.SNAPSHOT, source=leader, destination=to, term=self.term[leader], index=index,
-            log_term=self.term_at(leader, index), entries=self.log[leader][:index],
-        ))
+        self.send(self.snapshot_message(leader, to, index))
+
+    def snapshot_message(self, node: Node, to: Node, index: Index) -> Message:
+        return Message(
+            kind=Kind.SNAPSHOT, source=node, destination=to, term=self.term[node], index=index,
+            log_term=self.term_at(node, index), entries=self.log[node][:index],
+        )
 
     @action
     def leader_commits(self, leader: Node) -> None:
@@ -728,9 +729,10 @@ class EtcdRaft(Model):
     # The application.
 
     def store(self, node: Node) -> None:
-        self.stored[node] = Stored(
-            term=self.term[node], vote=self.vote[node], commit=self.commit[node], log=self.log[node]
-        )
+        self.stored_term[node] = self.term[node]
+        self.stored_vote[node] = self.vote[node]
+        self.stored_commit[node] = self.commit[node]
+        self.stored_log[node] = self.log[node]
 
     @action
     def ready(self, node: Node) -> None:
@@ -764,7 +766,7 @@ class EtcdRaft(Model):
     @action
     def applies_change(self, node: Node, index: Index) -> None:
         """The application applies the next committed configuration change (RawNode.ApplyConfChange)."""
-        require(self.changes and self.configured[node] < index and index <= self.stored[node].commit)
+        require(self.changes and self.configured[node] < index and index <= self.stored_commit[node])
         require(self.due[node] == Due.NOTHING)
         require(all(entry.change is None for entry in self.log[node][self.configured[node] : index - 1]))
         change = self.log[node][index - 1].change
@@ -775,7 +777,7 @@ class EtcdRaft(Model):
     @action
     def applies(self, node: Node, index: Index) -> None:
         """The application has applied entries (raft.appliedTo), configuration changes among them one by one before."""
-        require((self.changes or self.snapshots) and self.applied[node] < index and index <= self.stored[node].commit)
+        require((self.changes or self.snapshots) and self.applied[node] < index and index <= self.stored_commit[node])
         require(
             all(entry.change is None for entry in self.log[node][self.configured[node] : index])
         )
@@ -788,8 +790,8 @@ class EtcdRaft(Model):
         require(self.restarts < self.max_restarts)
         self.restarts += 1
         self.take_role(node, Role.FOLLOWER, None)
-        self.term[node] = self.stored[node].term
-        self.vote[node] = self.stored[node].vote
-        self.commit[node] = self.stored[node].commit
-        self.log[node] = self.stored[node].log
+        self.term[node] = self.stored_term[node]
+        self.vote[node] = self.stored_vote[node]
+        self.commit[node] = self.stored_commit[node]
+        self.log[node] = self.stored_log[node]
         self.outbox[node] = Seq()

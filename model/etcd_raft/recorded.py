@@ -37,19 +37,13 @@ class RecordedRaft(EtcdRaft):
         require(node not in self.started)
         require(not replays or (commit == len(voters) and learners == Set()))
         self.started.add(node)
-        log = Seq[Entry]()
-        added = Set[Node]()
-        for index in range(1, commit + 1):
-            if replays:
-                for voter in Node:
-                    if voter in voters and voter not in added:
-                        added = added | {voter}
-                        log = log + [self.adding(Set([voter]), Set())]
-                        break
-            elif index == commit:
-                log = log + [self.adding(voters, learners)]
-            else:
-                log = log + [Entry(term=1, change=None)]
+        if replays:
+            log = Seq([self.adding(Set([voter]), Set()) for voter in voters])
+        else:
+            log = Seq([
+                self.adding(voters, learners) if index == commit else Entry(term=1, change=None)
+                for index in range(1, commit + 1)
+            ])
         config = Config(incoming=voters, outgoing=Set(), learners=learners, learners_next=Set())
         self.boot(node, term, commit, log, config)
         self.configured[node] = 0 if replays else commit
@@ -63,6 +57,13 @@ class RecordedRaft(EtcdRaft):
         """The application disables the validation of changes (Config.DisableConfChangeValidation)."""
         require(self.validating and self.started == Set())
         self.validating = False
+
+    @action
+    def application_sends_snapshot(self, node: Node, to: Node, index: Index) -> None:
+        """The application sends what it has applied by itself, in a message of the node's term."""
+        require(node != to and 0 < index and index <= self.applied[node])
+        require(len(self.network) < self.max_messages)
+        self.network.add(self.snapshot_message(node, to, index))
 
     def may_propose(self, leader: Node, leaves: bool) -> bool:
         return not self.validating or super().may_propose(leader, leaves)

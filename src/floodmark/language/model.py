@@ -35,7 +35,7 @@ from floodmark.language.types import (
     parts_of,
     uncounted,
 )
-from floodmark.language.values import Identifier, Record, admit, running
+from floodmark.language.values import Identifier, Record, admit, readmit, running
 from floodmark.language.widths import NO_WIDTHS, Widths
 
 State = tuple[Any, ...]
@@ -293,7 +293,9 @@ class Model(metaclass=ModelClass):
     def _assign(self, name: str, value: Any) -> None:
         if self._frozen:
             raise ModelError(f"{name} is assigned outside of an action")
-        self._values[name] = admit(self._types[name], value, name)
+        kind = self._types[name]
+        held = self._values.get(name)
+        self._values[name] = admit(kind, value, name) if held is None else readmit(kind, value, name, held)
 
     def snapshot(self) -> State:
         """The current state, as immutable values in order of declaration. Raises ModelError if a variable is not

@@ -115,12 +115,18 @@ def _run(method: Callable[..., Any], model: Model, arguments: dict[str, Any]) ->
         raise ModelError(message, code.co_filename, code.co_firstlineno)
 
 
-def choices(model: Model, state: State, name: str, given: Mapping[str, Any] | None = None) -> list[Step]:
+def choices(
+    model: Model,
+    state: State,
+    name: str,
+    given: Mapping[str, Any] | None = None,
+    fits: Mapping[str, Callable[[Any], bool]] | None = None,
+) -> list[Step]:
     """The instances of an action that its leading guards do not rule out at once in ``state``, with the ``given``
-    arguments."""
+    arguments, and others that fit."""
     model.load(state)
     method = type(model).methods("action")[name]
-    return [Step(name, arguments) for arguments in _bindings(model, method, given=given)]
+    return [Step(name, arguments) for arguments in _bindings(model, method, False, given or {}, fits or {})]
 
 
 def fire(model: Model, state: State, step: Step) -> State | None:
@@ -208,7 +214,11 @@ class _located:  # noqa: N801 - reads as a statement
 
 
 def _bindings(
-    model: Model, method: Callable[..., Any], reset: bool = False, given: Mapping[str, Any] | None = None
+    model: Model,
+    method: Callable[..., Any],
+    reset: bool = False,
+    given: Mapping[str, Any] = {},
+    fits: Mapping[str, Callable[[Any], bool]] = {},
 ) -> Iterator[dict[str, Any]]:
     """The choices of an action's parameters that its leading guards do not rule out at once.
 
@@ -218,7 +228,8 @@ def _bindings(
     kinds = parameter_types(model, method)
     guards, _ = leading_guards(source_of(method))
     seen = model if reset else model.at(model.snapshot())  # which no guard can change
-    yield from list(_choose(seen, method, kinds, guards, {}, reset, given or {}))  # before a step changes the state they look at
+    # all of them, before a step changes the state that they look at
+    yield from list(_choose(seen, method, kinds, guards, {}, reset, given, fits))
 
 
 def _choose(
@@ -229,12 +240,13 @@ def _choose(
     chosen: dict[str, Any],
     reset: bool,
     given: Mapping[str, Any],
+    fits: Mapping[str, Callable[[Any], bool]],
 ) -> Iterator[dict[str, Any]]:
     if len(chosen) == len(kinds):
         yield dict(chosen)
         return
     name = list(kinds)[len(chosen)]
-    drawn = None if reset or name in given else _drawn(model, method, kinds, guards, chosen, name)
+    drawn = None if reset or name in given else _drawn(model, method, kinds, guards, chosen, name, fits)
     if name in given:
         drawn = [given[name]]
     elif drawn is None:
@@ -251,7 +263,7 @@ def _choose(
         with running(model):
             drawn = list(universe(kinds[name]))
     for value in drawn:
-        yield from _choose(model, method, kinds, guards, {**chosen, name: value}, reset, given)
+        yield from _choose(model, method, kinds, guards, {**chosen, name: value}, reset, given, fits)
 
 
 def _drawn(
@@ -261,6 +273,7 @@ def _drawn(
     guards: list[ast.expr],
     chosen: dict[str, Any],
     name: str,
+    fits: Mapping[str, Callable[[Any], bool]],
 ) -> list[Any] | None:
     """The members of the set that a guard draws ``name`` from; None if no guard does, or not yet."""
     open_names = set(kinds) - set(chosen)
@@ -269,7 +282,9 @@ def _drawn(
         domain = domain_of(guard, name, open_names)
         if domain is not None:
             members = _evaluate(model, domain, names)
-            return None if members is None else _admitted(model, kinds[name], members)
+            if members is None:
+                return None
+            return _admitted(model, kinds[name], (each for each in members if name not in fits or fits[name](each)))
         if names_in(guard) & open_names:
             return None
         holds_here = _evaluate(model, guard, names)

@@ -8,10 +8,12 @@ aliasing, and a local keeps the value that it had when it was read, in CPython a
 
 from __future__ import annotations
 
+import bisect
 import enum
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import zip_longest
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, dataclass_transform, overload
 
 from floodmark.language.bindings import annotation_position, module_names
@@ -324,7 +326,8 @@ class Set(AbstractSet[T_co]):
         self._place: Place | None = None
 
     def _at(self, place: Place) -> Self:
-        copy = type(self)(self._items)
+        copy = object.__new__(type(self))
+        copy._items = self._items
         copy._place = place
         return copy
 
@@ -416,16 +419,23 @@ class Map(Mapping[K, V_co]):
         self._entries = dict(sorted(entries.items(), key=lambda entry: order_key(entry[0])))
         self._place: Place | None = None
 
+    @classmethod
+    def _ordered(cls, entries: dict[K, V_co]) -> Self:
+        """A map whose keys are in order."""
+        ordered = object.__new__(cls)
+        ordered._entries = entries
+        ordered._place = None
+        return ordered
+
     def _at(self, place: Place) -> Self:
-        copy = object.__new__(type(self))
-        copy._entries = self._entries
+        copy = self._ordered(self._entries)
         copy._place = place
         return copy
 
     def _with(self, key: Any, value: Any) -> Map[K, V_co]:
         if key not in self._entries:
             raise ValueOutOfRange(f"the map has no key {key!r}")
-        return Map({**self._entries, key: value})
+        return Map._ordered({**self._entries, key: value})
 
     def __getitem__(self, key: K) -> V_co:
         try:
@@ -541,8 +551,16 @@ class Bag(Generic[T_co]):
         self._items = tuple(sorted(items, key=order_key))
         self._place: Place | None = None
 
+    @classmethod
+    def _ordered(cls, items: tuple[T_co, ...]) -> Self:
+        """A bag of elements that are in order."""
+        bag = object.__new__(cls)
+        bag._items = items
+        bag._place = None
+        return bag
+
     def _at(self, place: Place) -> Self:
-        copy = type(self)(self._items)
+        copy = self._ordered(self._items)
         copy._place = place
         return copy
 
@@ -562,7 +580,9 @@ class Bag(Generic[T_co]):
     def add(self, item: T_co) -> None:  # type: ignore[misc]
         """Adds one occurrence to the variable that this bag was read from; a model error if it is full."""
         place = _place_of(self)
-        place.set(Bag((*place.get()._items, item)))
+        items = list(place.get()._items)
+        bisect.insort(items, item, key=order_key)
+        place.set(Bag._ordered(tuple(items)))
 
     def remove(self, item: T_co) -> None:  # type: ignore[misc]
         """Removes one occurrence from the variable that this bag was read from; a model error if there is none."""
@@ -571,7 +591,7 @@ class Bag(Generic[T_co]):
         if item not in items:
             raise ValueOutOfRange(f"{item!r} is not in the bag, so it cannot be removed")
         items.remove(item)
-        place.set(Bag(items))
+        place.set(Bag._ordered(tuple(items)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bag) and other._items == self._items
@@ -657,7 +677,8 @@ def admit(kind: Type, value: Any, name: Named) -> Any:
                 return members
         case BagType(element):
             if isinstance(value, Bag | list | tuple):
-                bag = Bag(admit(element, item, ("an element of {}", name, None)) for item in value)
+                items = (admit(element, item, ("an element of {}", name, None)) for item in value)
+                bag = Bag._ordered(tuple(items)) if isinstance(value, Bag) else Bag(items)
                 _within(kind, len(bag), name)
                 return bag
         case MapType(key, of):
@@ -671,12 +692,52 @@ def admit(kind: Type, value: Any, name: Named) -> Any:
                         f"{_told(name)} needs a value for each of the {key.size} keys, {len(entries)} given; "
                         "where a key may be without one, let the value be None: Map[K, V | None]"
                     )
-                return Map(entries)
+                return Map._ordered(entries) if isinstance(value, Map) else Map(entries)
         case SeqType(element):
             if isinstance(value, Seq | list | tuple):
                 _within(kind, len(value), name)
                 return Seq(admit(element, item, ("{}[{}]", name, index)) for index, item in enumerate(value))
     raise ValueOutOfRange(f"{_told(name)} would become {value!r}, which is not a value of {kind}")
+
+
+def readmit(kind: Type, value: Any, name: Named, held: Any) -> Any:
+    """``admit`` for a variable that holds ``held``, a value of the same type. Parts of the new value that are parts of
+    the held one were admitted with it; values never change, so only the other parts need to be looked at.
+    """
+    if value is held:
+        return held
+    match kind:
+        case OptionalType(inner):
+            return admit(kind, value, name) if value is None or held is None else readmit(inner, value, name, held)
+        case RecordType(cls, fields):
+            if type(value) is cls and type(held) is cls:
+                new, old = value._values, held._values
+                return cls.build({
+                    field: readmit(of, new[field], ("{}.{}", name, field), old[field]) for field, of in fields
+                })
+        case MapType(_, of):
+            if isinstance(value, Map) and isinstance(held, Map) and value._entries.keys() == held._entries.keys():
+                old = held._entries
+                return Map._ordered({
+                    key: item if item is old[key] else readmit(of, item, ("{}[{!r}]", name, key), old[key])
+                    for key, item in value._entries.items()
+                })
+        case SeqType(element):
+            if isinstance(value, Seq) and isinstance(held, Seq):
+                _within(kind, len(value), name)
+                return Seq(
+                    item if item is before else admit(element, item, ("{}[{}]", name, index))
+                    for index, (item, before) in enumerate(zip_longest(value._items, held._items[: len(value._items)]))
+                )
+        case BagType(element):
+            if isinstance(value, Bag) and isinstance(held, Bag):
+                _within(kind, len(value), name)
+                known = {id(item) for item in held._items}
+                return Bag._ordered(tuple(
+                    item if id(item) in known else admit(element, item, ("an element of {}", name, None))
+                    for item in value._items
+                ))
+    return admit(kind, value, name)
 
 
 def _within(kind: SetType | BagType | SeqType, size: int, name: Named) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodmark.checkers.commands.conform_dataframes import findings_frame, outcomes_frame
+from floodmark.checkers.conformance.foreign_traces import reader_of
 from floodmark.checkers.conformance.metadata_log.judge import LogReport, RuleViolation
 from floodmark.checkers.conformance.metadata_log.registration import Registration
 from floodmark.checkers.conformance.metadata_log.run import judge_log
@@ -52,6 +53,7 @@ class ConformSettings:
     master: str | None = None
     workers: int = 0
     keep_results: str | None = None
+    reader: Path | None = None
 
     @property
     def on_spark(self) -> bool:
@@ -62,11 +64,15 @@ def conform_traces(
     spec: Path, traces: Sequence[Path], settings: ConformSettings, json_file: Path | None
 ) -> Iterator[str | ExitCode]:
     """The lines to print, then the exit code."""
-    work = Work(_check(spec, settings), settings.hidden, Limits(settings.max_states, settings.max_seconds))
+    work = Work(
+        _check(spec, settings), settings.hidden, Limits(settings.max_states, settings.max_seconds), settings.reader,
+        runs=json_file is not None,
+    )
     work.model()  # errors in the spec or the model are reported once
-    texts = recorded(found(traces))
+    suffixes = (".jsonl",) if settings.reader is None else reader_of(settings.reader).suffixes
+    texts = recorded(found(traces, suffixes))
     if not texts:
-        yield "nothing was checked: there is no *.jsonl there"
+        yield f"nothing was checked: there is no {' or '.join(f'*{suffix}' for suffix in suffixes)} there"
         yield ExitCode.NOTHING_CHECKED
         return
     many = len(texts) > MAX_SHOWN
@@ -92,7 +98,8 @@ def conform_traces(
 
 
 def _check(path: Path, settings: ConformSettings) -> Check:
-    return one_check(path, settings.only_variant, CheckSettings(constants=dict(settings.constants)))
+    roomy = {} if settings.reader is None else reader_of(settings.reader).constants
+    return one_check(path, settings.only_variant, CheckSettings(constants={**roomy, **settings.constants}))
 
 
 def _outcome_lines(outcome: TraceOutcome, model: str) -> Iterator[str]:

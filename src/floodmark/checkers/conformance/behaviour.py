@@ -8,7 +8,7 @@ class.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
@@ -97,17 +97,19 @@ class _TraceSearch:
         if len(line.exact) == len(self.kinds(line.action)):
             steps = [Step(line.action, dict(line.exact))]
         else:
-            steps = reference.choices(self.model, node.state, line.action, line.exact)
+            steps = reference.choices(self.model, node.state, line.action, line.exact, line.arguments)
         for step in steps:
             if line.fits(step):
                 state = reference.fire(self.model, node.state, step)
                 if state is not None:
                     yield _Node(state, step, number, node)
 
-    def unseen(self, nodes: Mapping[State, _Node], skip: int) -> dict[State, _Node]:
+    def unseen(self, nodes: Sequence[_Node], skip: int) -> list[_Node]:
         """The nodes, and everything that up to ``skip`` steps from them lead to."""
-        found = dict(nodes)
-        frontier = list(nodes.values())
+        if skip == 0:
+            return list(nodes)
+        found = {node.state: node for node in nodes}
+        frontier = list(nodes)
         for _ in range(skip):
             reached = []
             for node in frontier:
@@ -116,45 +118,46 @@ class _TraceSearch:
                         found[after.state] = after
                         reached.append(after)
             frontier = reached
-        return found
+        return list(found.values())
 
     def skip(self, line: Line) -> int:
         return self.hidden if line.skip is None else line.skip
 
-    def begin(self, line: Line, number: int) -> tuple[dict[State, _Node], dict[State, _Node]]:
+    def begin(self, line: Line, number: int) -> tuple[list[_Node], list[_Node]]:
         """The states before and after the first line, which describes the initial state unless it names an action."""
-        starts = [_Node(state, step, None, None) for step, state in reference.initial_states(self.model)]
-        before = {node.state: node for node in starts}
+        starts = _distinct([_Node(state, step, None, None) for step, state in reference.initial_states(self.model)])
         looks = not line.steps or (line.action is None and self.skip(line) == 0)
-        if not looks and (line.action is None or line.action in type(self.model).methods("action")):
-            return self.advance(before, line, number)
+        if not looks and (line.action is None or line.action in self.actions):
+            return self.advance(starts, line, number)
         fitting = [node for node in starts if line.fits(node.step) and line.sees(node.state)]
-        return before, {node.state: _Node(node.state, node.step, number, None) for node in fitting}
+        return starts, [_Node(node.state, node.step, number, None) for node in fitting]
 
-    def advance(
-        self, nodes: Mapping[State, _Node], line: Line, number: int
-    ) -> tuple[dict[State, _Node], dict[State, _Node]]:
-        """The states that the model may be in before the step of a line, and after it.
+    def advance(self, nodes: Sequence[_Node], line: Line, number: int) -> tuple[list[_Node], list[_Node]]:
+        """The states that the model may be in before the step of a line, and after it, each once.
 
         A line without an action shows a state: after one step of any kind or, where steps may be unseen, after any
         number of steps up to the limit, including none.
         """
         if not line.steps:
-            return dict(nodes), {state: node for state, node in nodes.items() if line.sees(state)}
+            return list(nodes), [node for node in nodes if line.sees(node.state)]
         skip = self.skip(line)
         before = self.unseen(nodes, skip)
-        after: dict[State, _Node] = {}
         if line.action is None and skip > 0:
-            for node in before.values():
-                if line.sees(node.state):
-                    after[node.state] = _Node(node.state, node.step, number, node.before)
-            return before, after
-        for node in before.values():
-            if line.begins(node.state):
-                for reached in self.fitting(node, line, number):
-                    if reached.state not in after and line.sees(reached.state):
-                        after[reached.state] = reached
-        return before, after
+            seen = [node for node in before if line.sees(node.state)]
+            return before, [_Node(node.state, node.step, number, node.before) for node in seen]
+        after = [
+            reached
+            for node in before
+            if line.begins(node.state)
+            for reached in self.fitting(node, line, number)
+            if line.sees(reached.state)
+        ]
+        return before, _distinct(after)
+
+
+def _distinct(nodes: list[_Node]) -> list[_Node]:
+    """One node, the first, for each state. A hash of a state takes as long as the state is large."""
+    return nodes if len(nodes) <= 1 else list({node.state: node for node in reversed(nodes)}.values())[::-1]
 
 
 def judge(model: Model, trace: Trace, hidden: int = 0, limits: Limits = Limits()) -> TraceResult:
@@ -165,21 +168,21 @@ def judge(model: Model, trace: Trace, hidden: int = 0, limits: Limits = Limits()
     if limits.states is None:
         limits = replace(limits, states=DEFAULT_STATES + len(trace.lines))
     search = _TraceSearch(model, limits, hidden)
-    nodes: dict[State, _Node] = {}
+    nodes: list[_Node] = []
     result = TraceResult(trace, "accepted", 0)
     try:
         for index, line in enumerate(trace.lines):
             before, after = search.advance(nodes, line, index) if index else search.begin(line, index)
             if not after:
                 result.verdict = "rejected"
-                result.candidates = tuple(before)
+                result.candidates = tuple(node.state for node in before)
                 break
             nodes = after
             result.matched = index + 1
     except Stopped as reached:
         result.verdict, result.stopped = "undetermined", reached.stop
     if nodes:
-        result.run, result.seen = _way(next(iter(nodes.values())))
+        result.run, result.seen = _way(nodes[0])
     result.expanded = search.expanded
     result.seconds = time.perf_counter() - search.started
     return result

@@ -54,7 +54,7 @@ def value_of(kind: Type, given: Any, name: str) -> Any:
                 raise SourceError(f"{name} has no {missing[0]!r}")
             return cls.build({field: value_of(of, given[field], f"{name}.{field}") for field, of in fields})
         case MapType(key, of), Mapping():
-            keys = _keys(key, name)
+            keys = _keys(key)
             entries = {_key(item, keys, name): value_of(of, value, f"{name}[{item}]") for item, value in given.items()}
             if len(entries) != len(keys):
                 missing = [text for text, item in keys.items() if item not in entries]
@@ -79,13 +79,15 @@ def pattern(kind: Type, given: Any, name: str) -> Matches:
             member = _class_of(kind, given, name)
             rest = pattern(member, {field: item for field, item in given.items() if field != TAG}, name)
             return lambda value: type(value) is member.cls and rest(value)
-        case RecordType(_, fields), Mapping():
+        case RecordType(cls, fields), Mapping():
             kinds = dict(fields)
             _known(given, list(kinds), "field", name)
             parts = {field: pattern(kinds[field], item, f"{name}.{field}") for field, item in given.items()}
-            return lambda value: all(matches(getattr(value, field)) for field, matches in parts.items())
+            return lambda value: type(value) is cls and all(
+                matches(getattr(value, field)) for field, matches in parts.items()
+            )
         case MapType(key, of), Mapping():
-            keys = _keys(key, name)
+            keys = _keys(key)
             entries = {_key(item, keys, name): pattern(of, value, f"{name}[{item}]") for item, value in given.items()}
             return lambda value: all(matches(value[item]) for item, matches in entries.items())
         case SeqType(), Mapping():
@@ -165,7 +167,8 @@ def _names(kind: IdentifierType) -> dict[str, Identifier]:
     return {repr(item): item for item in universe(kind)}
 
 
-def _keys(kind: Type, name: str) -> dict[str, Any]:
+@lru_cache
+def _keys(kind: Type) -> dict[str, Any]:
     """The keys of a map by their JSON text."""
     return {written(key): key for key in universe(kind)}
 

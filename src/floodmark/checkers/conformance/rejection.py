@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,13 +14,13 @@ from floodmark.checkers.conformance.behaviour import TraceResult
 from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.trace_file import Line
 from floodmark.checkers.report.guard import false_guard
-from floodmark.checkers.value_text import plain, show, show_step
+from floodmark.checkers.value_text import plain, show, show_step, written
 from floodmark.language import reference
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
 from floodmark.language.source import leading_guards, names_in, source_of
-from floodmark.language.values import running
+from floodmark.language.values import Map, Record, Seq, running
 
 MAX_CANDIDATES = 20
 MAX_INSTANCES = 4096
@@ -74,6 +74,18 @@ def _came(reason: RejectionReason) -> tuple[int, int]:
 
 
 def _of_actions(subject: Model, line: Line, states: Sequence[State]) -> list[RejectionReason]:
+    if not line.steps:
+        return [_unlike(subject, line, "the state", "", state, line.unlike(state), "state") for state in states]
+    beginning = [state for state in states if line.begins(state)]
+    if not beginning:
+        return [
+            _unlike(subject, line, "before the step", line.action or "", state, line.unlike_before(state), "before")
+            for state in states
+        ]
+    return _of_enabled(subject, line, beginning)
+
+
+def _of_enabled(subject: Model, line: Line, states: Sequence[State]) -> list[RejectionReason]:
     actions = type(subject).methods("action")
     names = [line.action] if line.action is not None else list(actions)
     found = []
@@ -95,7 +107,7 @@ def _instances(
         with suppress(SourceError, KeyError):
             given[parameter] = value_of(kinds[parameter], value, parameter)
     if any(kind.codes > MAX_INSTANCES for parameter, kind in kinds.items() if parameter not in given):
-        steps: Iterator[Step] = iter(reference.choices(subject, state, name))
+        steps: Iterator[Step] = iter(reference.choices(subject, state, name, given))
     else:
         steps = (Step(name, chosen) for chosen in reference.every_choice(subject, kinds, given))
     return (step for step in steps if line.fits(step))
@@ -117,13 +129,39 @@ def _reason(subject: Model, state: State, step: Step, line: Line) -> RejectionRe
 
 
 def _differs(subject: Model, line: Line, step: Step, after: State) -> RejectionReason:
+    return _unlike(subject, line, show_step(step), step.action, after, line.unlike(after), "state")
+
+
+def _unlike(
+    subject: Model, line: Line, step: str, action: str, state: State, unlike: Sequence[int], key: str
+) -> RejectionReason:
+    """The variables that a line, in ``state`` or ``before``, shows otherwise."""
     names = list(subject.variable_types)
-    said = line.given.get("state") or {}
-    unlike = [
-        f"{names[index]} is {show(after[index])}, the line has {_shown(said[names[index]])}"
-        for index in line.unlike(after)
+    said = line.given.get(key) or {}
+    texts = [
+        f"{place} is {held}, the line has {given}"
+        for index in unlike
+        for place, held, given in _parts(names[index], state[index], said[names[index]])
     ]
-    return RejectionReason(show_step(step), step.action, "; ".join(unlike), len(unlike))
+    return RejectionReason(step, action, "; ".join(texts), len(unlike))
+
+
+def _parts(place: str, value: Any, given: Any) -> Iterator[tuple[str, str, str]]:
+    """The parts of a value that a line shows otherwise: entries of a map, fields of a record, elements of a sequence.
+    """
+    if isinstance(given, Mapping) and isinstance(value, Map | Record | Seq):
+        for name, item in given.items():
+            if isinstance(value, Map):
+                held = next(of for key, of in value.items() if written(key) == name)
+            elif isinstance(value, Record):
+                held = getattr(value, name)
+            elif name == "length":
+                held = len(value)
+            else:
+                held = value[int(name)] if int(name) < len(value) else None
+            yield from _parts(f"length of {place}" if name == "length" else f"{place}[{name}]", held, item)
+    elif _shown(plain(value)) != _shown(given):
+        yield place, show(value), _shown(given)
 
 
 def _shown(given: Any) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.conformance.behaviour import TraceResult, judge
+from floodmark.checkers.conformance.foreign_traces import reader_of
 from floodmark.checkers.conformance.rejection import RejectionReason, reasons
 from floodmark.checkers.conformance.trace_file import parse
 from floodmark.checkers.project import input_file, json_text
@@ -37,7 +38,8 @@ class TraceOutcome:
     """The result of a trace, for reports. The verdict "error" means that a file or a model cannot be read, "lost" an
     internal error.
 
-    ``line`` is the number of the line that no run fits, or that is malformed; ``run`` is the longest run that fits.
+    ``line`` is the number of the line that no run fits, or that is malformed; ``run`` is the longest run that fits, if
+    it was asked for.
     """
 
     file: str
@@ -57,11 +59,15 @@ class TraceOutcome:
 
 @dataclass(frozen=True)
 class Work:
-    """The model that traces are compared with, and the settings of the comparison."""
+    """The model that traces are compared with, and the settings of the comparison. ``reader`` is the file that reads
+    traces in a format of others; ``runs`` says whether the outcomes have runs, whose states may be large.
+    """
 
     check: Check
     hidden: int = 0
     limits: Limits = field(default_factory=Limits)
+    reader: Path | None = None
+    runs: bool = True
 
     def model(self) -> Model:
         """The model with its constants, or a known-bad design if one is chosen."""
@@ -73,26 +79,28 @@ def judge_text(work: Work, recorded: Recorded) -> TraceOutcome:
     file, text = recorded
     try:
         model = work.model()
-        trace = parse(text, model, file)
+        trace = parse(text if work.reader is None else reader_of(work.reader).read(text), model, file)
         result = judge(model, trace, work.hidden, work.limits)
-        return _outcome(model, result)
+        return _outcome(model, result, work.runs)
     except SourceError as error:
         elsewhere = "" if error.file in (None, file) else f"{error.file}:{error.line}: "
         return TraceOutcome(file, "error", elsewhere + error.message, None if elsewhere else error.line)
 
 
-def _outcome(model: Model, result: TraceResult) -> TraceOutcome:
+def _outcome(model: Model, result: TraceResult, runs: bool) -> TraceOutcome:
     failed = result.failed_line
-    entries = trace_entries(model, result.run)
-    for entry, index in zip(entries, result.seen, strict=True):
+    entries = trace_entries(model, result.run) if runs else []
+    for entry, index in zip(entries, result.seen, strict=False):
         entry["line"] = None if index is None else result.trace.lines[index].number
+    lines = result.trace.lines
+    matched = {line.number for line in lines[: result.matched]} - {None if failed is None else failed.number}
     return TraceOutcome(
         result.trace.file,
         result.verdict,
         f"the search ended at {result.stopped}" if result.stopped else "",
         None if failed is None else failed.number,
-        len(result.trace.lines),
-        result.matched,
+        len({line.number for line in lines}),
+        len(matched),
         sum(1 for index in result.seen[1:] if index is None),
         None if failed is None else failed.given,
         show_step(result.run[-1].step) if result.run else "",
@@ -103,13 +111,14 @@ def _outcome(model: Model, result: TraceResult) -> TraceOutcome:
     )
 
 
-def found(paths: Iterable[Path]) -> list[Path]:
-    """The traces that paths mean: a file stands for itself, a folder for every ``*.jsonl`` below it."""
+def found(paths: Iterable[Path], suffixes: Sequence[str] = (".jsonl",)) -> list[Path]:
+    """The traces that paths mean: a file stands for itself, a folder for every file below it with a suffix."""
     files: list[Path] = []
     for path in paths:
         if not os.path.lexists(path):
             raise SourceError("there is no such file or folder", str(path))
-        files += input_file.below(path, ".jsonl") if os.path.isdir(path) else [path]
+        below = [file for suffix in suffixes for file in input_file.below(path, suffix)] if os.path.isdir(path) else []
+        files += below if os.path.isdir(path) else [path]
     return list(dict.fromkeys(files))
 
 
@@ -162,11 +171,28 @@ def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None
     context = session(master).sparkContext
     spec = replace(work.check.spec, path=work.check.spec.path.resolve())
     work = replace(work, check=replace(work.check, spec=spec))
+    texts, unread = _read_here(work, texts)
+    work = replace(work, reader=None)
     files = broadcast_files(context, [work.check])
     slices = max(1, min(len(texts), 4 * context.defaultParallelism))
     outcomes = context.parallelize(list(texts), slices).map(functools.partial(_on_worker, files, work)).collect()
     files.destroy()
-    return list(outcomes)
+    return [*unread, *outcomes]
+
+
+def _read_here(work: Work, texts: Sequence[Recorded]) -> tuple[list[Recorded], list[TraceOutcome]]:
+    """Reads traces in formats of others, for workers that do not have the reader; and the results of those that cannot
+    be read."""
+    if work.reader is None:
+        return list(texts), []
+    reader = reader_of(work.reader)
+    read, unread = [], []
+    for file, text in texts:
+        try:
+            read.append((file, reader.read(text)))
+        except SourceError as error:
+            unread.append(TraceOutcome(file, "error", error.message, error.line))
+    return read, unread
 
 
 def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> TraceOutcome:
