@@ -8,8 +8,8 @@ that a step is right.
 
 - A message that is handled at once is the step of its Receive event, which shows the state before. When the node first
   enters a term or follows a leader, that is a step of its own, BecomeFollower.
-- A Send event shows the next message in the node's outbox; Ready empties the outbox. A leader's MsgApp, MsgHeartbeat and
-  MsgSnap are steps of their own, and a vote is cast at its SendRequestVoteResponse, which shows the state before.
+- A Send event shows the next message in the node's outbox; Ready empties the outbox. A leader's MsgApp, MsgHeartbeat
+  and MsgSnap are steps of their own. A vote is cast at its SendRequestVoteResponse, which shows the state before.
 - Replicate and ChangeConf announce an entry, which is appended at the leader's acknowledgement to itself. An
   acknowledgement without an announcement is the entry that leaves a joint configuration, which etcd does not log.
 - A message that no event receives is lost. An application applies entries whether or not that is logged.
@@ -20,6 +20,7 @@ only where the commit index advanced.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -37,6 +38,12 @@ _KINDS = {
     "MsgVote": "VOTE", "MsgVoteResp": "VOTE_RESPONSE", "MsgApp": "APPEND", "MsgAppResp": "APPEND_RESPONSE",
     "MsgHeartbeat": "HEARTBEAT", "MsgHeartbeatResp": "HEARTBEAT_RESPONSE", "MsgSnap": "SNAPSHOT",
 }
+_EVENTS = {
+    "MsgVote": "RequestVoteRequest", "MsgVoteResp": "RequestVoteResponse", "MsgApp": "AppendEntriesRequest",
+    "MsgAppResp": "AppendEntriesResponse", "MsgHeartbeat": "AppendEntriesRequest",
+    "MsgHeartbeatResp": "AppendEntriesResponse", "MsgSnap": "AppendEntriesRequest",
+}
+"""What an event about a message is called, after Send or Receive."""
 _ROLES = {
     "StateFollower": "FOLLOWER", "StatePreCandidate": "PRE_CANDIDATE", "StateCandidate": "CANDIDATE",
     "StateLeader": "LEADER",
@@ -65,6 +72,14 @@ class _Event:
         self.details: Mapping[str, Any] = given.get("prop") or {}
         self.earlier: _Event | None = None
         self.after: _Event | None = None
+
+    @property
+    def is_sent(self) -> bool:
+        return self.name == f"Send{_EVENTS.get(self.kind)}"
+
+    @property
+    def is_received(self) -> bool:
+        return self.name == f"Receive{_EVENTS.get(self.kind)}"
 
     @property
     def term(self) -> int:
@@ -146,6 +161,8 @@ class _Reader:
         """The indices of configuration changes."""
         self.sent: Counter[str] = Counter()
         """How many messages each node has put into its outbox since its last Ready."""
+        self.reached: dict[str, set[str]] = {}
+        """To whom they are."""
         self.released: dict[str, list[_Event]] = {}
         """Of them those that are going to be lost."""
         self.announced: dict[str, list[_Event]] = {}
@@ -174,10 +191,10 @@ class _Reader:
                 event.earlier = last[event.node]
                 event.earlier.after = event
             last[event.node] = event
-            if event.name.startswith("Receive"):
+            if event.is_received:
                 received[event.identity()] += 1
         for event in self.events:
-            if event.kind in _KINDS and not event.name.startswith("Receive"):
+            if event.is_sent or event.name == "ManualSendSnapshot":
                 identity = event.identity()
                 if received[identity] > 0:
                     received[identity] -= 1
@@ -205,10 +222,9 @@ class _Reader:
                 return
             del self.booting[event.node]
         yield from self.unlogged(event)
-        if event.name.startswith("Receive") and event.kind in _KINDS:
+        if event.is_received:
             yield from self.receive(event)
-        elif event.name in ("SendAppendEntriesRequest", "SendAppendEntriesResponse", "SendRequestVoteRequest",
-                            "SendRequestVoteResponse"):
+        elif event.is_sent:
             yield from self.send(event)
         elif event.name == "ManualSendSnapshot":
             yield self.step(event, "application_sends_snapshot", node=event.node, to=event.pattern()["destination"],
@@ -239,7 +255,9 @@ class _Reader:
         bootstrapped = [each for each in before if each.name == "ApplyConfChange" and "newconf" in each.details["cc"]]
         voters = bootstrapped[-1].details["cc"]["newconf"] if bootstrapped else event.given["conf"][0]
         shown = event.variables()
-        for earlier, each in zip(before, before[1:]):
+        for each in before:
+            self.check_start(each)
+        for earlier, each in itertools.pairwise(before):
             self.check_boot(earlier, each)
         if bootstrapped:
             del shown["config"]
@@ -253,8 +271,17 @@ class _Reader:
             state=shown,
         )
 
+    def check_start(self, event: _Event) -> None:
+        """A node starts as a follower that has voted for nobody, with a log that is committed and applied."""
+        state, length = event.given["state"], event.given["log"]
+        started = (event.role, state["vote"], state["commit"]) == ("StateFollower", "0", length)
+        if event.is_extended:
+            started = started and (state["applied"], state["pendingConfIndex"]) == (length, 0)
+        if not started:
+            raise SourceError("no node starts in this state", line=event.line)
+
     def check_boot(self, earlier: _Event, event: _Event) -> None:
-        """A node that is bootstrapped enters the first term, and then switches from each configuration to the next."""
+        """A node that is bootstrapped switches from each configuration to the next."""
         change = earlier.details.get("cc", {}).get("newconf")
         if change is not None and event.given["conf"][0] != change:
             raise SourceError(f"the configuration is {event.given['conf'][0]}, not {change}", line=event.line)
@@ -276,20 +303,23 @@ class _Reader:
             self.configured[node] = max(self.configured[node], event.pattern()["index"])
         if event.is_followed_by("BecomeFollower"):
             if event.kind != "MsgVoteResp" or event.message["term"] > event.term:
-                yield self.shown(event)
+                yield self.arrives(event)
                 self.unhandled[node] = event
             else:
                 yield self.handles(event)
         elif event.kind == "MsgVote" and event.message["term"] > event.term:
             yield self.step(event, "ignores_candidate", message=event.pattern(), before=event.variables())
         elif event.kind == "MsgVote" and event.is_followed_by("SendRequestVoteResponse"):
-            yield self.shown(event)
+            yield self.arrives(event)
             self.unhandled[node] = event
         elif event.message["term"] < event.term and event.is_followed_by("SendAppendEntriesResponse"):
             yield self.step(event, "answers_stale", message=event.pattern(), before=event.variables())
         else:
             yield self.handles(event)
             yield from self.silent_commit(event)
+
+    def arrives(self, event: _Event) -> Line:
+        return self.step(event, "message_arrives", message=event.pattern(), before=event.variables())
 
     def handles(self, event: _Event) -> Line:
         return self.step(event, "handles", message=event.pattern(), before=event.variables())
@@ -298,8 +328,7 @@ class _Reader:
         """The recorded scenarios do not log that a leader's commit index stays."""
         is_due = event.kind == "MsgAppResp" or event.name == "ApplyConfChange"
         if is_due and event.is_extended and event.role == "StateLeader" and not event.is_followed_by("Commit"):
-            commit = {event.node: event.given["state"]["commit"]}
-            yield self.step(event, "leader_commits", leader=event.node, state={"commit": commit})
+            yield self.step(event, "leader_looks_at_commit", leader=event.node)
 
     def become_follower(self, event: _Event) -> Iterator[Line]:
         node = event.node
@@ -318,6 +347,7 @@ class _Reader:
     def send(self, event: _Event) -> Iterator[Line]:
         node, place = event.node, self.sent[event.node]
         self.sent[node] += 1
+        self.reached.setdefault(node, set()).add(event.pattern()["destination"])
         if event.line in self.lost:
             self.released.setdefault(node, []).append(event)
         before = None
@@ -395,7 +425,7 @@ class _Reader:
     def ready(self, event: _Event) -> Iterator[Line]:
         node = event.node
         before = {**event.variables(), "outbox": {node: {"length": self.sent[node]}}}
-        yield self.step(event, "ready", node=node, before=before)
+        yield self.step(event, "ready", node=node, reached=sorted(self.reached.pop(node, set())), before=before)
         self.sent[node] = 0
         for sent in self.released.pop(node, []):
             yield self.step(event, "network_loses", message=sent.pattern())

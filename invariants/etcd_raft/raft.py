@@ -55,6 +55,49 @@ def log_matching(model: EtcdRaft) -> bool:
 
 
 @transition
+def votes_go_to_good_logs(old: EtcdRaft, new: EtcdRaft) -> bool:
+    """A candidate that gets a vote has at least the voter's log (Raft, section 5.4.1)."""
+    return all(
+        implies(
+            new.vote[voter] == candidate and old.vote[voter] != candidate and new.role[candidate] == Role.CANDIDATE,
+            new.last_term(candidate) > new.last_term(voter)
+            or (
+                new.last_term(candidate) == new.last_term(voter)
+                and len(new.log[candidate]) >= len(new.log[voter])
+            ),
+        )
+        for voter in Node
+        for candidate in Node
+    )
+
+
+@invariant
+def acknowledged_is_held(model: EtcdRaft) -> bool:
+    """What a leader counts as copied is in the log of the node that acknowledged it, while that is in its term."""
+    return all(
+        implies(
+            model.role[leader] == Role.LEADER and model.term[node] == model.term[leader],
+            model.match[leader][node] <= len(model.log[node])
+            and model.log[node][: model.match[leader][node]] == model.log[leader][: model.match[leader][node]],
+        )
+        for leader in Node
+        for node in Node
+    )
+
+
+@transition
+def leaders_are_voters(old: EtcdRaft, new: EtcdRaft) -> bool:
+    """Only a voter is elected."""
+    return all(
+        implies(
+            new.role[node] == Role.LEADER and old.role[node] != Role.LEADER,
+            node in old.config[node].incoming | old.config[node].outgoing,
+        )
+        for node in Node
+    )
+
+
+@transition
 def committed_entries_stay(old: EtcdRaft, new: EtcdRaft) -> bool:
     """A node never replaces an entry that it has committed."""
     return all(new.log[node][: old.stored_commit[node]] == old.log[node][: old.stored_commit[node]] for node in Node)

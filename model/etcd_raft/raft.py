@@ -9,12 +9,12 @@ Start here. The names of methods are those of etcd's ``raft.go``, ``log.go`` and
 
 A node handles one message at a time. Its messages wait in its ``outbox`` until the application has stored the node's
 state (``Ready``); messages to itself go the same way, so a leader counts its own copy only after it was stored. The
-network loses messages and delivers them in any order.
+network loses messages, which it does as soon as they are sent, and delivers them in any order.
 
 Several things that etcd does in one call of ``Step`` are steps of their own here: entering the term of a message
 (``learns_term``), and advancing the commit index after an acknowledgement (``leader_commits``, which is ``due`` before
-the leader does anything else). So other nodes may act in between, which they may do in etcd, too. A leader sends entries
-whenever it likes: flow control (Progress.Next, inflight messages, pauses) decides only when. Nothing has a clock.
+the leader does anything else). Other nodes may act in between. A leader sends entries whenever it likes: flow control
+(Progress.Next, inflight messages, pauses) decides only when. Nothing has a clock.
 """
 
 from __future__ import annotations
@@ -90,6 +90,8 @@ class Due(Enum):
     """What a node has to do before anything else."""
 
     NOTHING = "nothing"
+    ELECTION = "election"
+    """A candidate has won, and leads; or it has lost, and follows."""
     FIRST_ENTRY = "first entry"
     """A new leader appends an empty entry of its term."""
     COMMIT = "commit"
@@ -140,7 +142,6 @@ class EtcdRaft(Model):
     max_outbox = Constant(3)
     max_messages = Constant(3)
     max_restarts = Constant(0)
-    loss = Constant(True)
     pre_vote = Constant(False)
     check_quorum = Constant(False)
     """Whether a node ignores candidates as long as it hears from a leader (the leader's lease)."""
@@ -246,7 +247,7 @@ class EtcdRaft(Model):
 
     def term_at(self, node: Node, index: Index) -> Term:
         """The term of an entry; 0 before the first and after the last."""
-        return self.log[node][index - 1].term if 0 < index and index <= len(self.log[node]) else 0
+        return self.log[node][index - 1].term if index > 0 and index <= len(self.log[node]) else 0
 
     def last_term(self, node: Node) -> Term:
         return self.term_at(node, len(self.log[node]))
@@ -308,7 +309,7 @@ class EtcdRaft(Model):
         return self.is_majority(config.incoming, nodes) and self.is_majority(config.outgoing, nodes)
 
     def is_majority(self, voters: Set[Node], nodes: Set[Node]) -> bool:
-        return len(voters) == 0 or len(nodes & voters) > len(voters) // 2
+        return len(nodes & voters) > len(voters) // 2 or len(voters) == 0
 
     @rule
     def may_stand(self, node: Node) -> bool:
@@ -405,7 +406,7 @@ class EtcdRaft(Model):
     @action
     def campaigns(self, node: Node) -> None:
         """An election timeout, a won pre-election, or an order to take over (MsgTimeoutNow)."""
-        require(self.role[node] != Role.LEADER and self.due[node] == Due.NOTHING and self.term[node] < self.max_term)
+        require(self.role[node] != Role.LEADER and self.term[node] < self.max_term)
         require(self.may_stand(node) and not self.has_unapplied_change(node))
         require(self.may_campaign(node))
         self.take_role(node, Role.CANDIDATE, None)
@@ -415,14 +416,19 @@ class EtcdRaft(Model):
 
     @rule
     def may_campaign(self, node: Node) -> bool:
-        return not self.pre_vote or (
-            self.role[node] == Role.PRE_CANDIDATE and self.is_quorum(self.config[node], self.granted[node])
-        )
+        if self.pre_vote:
+            return (
+                self.due[node] == Due.ELECTION
+                and self.role[node] == Role.PRE_CANDIDATE
+                and self.is_quorum(self.config[node], self.granted[node])
+            )
+        return self.due[node] == Due.NOTHING
 
     @action
     def becomes_leader(self, node: Node) -> None:
         """A candidate has a quorum of votes."""
-        require(self.role[node] == Role.CANDIDATE and self.is_quorum(self.config[node], self.granted[node]))
+        require(self.due[node] == Due.ELECTION and self.role[node] == Role.CANDIDATE)
+        require(self.is_quorum(self.config[node], self.granted[node]))
         self.take_role(node, Role.LEADER, node)
         self.match[node][node] = self.last_index(node)
         self.pending_change[node] = self.last_index(node)
@@ -432,7 +438,7 @@ class EtcdRaft(Model):
     @action
     def gives_up(self, node: Node) -> None:
         """Too many voters have refused (quorum.VoteLost)."""
-        require(self.role[node] in (Role.CANDIDATE, Role.PRE_CANDIDATE) and self.has_lost(node))
+        require(self.due[node] == Due.ELECTION and self.has_lost(node))
         self.take_role(node, Role.FOLLOWER, None)
 
     def has_lost(self, node: Node) -> bool:
@@ -442,7 +448,7 @@ class EtcdRaft(Model):
     @action
     def steps_down(self, node: Node) -> None:
         """A leader has not heard from a quorum, or is no longer a voter (MsgCheckQuorum, StepDownOnRemoval)."""
-        require(self.role[node] == Role.LEADER and self.due[node] != Due.FIRST_ENTRY)
+        require(self.role[node] == Role.LEADER and self.due[node] in (Due.NOTHING, Due.COMMIT))
         require(self.check_quorum or not self.may_stand(node))
         self.take_role(node, Role.FOLLOWER, None)
 
@@ -457,7 +463,7 @@ class EtcdRaft(Model):
     @action
     def leader_appends(self, leader: Node) -> None:
         """A client's proposal, or the first entry of a new leader's term."""
-        require(self.role[leader] == Role.LEADER and self.due[leader] != Due.COMMIT)
+        require(self.role[leader] == Role.LEADER and self.due[leader] in (Due.NOTHING, Due.FIRST_ENTRY))
         require(self.due[leader] == Due.FIRST_ENTRY or leader in self.members(self.config[leader]))
         self.append(leader, None)
         self.due[leader] = Due.NOTHING
@@ -528,7 +534,7 @@ class EtcdRaft(Model):
     def leader_sends_snapshot(self, leader: Node, to: Node, index: Index) -> None:
         """Sends what it has applied in place of entries (raft.maybeSendSnapshot)."""
         require(self.snapshots and self.may_send(leader, to))
-        require(0 < index and index <= self.applied[leader])
+        require(index > 0 and index <= self.applied[leader])
         self.send(self.snapshot_message(leader, to, index))
 
     def snapshot_message(self, node: Node, to: Node, index: Index) -> Message:
@@ -540,13 +546,17 @@ class EtcdRaft(Model):
     @action
     def leader_commits(self, leader: Node) -> None:
         """Commits what a quorum has, if it ends with an entry of the leader's term (raft.maybeCommit)."""
-        require(self.role[leader] == Role.LEADER and self.due[leader] != Due.FIRST_ENTRY)
+        require(self.role[leader] == Role.LEADER and self.may_look_at_commit(leader))
         index = max(
             (self.match[leader][node] for node in Node if self.has_up_to(leader, self.match[leader][node])), default=0
         )
         if index > self.commit[leader] and self.may_commit(leader, index):
             self.commit[leader] = index
         self.due[leader] = Due.NOTHING
+
+    @rule
+    def may_look_at_commit(self, leader: Node) -> bool:
+        return self.due[leader] == Due.COMMIT
 
     def has_up_to(self, leader: Node, index: Index) -> bool:
         """A quorum has the log up to this index. Nobody is a quorum without voters."""
@@ -679,6 +689,8 @@ class EtcdRaft(Model):
                 self.refused[node].add(message.source)
             else:
                 self.granted[node].add(message.source)
+        if self.is_quorum(self.config[node], self.granted[node]) or self.has_lost(node):
+            self.due[node] = Due.ELECTION
 
     def handle_append(self, node: Node, message: Message) -> None:
         """raft.handleAppendEntries."""
@@ -720,12 +732,6 @@ class EtcdRaft(Model):
             self.match[leader][message.source] = message.index
             self.due[leader] = Due.COMMIT
 
-    @action
-    def network_loses(self, message: Message) -> None:
-        require(message in self.network)
-        require(self.loss)
-        self.network.remove(message)
-
     # The application.
 
     def store(self, node: Node) -> None:
@@ -735,11 +741,14 @@ class EtcdRaft(Model):
         self.stored_log[node] = self.log[node]
 
     @action
-    def ready(self, node: Node) -> None:
-        """The application takes what is to be done (Node.Ready): it stores the state, then it sends the messages."""
-        require(len(self.network) + len(self.outbox[node]) <= self.max_messages)
+    def ready(self, node: Node, reached: Set[Node]) -> None:
+        """The application takes what is to be done (Node.Ready): it stores the state, then it sends the messages, of
+        which some are lost."""
+        arriving = Seq([message for message in self.outbox[node] if message.destination in reached])
+        require(all(any(message.destination == other for message in arriving) for other in reached))
+        require(len(self.network) + len(arriving) <= self.max_messages)
         self.store_before_sending(node)
-        for message in self.outbox[node]:
+        for message in arriving:
             self.network.add(message)
         self.outbox[node] = Seq()
 
@@ -771,6 +780,7 @@ class EtcdRaft(Model):
         require(all(entry.change is None for entry in self.log[node][self.configured[node] : index - 1]))
         change = self.log[node][index - 1].change
         require(change is not None)
+        assert change is not None
         self.configured[node] = index
         self.switch_to_config(node, self.changed(self.config[node], change))
 

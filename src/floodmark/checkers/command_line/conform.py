@@ -19,7 +19,7 @@ from floodmark.checkers.report.outputs import json_option, must_be_writable
 @click.option("--trace", "traces", type=Named(), multiple=True, metavar="FILE.jsonl",
               help="A recorded run, a folder of them, or the output of check --json; may be repeated.")
 @click.option("--reader", type=Named(), metavar="FILE.py",
-              help="Reads traces in a format of others: a file with SUFFIXES and lines(text), which yields their lines.")
+              help="Reads traces of another format: a file with SUFFIXES, and lines(text), which yields their steps.")
 @click.option("--metadata-log", "logs", type=Named(), multiple=True, metavar="FILE",
               help="Output of kafka-dump-log.sh --cluster-metadata-decoder; may be repeated, in any order.")
 @click.option("--hidden", type=Count, default=0,
@@ -45,9 +45,9 @@ def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], 
     sequence, {"length": N, "0": value} says its length and some elements. A line without an action observes the state
     after one step or, if steps may be hidden, after any number of them; with "step": false, it observes the state as it
     is. "before" is observed before the line's action, and "line" is the number of the line in another file that reports
-    name instead. "skip" is --hidden for this line alone. Values are written as check --json writes them. The first line is about the initial
-    state, unless it has an action. If no run of the model fits, the nearest actions are shown with the guard that
-    stopped each.
+    name instead. "skip" is --hidden for this line alone. Values are written as check --json writes them. The first line
+    is about the initial state, unless it has an action. If no run of the model fits, the nearest actions are shown with
+    the guard that stopped each.
 
     The records of a metadata log are judged partition by partition: epochs, leaders, the ISR, reassignments.
     """

@@ -106,19 +106,16 @@ _LENGTH = "length"
 
 def _sequence_pattern(kind: SeqType, given: Mapping[Any, Any], name: str) -> Matches:
     """A test for the length of a sequence, and for the elements at some indices."""
-    length: Matches = lambda value: True
-    if _LENGTH in given:
-        wanted = given[_LENGTH]
-        if type(wanted) is not int:
-            raise SourceError(f"the length of {name} is a whole number, not {wanted!r}")
-        length = lambda value: len(value) == wanted
+    length = given.get(_LENGTH)
+    if length is not None and type(length) is not int:
+        raise SourceError(f"the length of {name} is a whole number, not {length!r}")
     elements = {}
     for index, item in given.items():
         if index != _LENGTH:
             if not isinstance(index, str) or not index.isdecimal():
                 raise SourceError(f'{name} has "length" and indices such as "0", not {index!r}')
             elements[int(index)] = pattern(kind.element, item, f"{name}[{index}]")
-    return lambda value: length(value) and all(
+    return lambda value: length in (None, len(value)) and all(
         index < len(value) and matches(value[index]) for index, matches in elements.items()
     )
 
