@@ -1,4 +1,7 @@
-"""What must hold of etcd's Raft (Raft, section 5.4.3; begin with model/etcd_raft/raft.py)."""
+"""What must hold of etcd's Raft (Raft, section 5.4.3; begin with model/etcd_raft/raft.py). Start here.
+
+pre_vote.py has what holds only with pre-votes.
+"""
 
 from __future__ import annotations
 

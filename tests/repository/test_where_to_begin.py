@@ -15,6 +15,7 @@ BEGIN = {
     "dynamic_quorum": "voters.py",
     "elr": "partition.py",
     "epoch_cache": "partition.py",
+    "etcd_raft": "raft.py",
     "kraft": "quorum.py",
     "ra": "server.py",
     "reassignment": "kip236.py",
