@@ -161,6 +161,16 @@ def test_of_runs_that_claim_a_folder_at_once_one_succeeds() -> None:
         won[0]._must_be_ours()
 
 
+def test_drivers_that_had_the_folder_before_are_known() -> None:
+    """Also those of other machines, whose end nobody sees. This process may have had it, and still uses its files."""
+    assert Checkpoints(None, URL).replaced() == set()  # type: ignore[arg-type]
+    folder = ObjectFolder(URL)
+    folder.write("claim-000001.json", b'{"run": "a", "host": "search-x7", "process": 8}')
+    folder.write("claim-000002.json", b"{")
+    Checkpoints(None, URL).claim()  # type: ignore[arg-type]
+    assert Checkpoints(None, URL).replaced() == {("search-x7", "8")}  # type: ignore[arg-type]
+
+
 def test_a_request_whose_answer_was_lost_is_not_another_run(memory: Any) -> None:
     folder = ObjectFolder(URL)
     folder.write("claim", b"ours")

@@ -85,7 +85,7 @@ def test_a_checkpoint_decides_before_the_command_and_the_command_before_the_expe
 
     def cluster(context: Any, code: Any, interface: Any, partitions: int, initial: Any, buffers: int) -> Any:
         made.append(partitions)
-        return SimpleNamespace(clean_up_after_others=lambda: None)
+        return SimpleNamespace(clean_up_after_others=lambda replaced: None)
 
     monkeypatch.setattr(search, "Cluster", cluster)
     context = SimpleNamespace(defaultParallelism=2)

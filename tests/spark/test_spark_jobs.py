@@ -174,6 +174,8 @@ def test_what_a_killed_driver_left_is_known(tmp_path: Path, monkeypatch: pytest.
     assert {name for name, _ in found} == {dead, alive, far, farther}
     left = {name for name, seconds in found if is_left(name, seconds)}
     assert left == {dead, farther}
+    assert is_left(far, 0.0, {("far", "7")})
+    assert not is_left(far, 0.0, {("far", "8"), (here, "7")})
     assert list(tasks.remove(run(), sorted(left), 3)) == [3]
     assert [sorted(path.name for path in disk.iterdir()) for disk in scratch_folders(run())] == [
         sorted([alive, far, run().folder])

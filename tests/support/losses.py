@@ -231,7 +231,7 @@ def search_states(
         (IntoCluster, "session", lambda self: SimpleNamespace(sparkContext=context)),
         (tasks, "scratch_folders", machines.folders),
         (tasks, "_process", machines.process),
-        (Cluster, "clean_up_after_others", lambda self: None),
+        (Cluster, "clean_up_after_others", lambda self, replaced: None),
         (session, "session", lambda *given: SimpleNamespace(sparkContext=context)),
     ):
         found = search.search_states(

@@ -18,6 +18,7 @@ last one.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -135,6 +136,15 @@ class Checkpoints:
             return f"process {said['process']} on {said['host']}"
         except Exception:
             return "an unknown run"
+
+    def replaced(self) -> set[tuple[str, str]]:
+        """The host and the process of each other driver that had claimed the folder, as far as they can be read."""
+        found = set()
+        for number in self.claims:
+            with contextlib.suppress(Exception):
+                said = json.loads(self.folder.read(_claim(number)))
+                found.add((str(said["host"]), str(said["process"])))
+        return found - {(socket.gethostname(), str(os.getpid()))}
 
     def begin_anew(self) -> None:
         """Has the next checkpoint contain all levels: the partitions are others than those of the one before."""

@@ -11,7 +11,7 @@ import contextlib
 import os
 import socket
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -425,10 +425,11 @@ class Cluster(Store):
 
     # The rest.
 
-    def clean_up_after_others(self) -> None:
-        """Removes what killed searches have left on the machines of this one."""
+    def clean_up_after_others(self, replaced: Collection[tuple[str, str]]) -> None:
+        """Removes what killed searches have left on the machines of this one, and what the drivers have whose
+        checkpoints it took over, by host and process."""
         found = set(self._collect(self._everywhere(partial(tasks.others, self.run))))
-        left = [name for name, seconds in found if tasks.is_left(name, seconds)]
+        left = [name for name, seconds in found if tasks.is_left(name, seconds, replaced)]
         if left:
             self._collect(self._everywhere(partial(tasks.remove, self.run, sorted(set(left)))))
 

@@ -228,7 +228,7 @@ class IntoCluster(IntoFiles):
         )
         cluster.deadlock = search.options.deadlock
         cluster.tell, cluster.limit = search.say, search.paused
-        cluster.clean_up_after_others()
+        cluster.clean_up_after_others(() if self.checkpoints is None else self.checkpoints.replaced())
         return cluster
 
     def _moved(self, search: Search) -> Cluster:

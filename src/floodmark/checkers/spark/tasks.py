@@ -25,7 +25,7 @@ import time
 import uuid
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -691,10 +691,13 @@ def _changed(path: Path) -> float:
     return 0.0
 
 
-def is_left(name: str, seconds: float) -> bool:
+def is_left(name: str, seconds: float, replaced: Collection[tuple[str, str]] = ()) -> bool:
     """Whether a search has ended, whose folder has this name and was changed so long ago. To be asked on the driver's
-    machine: the name has the host and the process of the driver."""
+    machine: the name has the host and the process of the driver. ``replaced`` are drivers whose checkpoints this one
+    has taken over: they end when they next write, and a loss costs them nothing but time."""
     host, process, _ = name.split("+")
+    if (host, process) in replaced:
+        return True
     if host == socket.gethostname() and process.isdigit():
         return not Path(f"/proc/{process}").exists()
     return seconds > OLD_SECONDS
