@@ -707,6 +707,8 @@ def readmit(kind: Type, value: Any, name: Named, held: Any) -> Any:
     if value is held:
         return held
     match kind:
+        case UnionType():  # which has fields of its own, those of all its members
+            return admit(kind, value, name)
         case OptionalType(inner):
             return admit(kind, value, name) if value is None or held is None else readmit(inner, value, name, held)
         case RecordType(cls, fields):
