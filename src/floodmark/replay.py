@@ -21,7 +21,7 @@ a model can be counted, and its records made. ``successors`` are the steps that 
 """
 
 from floodmark.checkers.project.modules import load_file
-from floodmark.language.reference import Step, successors
+from floodmark.language.reference import Step, holds, successors
 from floodmark.language.values import running
 
-__all__ = ["Step", "load_file", "running", "successors"]
+__all__ = ["Step", "holds", "load_file", "running", "successors"]

@@ -13,6 +13,8 @@
   Python's own sets, lists and tuples a value may consist of, where Python tells them from ``Set`` and ``Seq``.
 - ``compile_cache.py``: what a graph was made from, so that a known-bad design, which differs from its model in a rule
   or two, shares all others with it.
+- ``guard_order.py``: the order in which an action's parameters are chosen and its guards are tried.
+- ``refinement.py``: a step of a model as a step of the model that it refines.
 - ``joins.py``: the type that holds two others; ``frame.py``: what the names of a function mean.
 - ``layout.py``: gives every value a code and every variable its bits, and defines the digest of a set of states.
 - ``fingerprint.py``: which graphs produce the same code, by shapes and codes, never by what a model calls or prints.

@@ -306,7 +306,7 @@ class Calls(Enabledness, Unions):
                 raise frame.refuse(node, f"name the fields: {cls.__name__}({first}=...)")
             given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
             fields = partial(self._fields, frame, node, kind)
-            return self._evaluated(at, given, lambda values: RecordOf(kind, at, fields(values)))
+            return self.evaluated(at, given, lambda values: RecordOf(kind, at, fields(values)))
         if issubclass(cls, Identifier):
             number = self.expression(frame, self._exactly(frame, node, 1)[0])
             if not isinstance(number, Const) or not isinstance(number.type, IntType):
@@ -314,11 +314,17 @@ class Calls(Enabledness, Unions):
             constant = self.constant(cls(number.value), at)
             assert constant is not None
             return constant
+        if issubclass(cls, Model):
+            return self.mapped(frame, node, cls)
         if issubclass(cls, enum.Enum):
             raise frame.refuse(node, f"name the member: {cls.__name__}.{next(iter(cls.__members__))}")
         raise frame.refuse(node, f"{cls.__name__} is not part of the modelling language")
 
-    def _evaluated(self, at: Position, given: dict[str, Expr], build: Callable[[dict[str, Expr]], Expr]) -> Expr:
+    def mapped(self, frame: Frame, node: ast.Call, cls: type[Model]) -> Expr:
+        """A state of another model, which only a mapping returns."""
+        raise frame.refuse(node, f"{cls.__name__} is a model; only a mapping, decorated with @refines, returns one")
+
+    def evaluated(self, at: Position, given: dict[str, Expr], build: Callable[[dict[str, Expr]], Expr]) -> Expr:
         """A record of fields that are evaluated in the order in which they are given, before any is converted."""
         if not any(has_effects(value) or may_refuse(value) for value in given.values()):
             return build(given)
@@ -428,7 +434,7 @@ class Calls(Enabledness, Unions):
                 def replaced(record: Expr) -> Expr:
                     given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
                     made = partial(self._replaced, at, kind)
-                    return self._evaluated(
+                    return self.evaluated(
                         at, given, lambda values: self.having(record, values, partial(made, values))
                     )
 
@@ -497,7 +503,7 @@ class Calls(Enabledness, Unions):
 def _is_of_python(callee: Any) -> bool:
     """Whether a function or a class is neither the model's own nor one that is read as if it were."""
     if isinstance(callee, type):
-        return not issubclass(callee, Record | Identifier | enum.Enum)
+        return not issubclass(callee, Record | Identifier | enum.Enum | Model)
     return not inspect.isfunction(callee) or callee in FUNCTIONS
 
 

@@ -33,8 +33,9 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.lowering import size_bound
 from floodmark.compiler.premises import Premises
+from floodmark.compiler.refinement import read_refinement
 from floodmark.language.errors import ModelError
-from floodmark.language.members import kind_of
+from floodmark.language.members import REFINES, kind_of
 from floodmark.language.model import Model
 from floodmark.language.reference import parameter_types
 from floodmark.language.source import Source, leading_guards, source_of
@@ -264,6 +265,8 @@ def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: 
     known: Predicate | None = _READINGS.find(model, what)
     if known is not None:
         return known
+    if kind == REFINES:
+        return read_refinement(model, name, function, read_action)
     compiler = Calls(model)
     made = _read_predicate(compiler, name, function, kind)
     _READINGS.keep(what, compiler.reading, made, compiler.steps)

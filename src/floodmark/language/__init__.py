@@ -37,6 +37,7 @@ from floodmark.language.members import (
     ranking,
     reachable,
     recoverable,
+    refines,
     rule,
     transition,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "ranking",
     "reachable",
     "recoverable",
+    "refines",
     "require",
     "rule",
     "transition",

@@ -20,6 +20,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", int, bool)
 
 _KIND = "__floodmark__"
+_STEPS = "__floodmark_steps__"
+REFINES = "refines"
 
 
 class Mark(Protocol):
@@ -172,11 +174,49 @@ eventually_always = _mark("eventually_always")
 recoverable = _mark("recoverable")
 """Marks a predicate that can still become true from every reachable state, be it fair to get there or not."""
 
+MAX_ABSTRACT_STEPS = 3
+
+
+@overload
+def refines(function: F, /) -> F: ...
+@overload
+def refines(*, steps: int = 1) -> Callable[[F], F]: ...
+def refines(function: Any = None, /, *, steps: int = 1) -> Any:
+    """Marks a mapping to the states of another model, of which every step of this one has to be a step.
+
+        @refines
+        def as_log(self) -> CommittedLog:
+            return CommittedLog(voters=self.voters, committed=self.log[: self.high_watermark])
+
+    The mapping gives the other model's constants and each of its variables. Initial states have to map to its initial
+    states. A step has to leave the mapped state as it is (a stutter), or to be one of its actions; with ``steps=2``, up
+    to two of them in a row. The other model's boundaries, properties and fairness do not matter here.
+    """
+    if function is None:
+        return lambda function: _refinement(function, steps, sys._getframe(1))
+    return _refinement(function, steps, sys._getframe(1))
+
+
+def _refinement(function: F, steps: int, frame: FrameType) -> F:
+    if type(steps) is not int or not 1 <= steps <= MAX_ABSTRACT_STEPS:
+        message = f"@refines(steps={steps!r}): a step is 1 to {MAX_ABSTRACT_STEPS} steps of the other model"
+        raise ModelError(message, frame.f_code.co_filename, frame.f_lineno)
+    marked = _marked(REFINES, function, frame)
+    setattr(marked, _STEPS, steps)
+    return marked
+
+
+def abstract_steps(mapping: Callable[..., Any]) -> int:
+    """How many steps of the other model one step may be."""
+    steps: int = getattr(mapping, _STEPS, 1)
+    return steps
+
+
 MARKS = (
-    initial, action, rule, boundary, invariant, transition, reachable, lemma,
+    initial, action, rule, boundary, invariant, transition, reachable, lemma, refines,
     eventually, always_eventually, leads_to, eventually_always, recoverable, ranking, fair, unfair,
 )  # fmt: skip
-PROPERTY_KINDS = ("invariant", "transition", "reachable")
+PROPERTY_KINDS = ("invariant", "transition", "reachable", REFINES)
 LIVENESS_KINDS = ("eventually", "always_eventually", "leads_to", "eventually_always", "recoverable")
 """Properties of runs."""
 

@@ -114,7 +114,8 @@ class Model(metaclass=ModelClass):
                 require(self.value < self.limit)
                 self.value += 1
 
-    ``Counter(limit=5)`` sets constants; the others keep their defaults. A value in the class body (``= 0``) is the
+    ``Counter(limit=5)`` sets constants; the others keep their defaults. ``Counter(limit=5, value=2)`` is the model in a
+    state, which only a mapping (``@refines``) returns. A value in the class body (``= 0``) is the
     variable's initial value unless an ``@initial`` method sets another. A subclass may override methods; that is how a
     known-bad design breaks a rule.
     """
@@ -122,7 +123,13 @@ class Model(metaclass=ModelClass):
     _variables: ClassVar[dict[str, type]] = {}
     _defaults: ClassVar[dict[str, Any]] = {}
 
-    def __init__(self, **constants: int) -> None:
+    def __init__(self, **given: Any) -> None:
+        variables = {name: value for name, value in given.items() if name in self._variables}
+        constants = {name: value for name, value in given.items() if name not in variables}
+        if variables:
+            self.__dict__.update(_prototype(type(self), tuple(constants.items())).__dict__)
+            self._take(variables)
+            return
         self._frozen = False
         self._any_size = False
         self._widths = NO_WIDTHS
@@ -131,6 +138,7 @@ class Model(metaclass=ModelClass):
         self._records: dict[type[Record], RecordType] = {}
         self._counts: dict[type[Identifier], int] = {}
         self._parameters: dict[Callable[..., Any], dict[str, Type]] = {}
+        self._images: dict[Any, Any] = {}
         self._classes: dict[str, type] = {}
         self._constants = self._bind(constants)
         known = self.constants()
@@ -138,6 +146,16 @@ class Model(metaclass=ModelClass):
             name: Larger(value) if known[name].bound else value for name, value in self._constants.items()
         }
         self._types = {name: self._declared(name) for name in self._variables}
+
+    def _take(self, variables: Mapping[str, Any]) -> None:
+        """Becomes the model in a state: that of a mapping, which says what every variable is."""
+        missing = [name for name in self._variables if name not in variables]
+        if missing:
+            message = f"{type(self).__name__}(...) is a state, so it needs every variable; {missing[0]} is missing"
+            raise ModelError(message)
+        self._values = {}
+        for name in self._variables:
+            self._assign(name, variables[name])
 
     @classmethod
     def constants(cls) -> dict[str, Constant[Any]]:
@@ -331,6 +349,17 @@ class Model(metaclass=ModelClass):
                     raise
 
 
+@lru_cache(maxsize=64)
+def _prototype(cls: type[Model], constants: tuple[tuple[str, int], ...]) -> Model:
+    """A model of which copies are made: a mapping returns one for each state."""
+    return cls(**dict(constants))
+
+
+def images_of(model: Model) -> dict[Any, Any]:
+    """What is kept of the models that a model refines; its copies share it."""
+    return model._images
+
+
 def bounds_of(model: Model) -> Mapping[str, Bound]:
     """The value of each constant in a type's bound, or the constant itself if it is left open."""
     return model._bounds
@@ -355,7 +384,7 @@ def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
     copy._bounds = {**copy._bounds, **{name: left_open(name) for name in names}}
-    copy._records, copy._counts, copy._parameters, copy._any_size = {}, {}, {}, any_size
+    copy._records, copy._counts, copy._parameters, copy._images, copy._any_size = {}, {}, {}, {}, any_size
     copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
@@ -368,7 +397,7 @@ def sized(model: Model, widths: Widths) -> Model:
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
     copy._widths = widths
-    copy._records, copy._counts, copy._parameters, copy._largest = {}, {}, {}, {}
+    copy._records, copy._counts, copy._parameters, copy._images, copy._largest = {}, {}, {}, {}, {}
     copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
@@ -392,7 +421,7 @@ def defaults_of(model: Model) -> dict[str, Any]:
 _FIELDS = frozenset(
     {
         "_frozen", "_any_size", "_widths", "_largest", "_values", "_records", "_counts", "_parameters", "_constants",
-        "_bounds", "_types", "_classes",
+        "_bounds", "_types", "_classes", "_images",
     }
 )
 _OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}

@@ -16,7 +16,8 @@ from types import CodeType
 from typing import Any
 
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
-from floodmark.language.model import Model, State
+from floodmark.language.members import REFINES, abstract_steps, kind_of
+from floodmark.language.model import Model, State, grows, images_of
 from floodmark.language.source import leading_guards, names_in, source_of
 from floodmark.language.types import Type, growing
 from floodmark.language.universe import universe
@@ -144,8 +145,14 @@ def fire(model: Model, state: State, step: Step) -> State | None:
         return model.snapshot()
 
 
-def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
-    """Whether a property is true in a state, or for a transition property, of the states (old, new)."""
+def holds(model: Model, prop: Callable[..., Any], *states: State) -> bool:
+    """Whether a property is true in a state, or for a transition property, of the states (old, new).
+
+    For a mapping (``@refines``): whether a step is one of the other model, or an initial state one of its own.
+    """
+    if kind_of(prop) == REFINES:
+        images = [image(model, prop, state) for state in states]
+        return begins(images[0]) if len(images) == 1 else bool(takes(images[0], images[1], abstract_steps(prop)))
     with _located(), running(model):
         try:
             found = prop(*(model.at(state) for state in states))
@@ -187,6 +194,115 @@ def may_ask_actions(model: Model) -> bool:
     """Whether a property may ask here if an action is enabled: a property of runs may only where the model has no
     bounds, as the values of an action's parameters may depend on them without a word of it in the source."""
     return not _OF_RUNS or not any(constant.bound for constant in type(model).constants().values())
+
+
+# Refinement.
+
+STUTTER = "stutter"
+"""What a step is called that changes nothing in the other model; no action is called so."""
+
+
+class Abstract:
+    """The model that another one refines, with the constants that a mapping gave it, and what is known of its steps."""
+
+    def __init__(self, model: Model) -> None:
+        if grows(model):
+            message = f"{type(model).__name__} has a container without a capacity, so nothing can be said to refine it"
+            raise ModelError(f"{message}: give it one", *type(model).source_position())
+        self.model = model
+        self._beginnings: set[State] | None = None
+        self._after: dict[State, dict[State, frozenset[str]]] = {}
+
+    def beginnings(self) -> set[State]:
+        if self._beginnings is None:
+            self._beginnings = {state for _, state in initial_states(self.model)}
+        return self._beginnings
+
+    def after(self, state: State) -> dict[State, frozenset[str]]:
+        """The states after one step, each with the actions that lead there. Raises SourceError where an action fails.
+        """
+        known = self._after.get(state)
+        if known is None:
+            found: dict[State, set[str]] = {}
+            for step, then in successors(self.model, state):
+                found.setdefault(then, set()).add(step.action)
+            known = self._after[state] = {then: frozenset(names) for then, names in found.items()}
+        return known
+
+
+@dataclass(frozen=True)
+class Image:
+    """The state of the other model to which a mapping leads."""
+
+    abstract: Abstract
+    state: State
+
+    def __str__(self) -> str:
+        names = self.abstract.model.variable_types
+        return ", ".join(f"{name}={value!r}" for name, value in zip(names, self.state, strict=True))
+
+
+def image(model: Model, mapping: Callable[..., Any], state: State) -> Image:
+    """The state of the other model to which a mapping leads. Raises SourceError where there is none."""
+    with _located(), running(model):
+        try:
+            made = mapping(model.at(state))
+        except Disabled as refused:
+            message = "require guards an action; a mapping returns a state of the other model instead"
+            raise ModelError(message, *user_position(refused.__traceback__)) from None
+    wanted = abstract_class(mapping)
+    if type(made) is not wanted:
+        code = mapping.__code__
+        message = f"{mapping.__name__} has to return a {wanted.__name__}, and this is {made!r}"
+        raise ModelError(message, code.co_filename, code.co_firstlineno)
+    key = (wanted, *made.constant_values.values())
+    known = images_of(model)
+    if key not in known:
+        known[key] = Abstract(wanted(**made.constant_values))
+    return Image(known[key], made.snapshot())
+
+
+def abstract_class(mapping: Callable[..., Any]) -> type[Model]:
+    """The model that a mapping returns, as its annotation says. Raises ModelError where that is none."""
+    source = source_of(mapping)
+    line = source.tree.lineno
+    if source.tree.returns is None:
+        message = f"annotate what {mapping.__name__} returns with the class of the model that is refined"
+        raise ModelError(message, source.file, line)
+    meant = mapping.__annotations__["return"]
+    try:
+        meant = eval(meant, dict(mapping.__globals__)) if isinstance(meant, str) else meant
+    except Exception as error:
+        raise ModelError(f"the annotation {meant} cannot be read: {error}", source.file, line) from None
+    if not isinstance(meant, type) or not issubclass(meant, Model) or meant is Model:
+        message = f"{mapping.__name__} returns {ast.unparse(source.tree.returns)}, which is not a class of models"
+        raise ModelError(message, source.file, line)
+    return meant
+
+
+def begins(first: Image) -> bool:
+    """Whether a mapped state is an initial state of the other model."""
+    return first.state in first.abstract.beginnings()
+
+
+def takes(old: Image, new: Image, steps: int) -> frozenset[str]:
+    """The actions of the other model that lead from one mapped state to another, in up to so many steps.
+
+    ``STUTTER`` alone where these are the same; nothing where no actions do. All steps are looked at, so that an action
+    that fails is an error whatever the others do.
+    """
+    if old.state == new.state:
+        return frozenset({STUTTER})
+    reached = {old.state: frozenset[str]()}
+    found = frozenset[str]()
+    for _ in range(steps):
+        further: dict[State, frozenset[str]] = {}
+        for state, before in reached.items():
+            for then, names in old.abstract.after(state).items():
+                further[then] = further.get(then, frozenset()) | before | names
+        found |= further.get(new.state, frozenset())
+        reached = further
+    return found
 
 
 def within_boundary(model: Model, state: State) -> bool:

@@ -21,11 +21,11 @@ from functools import lru_cache
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
-from floodmark.checkers.codegen.guard_order import GuardOrder, plan
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
+from floodmark.compiler.guard_order import GuardOrder, plan
 from floodmark.compiler.identity_key import MAX_KEYS, Itself
 from floodmark.compiler.ir import Action, Position, Predicate, PremiseSite, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from floodmark.checkers.designs.design_pair import Decision
 from floodmark.checkers.explorer.design_comparison import Compared
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.walking.walk import Walked
@@ -68,7 +68,7 @@ def judged(
 
 def _judgement(model: Model, prop: Property, trace: Sequence[TraceState]) -> PropertyValue:
     entries = trace[-2:] if prop.kind == "transition" else trace[-1:]
-    if prop.kind == "transition" and len(entries) < 2:
+    if prop.kind == "transition" and len(entries) < 2 and not prop.is_refinement:
         return PropertyValue(prop, None)
     try:
         if reference.holds(model, prop.function, *(entry.state for entry in entries)):

@@ -13,7 +13,7 @@ from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.walks import Found, WalkChoice, Walks
 from floodmark.checkers.interface.subject import given
 from floodmark.checkers.project.properties import choose
-from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import plain
 from floodmark.language import reference

@@ -17,12 +17,12 @@ from dataclasses import replace
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
-from floodmark.checkers.codegen.guard_order import GuardOrder, plan
 from floodmark.checkers.codegen.model_module import CodePart, Interface, _function, _ProgramParts, interface_of
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
+from floodmark.compiler.guard_order import GuardOrder, plan
 from floodmark.compiler.ir import Action, Expr, Field
 from floodmark.compiler.program import Program, read_action, read_predicate
 from floodmark.language.bounding import Beyond

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from floodmark.checkers.project.modules import is_copy
 from floodmark.language.bindings import member_place, place, require_own_decorators, require_single_names
 from floodmark.language.errors import SourceError
-from floodmark.language.members import LIVENESS_KINDS, MARKS, PROPERTY_KINDS, kind_of, role_of
+from floodmark.language.members import LIVENESS_KINDS, MARKS, PROPERTY_KINDS, REFINES, kind_of, role_of
 from floodmark.language.model import Model
 from floodmark.language.source import source_of
 
@@ -31,6 +31,7 @@ DEADLOCK = "deadlock"
 class Property:
     """Something that must hold of a model. ``function`` takes the model, or (old, new) for a transition property.
 
+    A refinement is a property of steps as well; its function is the mapping, which takes the model.
     That of a liveness property may take parameters behind the model; it has to hold for each choice of them.
     """
 
@@ -44,6 +45,11 @@ class Property:
     @property
     def place(self) -> str:
         return f"{self.file}:{self.line}"
+
+    @property
+    def is_refinement(self) -> bool:
+        """Whether it says that the steps of the model are steps of another model."""
+        return kind_of(self.function) == REFINES
 
     @property
     def is_liveness(self) -> bool:
@@ -169,6 +175,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 def _property(name: str, kind: Any, function: Callable[..., Any]) -> Property:
     source = source_of(function)
+    kind = "transition" if kind == REFINES else kind
     return Property(name, kind, function, source.file, source.tree.lineno, (function.__doc__ or "").strip())
 
 

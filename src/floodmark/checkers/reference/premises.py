@@ -19,6 +19,7 @@ from floodmark.compiler.premises import Span, span
 from floodmark.compiler.program import read_predicate
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
+from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, State
 from floodmark.language.source import changed, source_of
 from floodmark.language.values import implies
@@ -42,18 +43,38 @@ class Asked:
             return False
 
 
+@dataclass(frozen=True)
+class _Taken(Asked):
+    """A refinement's question whether some step is one by an action of the other model."""
+
+    action: str
+
+    def is_met(self, model: Model, *states: State) -> bool:
+        try:
+            old, new = (reference.image(model, self.function, state) for state in states)
+            return self.action in reference.takes(old, new, abstract_steps(self.function))
+        except SourceError:
+            return False
+
+
 def premises_of(model: Model, prop: Property) -> list[Asked]:
     """The premises of a property; none of one that the compiler does not read."""
     try:
         sites = read_predicate(model, prop.name, prop.function).premises
     except SourceError:
         return []
+    if prop.is_refinement:
+        actions = reference.abstract_class(prop.function).methods("action")
+        return [_Taken(_premise(prop, site), prop.function, name) for site, name in zip(sites, actions, strict=True)]
     return [_asked(prop, site) for site in sites]
 
 
+def _premise(prop: Property, site: PremiseSite) -> Premise:
+    return Premise(prop.name, site.at.file, site.at.line, site.said)
+
+
 def _asked(prop: Property, site: PremiseSite) -> Asked:
-    premise = Premise(prop.name, site.at.file, site.at.line, site.said)
-    return Asked(premise, _Question(prop.function, site.steps, site.part).function())
+    return Asked(_premise(prop, site), _Question(prop.function, site.steps, site.part).function())
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from floodmark.checkers.liveness import check
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.reference.premises import Asked, premises_of
 from floodmark.checkers.resources import CommandMemory
+from floodmark.checkers.search.beginning import wrong_beginnings
 from floodmark.checkers.search_result import (
     Options,
     Progress,
@@ -179,7 +180,9 @@ class _ReferenceSearch:
     def _initial_level(self) -> list[State]:
         level: list[State] = []
         try:
-            for _, state in reference.initial_states(self.model):
+            for step, state in reference.initial_states(self.model):
+                first = TraceState(step, state)
+                self.found.violations += wrong_beginnings(self.model, self.properties, first, self.found.violations)
                 self._arrive(None, state, level)
         except SourceError as error:
             self._violate("error", "", (), error)

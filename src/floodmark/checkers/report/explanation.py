@@ -18,7 +18,6 @@ from typing import Any
 
 import floodmark.language
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -34,18 +33,14 @@ MAX_CHOICES = 4
 _LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
 
 
-def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
-    """Why ``prop`` is false in the last state of ``trace``, or, for a transition property, in its last step."""
-    states = trace[-2:] if prop.kind == "transition" else trace[-1:]
-    models = [subject.at(entry.state) for entry in states]
+def explain_call(prop: Property, models: Sequence[Model]) -> list[str]:
+    """Why the function of a property returns false of these models, as far as its source says."""
     try:
-        with running(subject):
+        with running(models[-1]):
             lines = _why_call(prop.function, models, False, 0)
     except (_Unclear, SourceError):
         return []
-    if len(lines) > MAX_LINES:
-        lines = [*lines[:MAX_LINES], "..."]
-    return [f"why {prop.name} is false:", *_indented(lines)] if lines else []
+    return [*lines[:MAX_LINES], "..."] if len(lines) > MAX_LINES else lines
 
 
 def why(expression: ast.expr, truth: bool, names: dict[str, Any]) -> list[str]:

@@ -15,9 +15,10 @@ from floodmark.checkers.report.python_source import PythonCode
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.errors import SourceError
+from floodmark.language.members import REFINES
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
-from floodmark.language.reference import Step
+from floodmark.language.reference import Step, holds
 from floodmark.language.values import running
 
 _MAX_LINE = 110
@@ -123,6 +124,8 @@ class _Function:
                 yield f"assert {self._property('before', 'model')}"
             else:
                 yield from self._take([step])
+        if len(steps) == 1:  # an initial state that is none of the model that is refined
+            yield f"assert not {self._property('model')}"
 
     def _liveness(self, steps: Sequence[Step | None]) -> Iterator[str]:
         """The steps into the loop and once round it: they lead back to where it began, and the goal is missed there."""
@@ -173,7 +176,10 @@ class _Function:
                 else:
                     prop = self.result.find_property(self.violation.property)
                     assert prop is not None
-                    prop.function(*[self.model] * (2 if prop.kind == "transition" else 1))
+                    if prop.is_refinement:
+                        holds(self.model, prop.function, *[entry.state for entry in self.violation.trace[-2:]])
+                    else:
+                        prop.function(*[self.model] * (2 if prop.kind == "transition" else 1))
         except Exception as error:
             return type(error)
         raise AssertionError(f"{failed} does not fail in CPython")
@@ -182,14 +188,27 @@ class _Function:
         """The call of the broken property on models: a method of the first, or a function from ``invariants/``."""
         prop = self.result.find_property(self.violation.property)
         assert prop is not None
+        if prop.is_refinement:
+            mapping = self._mapping(prop)
+            states = ", ".join("model.snapshot()" if it == "model" else f"{it}.snapshot()" for it in subjects)
+            self.code.use(_OURS, "holds")
+            return f"holds(model, {mapping}, {states})"
         if _is_method(self.model, prop):
             return f"{subjects[0]}.{prop.name}({', '.join(subjects[1:])})"
         name = self.code.use(prop.function.__module__, prop.function.__name__)
         return f"{name}({', '.join(subjects)})"
 
 
+    def _mapping(self, prop: Property) -> str:
+        """The mapping of a refinement, which is a method of the model's class or a function in ``invariants/``."""
+        if _is_method(self.model, prop):
+            return f"{self.code.name(type(self.model))}.{prop.name}"
+        return self.code.use(prop.function.__module__, prop.function.__name__)
+
+
 def _is_method(model: Model, prop: Property) -> bool:
-    return type(model).methods(prop.kind).get(prop.name) is prop.function
+    kind = REFINES if prop.is_refinement else prop.kind
+    return type(model).methods(kind).get(prop.name) is prop.function
 
 
 def _call(function: str, arguments: Sequence[str]) -> list[str]:

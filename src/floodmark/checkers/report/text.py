@@ -12,7 +12,7 @@ import click
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.colour import painted
-from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.report.liveness import (
     around,
     finding_of,

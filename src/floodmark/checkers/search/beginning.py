@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import TraceState, Violation
-from floodmark.language.errors import ModelError, ValueOutOfRange
+from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, holds, initial_states, within_boundary
 
@@ -29,6 +29,7 @@ def beginnings(model: Model, properties: Sequence[Property]) -> Beginning:
     try:
         for step, state in initial_states(model):
             found.states.append((step, state))
+            found.violations += wrong_beginnings(model, properties, TraceState(step, state), found.violations)
             if _is_within(model, properties, TraceState(step, state), found):
                 found.within.append(state)
     except ValueOutOfRange as error:
@@ -37,6 +38,21 @@ def beginnings(model: Model, properties: Sequence[Property]) -> Beginning:
         raise ModelError(
             "the model has no initial state: every @initial method's require is false", *type(model).source_position()
         )
+    return found
+
+
+def wrong_beginnings(
+    model: Model, properties: Sequence[Property], first: TraceState, known: Sequence[Violation] = ()
+) -> list[Violation]:
+    """The refinements of which an initial state is no initial state, but for those that are known to be violated."""
+    found = []
+    for prop in properties:
+        if prop.is_refinement and all(violation.property != prop.name for violation in known):
+            try:
+                if not holds(model, prop.function, first.state):
+                    found.append(Violation("transition", prop.name, (first,)))
+            except SourceError as error:
+                found.append(Violation.of_error(error, prop.name, (first,)))
     return found
 
 

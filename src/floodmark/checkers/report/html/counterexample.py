@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from floodmark.checkers.report import divergence
-from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.legend import legend
 from floodmark.checkers.report.html.markup import Part, code, tag

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.report.json import trace_entries
 from floodmark.checkers.report.trace import trace_lines
 from floodmark.checkers.search_result import Violation

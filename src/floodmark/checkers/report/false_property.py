@@ -1,0 +1,20 @@
+"""Why a property is false in the last state of a trace, or in its last step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.report.explanation import explain_call
+from floodmark.checkers.report.refinement import refinement_lines
+from floodmark.checkers.search_result import TraceState
+from floodmark.language.model import Model
+
+
+def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
+    """Lines that begin with the property's name; none where its source does not tell."""
+    if prop.is_refinement:
+        return refinement_lines(subject, prop, trace)
+    states = trace[-2:] if prop.kind == "transition" else trace[-1:]
+    lines = explain_call(prop, [subject.at(entry.state) for entry in states])
+    return [f"why {prop.name} is false:", *(f"  {line}" for line in lines)] if lines else []

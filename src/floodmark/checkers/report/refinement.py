@@ -1,0 +1,136 @@
+"""Why a step is no step of the model that is refined: both mapped states, and the action that comes nearest."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.report.guard import FalseGuard, guard_against
+from floodmark.checkers.report.source_location import source_location
+from floodmark.checkers.search_result import TraceState
+from floodmark.checkers.value_text import show, show_step
+from floodmark.language import reference
+from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.members import abstract_steps
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Image, Step
+from floodmark.language.source import changed, source_of
+from floodmark.language.values import running
+
+MAX_TRIED = 20_000
+"""Choices of parameters of the abstract actions that are tried for the nearest one."""
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The step of the abstract model whose state is the nearest to the one that was to be reached.
+
+    ``guard`` is what stops it, if it is not enabled; ``differs`` names the variables in which its state is another one.
+    """
+
+    step: Step
+    state: State
+    differs: tuple[str, ...]
+    guard: FalseGuard | None
+
+
+def refinement_lines(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
+    """Why the last step of ``trace`` is no step of the abstract model, or its only state no initial state."""
+    try:
+        images = [reference.image(subject, prop.function, entry.state) for entry in trace[-2:]]
+    except SourceError:
+        return []
+    model = images[-1].abstract.model
+    name, names = type(model).__name__, list(model.variable_types)
+    if len(images) == 1:
+        return [
+            f"why {prop.name} is false: the run begins where no {name} begins",
+            *(f"  {line}" for line in _values(names, [images[0].state])),
+        ]
+    steps = abstract_steps(prop.function)
+    many = f"up to {steps} steps" if steps > 1 else "a step"
+    lines = [
+        f"why {prop.name} is false: the last step changes the {name}, but is not {many} of it",
+        *(f"  {line}" for line in _values(names, [image.state for image in images])),
+    ]
+    found = nearest(images[0], images[1])
+    return lines if found is None else [*lines, *(f"  {line}" for line in _nearest_lines(found, names, images[1]))]
+
+
+def _values(names: Sequence[str], states: Sequence[State]) -> Iterator[str]:
+    """The values of the variables, or the value before and after a step where it changes."""
+    for index, name in enumerate(names):
+        values = [show(state[index]) for state in states]
+        yield f"{name}: {values[0]}" if len(set(values)) == 1 else f"{name}: {values[0]} -> {values[1]}"
+
+
+def _nearest_lines(found: Nearest, names: Sequence[str], wanted: Image) -> Iterator[str]:
+    would = "leads" if found.guard is None else "would lead"
+    if found.differs:
+        values = ", ".join(f"{name}={show(found.state[names.index(name)])}" for name in found.differs)
+        yield f"nearest: {show_step(found.step)} {would} to {values}"
+    else:
+        yield f"nearest: {show_step(found.step)} {would} there"
+    if found.guard is not None:
+        at = "" if found.guard.file is None else f" ({source_location(found.guard.file, found.guard.line)})"
+        yield f"  it is not enabled: {found.guard.text}{at}"
+
+
+def nearest(old: Image, new: Image) -> Nearest | None:
+    """The nearest step from one abstract state to another; of those that are as near, an enabled one."""
+    found: list[Nearest] = []
+    names = list(old.abstract.model.variable_types)
+    for step in _steps(old):
+        guard = None
+        try:
+            state = reference.fire(old.abstract.model, old.state, step)
+            if state is None:
+                guard = guard_against(old.abstract.model, old.state, step)
+                state = _unguarded(old.abstract.model, old.state, step)
+        except SourceError:
+            continue
+        if state is None or state == old.state:
+            continue
+        differs = tuple(name for name, one, other in zip(names, state, new.state, strict=True) if one != other)
+        found.append(Nearest(step, state, differs, guard))
+    return min(found, key=lambda it: (len(it.differs), it.guard is not None), default=None)
+
+
+def _steps(old: Image) -> Iterator[Step]:
+    model, left = old.abstract.model, MAX_TRIED
+    for name, method in type(model).methods("action").items():
+        kinds = reference.parameter_types(model, method)
+        if reference.count_choices(kinds) > left:  # too many: those that the guards draw from the state
+            yield from reference.choices(model, old.state, name)
+            continue
+        left -= reference.count_choices(kinds)
+        for arguments in reference.every_choice(model, kinds):
+            yield Step(name, arguments)
+
+
+def _unguarded(model: Model, state: State, step: Step) -> State | None:
+    """The state after an action whose leading guards are left out; None where it still is not enabled."""
+    method = _without_guards(type(model).methods("action")[step.action])
+    model.load(state)
+    with running(model):
+        try:
+            method(model, **step.arguments)
+            return model.snapshot()
+        except (Disabled, ArithmeticError, LookupError, AssertionError, TypeError):
+            return None
+
+
+def _without_guards(method: Callable[..., Any]) -> Callable[..., Any]:
+    body = [copy.copy(statement) for statement in source_of(method).body if not _is_guard(statement)]
+    return changed(method, body or [ast.Pass()], {})
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="require"))):
+            return True
+    return False

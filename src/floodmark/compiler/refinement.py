@@ -1,0 +1,467 @@
+"""A step of a model as a step of the model that it refines, as an expression over the states before and after.
+
+The abstract state is a record with a field for each variable of the abstract model. A mapping (``@refines``) is read
+like any function, as an expression of that record. An action of the abstract model is read like any action, and its
+graph is then rewritten: where it reads a variable it reads a field of a local record, where it assigns one it assigns
+the record. So a back end has nothing to know of refinement: it sees a property of steps.
+
+The mapped states are not computed where no variable that the mapping reads has changed: the step is a stutter then.
+Otherwise every action is asked, also after one that leads there, as CPython does (``reference.takes``): so an action
+that fails is an error in any case, and an action of the abstract model that no step takes is found (a premise of the
+property that is never met).
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+from floodmark.compiler.calls import Calls
+from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
+from floodmark.compiler.guard_order import plan
+from floodmark.compiler.ir import (
+    BOOL,
+    Action,
+    And,
+    Applied,
+    Arithmetic,
+    Assert,
+    Choose,
+    Compare,
+    Const,
+    Convert,
+    Do,
+    Equal,
+    Expr,
+    Field,
+    FieldStep,
+    For,
+    Generator,
+    If,
+    Inline,
+    ItemStep,
+    Local,
+    MapGet,
+    Or,
+    Position,
+    Predicate,
+    PremiseSite,
+    Range,
+    RecordOf,
+    Reduce,
+    Require,
+    Return,
+    SeqGet,
+    SetLocal,
+    SetVariable,
+    Size,
+    Statement,
+    StateVar,
+    Stmt,
+    Universe,
+    Which,
+    Witness,
+    called_bodies,
+    flat,
+    walk,
+)
+from floodmark.language.errors import ModelError
+from floodmark.language.members import abstract_steps
+from floodmark.language.model import Model, grows
+from floodmark.language.reference import abstract_class
+from floodmark.language.source import Source, source_of
+from floodmark.language.types import IntType, MapType, RecordType, SeqType
+
+T = TypeVar("T")
+ReadAction = Callable[[Model, str, Callable[..., Any]], Action]
+
+
+def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_action: ReadAction) -> Predicate:
+    """Reads a mapping as a property of steps. Raises ModelError, with file and line, for what cannot be read."""
+    source = source_of(mapping)
+    at = Position(source.file, source.tree.lineno)
+    compiler = _Mapping(model, abstract_class(mapping))
+    before, after = (compiler.image(source, which) for which in ("old", "new"))
+    abstract = compiler.abstract(at)
+    steps = _Steps(compiler, abstract, read_action, at)
+    return Predicate(name, "transition", steps.judged(before, after, abstract_steps(mapping)), at, steps.premises)
+
+
+class _Mapping(Calls):
+    """Reads a mapping, in which a call of the abstract model's class is a record of its variables."""
+
+    def __init__(self, model: Model, cls: type[Model]) -> None:
+        super().__init__(model)
+        self.guarded = False
+        self._cls = cls
+        self._made: Model | None = None
+
+    def image(self, source: Source, which: Which) -> Inline:
+        """The abstract state to which the mapping leads, in the state before or after a step."""
+        at = Position(source.file, source.tree.lineno)
+        if len(source.parameters) != 1 or source.tree.args.defaults:
+            message = f"{source.tree.name} is decorated as refines, so it takes the model alone"
+            raise ModelError(message, at.file, at.line)
+        must_not_assign(source, source.parameters, "the model")
+        types = LocalTypes()
+        while True:
+            frame = Frame(source, local_types=types)
+            frame.bindings[source.parameters[0]] = ModelRef(which, writable=False)
+            types.changed = False
+            body, goes_on = self.block(frame, source.body)
+            if not types.changed:
+                break
+        if goes_on or frame.result is None or frame.result.type != self.record(at):
+            message = f"{source.tree.name} has to return a {self._cls.__name__} on every path"
+            raise ModelError(message, at.file, at.line)
+        return Inline(frame.result.type, at, body, frame.result)
+
+    def abstract(self, at: Position) -> Model:
+        """The abstract model with the constants that the mapping gives it."""
+        if self._made is None:
+            raise ModelError(f"the mapping has to return a {self._cls.__name__}(...)", at.file, at.line)
+        return self._made
+
+    def record(self, at: Position) -> RecordType:
+        """The type of the abstract state."""
+        return RecordType(cast(Any, self._cls), tuple(self.abstract(at).variable_types.items()))
+
+    def mapped(self, frame: Frame, node: ast.Call, cls: type[Model]) -> Expr:
+        at = frame.at(node)
+        if cls is not self._cls:
+            raise frame.refuse(node, f"{cls.__name__} is a model, but the mapping returns a {self._cls.__name__}")
+        if node.args or any(keyword.arg is None for keyword in node.keywords):
+            raise frame.refuse(node, f"name the constants and variables of {cls.__name__}: {cls.__name__}(x=...)")
+        given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
+        if len(given) != len(node.keywords):
+            raise frame.refuse(node, f"{cls.__name__} is given a name twice")
+        constants: dict[str, int] = {}
+        for name in cls.constants().keys() & given.keys():
+            value = given.pop(name)
+            if not isinstance(value, Const):
+                message = f"{name} is a constant of {cls.__name__}, so its value has to be known before the model runs"
+                raise frame.refuse(node, message)
+            constants[name] = value.value
+        made = cls(**constants)
+        if grows(made):
+            message = f"{cls.__name__} has a container without a capacity, so nothing can be said to refine it"
+            raise frame.refuse(node, f"{message}: give it one")
+        if self._made is not None and self._made.constant_values != made.constant_values:
+            raise frame.refuse(node, f"the mapping gives {cls.__name__} other constants elsewhere; give it the same")
+        self._made = self._made or made
+        kinds = made.variable_types
+        for name in given:
+            if name not in kinds:
+                raise frame.refuse(node, f"{cls.__name__} has no constant and no variable {name!r}")
+        for name in kinds:
+            if name not in given:
+                message = f"{cls.__name__}(...) is a state, so it needs every variable; {name} is missing"
+                raise frame.refuse(node, message)
+
+        def record(values: dict[str, Expr]) -> Expr:
+            fields = {name: self.convert(values[name], kind, f"{cls.__name__}.{name}") for name, kind in kinds.items()}
+            return RecordOf(self.record(at), at, fields)
+
+        return self.evaluated(at, given, record)
+
+
+class _Steps:
+    """The steps of the abstract model as conditions over records."""
+
+    def __init__(self, compiler: _Mapping, abstract: Model, read_action: ReadAction, at: Position) -> None:
+        self.compiler = compiler
+        self.kind = compiler.record(at)
+        self.at = at
+        self.actions = [read_action(abstract, name, it) for name, it in type(abstract).methods("action").items()]
+        name = type(abstract).__name__
+        self.premises = [PremiseSite(it.at, f"no step is the action {it.name} of {name}", (), 0) for it in self.actions]
+
+    def judged(self, before: Inline, after: Inline, steps: int) -> Expr:
+        """Whether a step leaves the mapped state as it is or is one of the abstract model, in so many steps at most."""
+        at = self.at
+        old, new, result = self._state("before"), self._state("after"), self.compiler.fresh(BOOL, "is_step", at)
+        body: list[Stmt] = [
+            SetLocal(at, old, before),
+            SetLocal(at, new, after),
+            If(at, Equal(BOOL, at, old, new), [Return(at, Const(BOOL, at, True), result)], []),
+        ]
+        taken: list[list[Expr]] = [[] for _ in self.actions]
+        for length in range(1, steps + 1):
+            for sequence in itertools.product(range(len(self.actions)), repeat=length):
+                leads = self.compiler.fresh(BOOL, "leads", at)
+                body.append(SetLocal(at, leads, self._leads(old, [self.actions[place] for place in sequence], new)))
+                for place in set(sequence):
+                    taken[place].append(leads)
+        found: Expr = _any_of(at, [each for some in taken for each in some])
+        for place, some in reversed(list(enumerate(taken))):
+            found = Witness(BOOL, at, place, found, _any_of(at, some))
+        body.append(Return(at, found, result))
+        return _any_of(at, [self._unread_changes(before), Inline(BOOL, at, body, result)])
+
+    def _unread_changes(self, image: Inline) -> Expr:
+        """Whether all variables that the mapping reads are as before."""
+        read = {part.name: part for part in walk(image) if isinstance(part, StateVar)}
+        same: list[Expr] = [
+            Equal(BOOL, self.at, *(StateVar(it.type, self.at, name, which) for which in ("old", "new")))
+            for name, it in read.items()
+        ]
+        return And(BOOL, self.at, same) if len(same) > 1 else same[0] if same else Const(BOOL, self.at, True)
+
+    def _leads(self, state: Local, sequence: Sequence[Action], goal: Local) -> Expr:
+        """Whether actions, one after the other, lead from a state to another. Every choice of parameters is tried."""
+        if not sequence:
+            return Equal(BOOL, self.at, state, goal)
+        action, *later = sequence
+        at = action.at
+        order = plan(action)
+        new = self._state("state")
+        rewriter = _Rewriter(self, state)
+        first = [rewriter.expression(guard) for guard in order.first]
+        loops = [
+            Generator(
+                rewriter.local(choice.parameter),
+                choice.domain if isinstance(choice.domain, Universe) else rewriter.domain(choice.domain),
+                [rewriter.expression(guard) for guard in choice.guards],
+            )
+            for choice in order.choices
+        ]
+        went, leads = self.compiler.fresh(BOOL, "went", at), self.compiler.fresh(BOOL, "leads", at)
+        rewriter = rewriter.assigning(new)
+        body: list[Stmt] = [
+            SetLocal(at, new, state),
+            SetLocal(at, went, Const(BOOL, at, True)),
+            *_Abandonable(went, leads).block(rewriter.block(action.body)),
+            Return(at, self._leads(new, later, goal), leads),
+        ]
+        taken: Expr = Inline(BOOL, at, body, leads)
+        if loops:
+            # Not "any": no choice is left out, so one that fails is an error whatever the others do.
+            no, yes = (Const(IntType(0, 1), at, number) for number in (0, 1))
+            some = Reduce(IntType(0, 1), at, "max", loops, Choose(IntType(0, 1), at, taken, yes, no), default=no)
+            taken = Compare(BOOL, at, ">", some, no)
+        return And(BOOL, at, [*first, taken]) if first else taken
+
+    def _state(self, name: str) -> Local:
+        return self.compiler.fresh(self.kind, name, self.at)
+
+
+def _any_of(at: Position, operands: list[Expr]) -> Expr:
+    if not operands:
+        return Const(BOOL, at, False)
+    return Or(BOOL, at, operands) if len(operands) > 1 else operands[0]
+
+
+class _Rewriter:
+    """Copies an action of the abstract model into the property: its state is a record in a local variable.
+
+    Its local variables get slots of the property. What is shared in the graph stays shared.
+    """
+
+    def __init__(self, steps: _Steps, state: Local, slots: dict[int, int] | None = None) -> None:
+        self._steps = steps
+        self._record = state
+        self._slots = {} if slots is None else slots
+        self._made: dict[int, Expr] = {}
+
+    def assigning(self, state: Local) -> _Rewriter:
+        """A rewriter for the same action whose state is in another variable, for what may assign it."""
+        return _Rewriter(self._steps, state, self._slots)
+
+    def local(self, node: Local) -> Local:
+        if node.slot not in self._slots:
+            self._slots[node.slot] = self._steps.compiler.fresh(node.type, node.name, node.at).slot
+        return Local(node.type, node.at, self._slots[node.slot], node.name)
+
+    def expression(self, node: Expr) -> Expr:
+        known = self._made.get(id(node))
+        if known is None:
+            known = self._made[id(node)] = self._rewritten(node)
+        return known
+
+    def _rewritten(self, node: Expr) -> Expr:
+        match node:
+            case Local():
+                return self.local(node)
+            case StateVar():
+                return Field(node.type, node.at, self._record, node.name)
+            case Applied():
+                message = f"{node.function.name} is too large with all that it calls for a model that another refines"
+                raise ModelError(message, node.at.file, node.at.line)
+        return self._copied(node)
+
+    def domain(self, node: Any) -> Any:
+        return self._part(node)
+
+    def _copied(self, node: T) -> T:
+        """A node with its parts rewritten."""
+        parts = {it.name: self._part(getattr(node, it.name)) for it in dataclasses.fields(cast(Any, node))}
+        made: T = dataclasses.replace(cast(Any, node), **parts)
+        return made
+
+    def _part(self, value: Any) -> Any:
+        match value:
+            case Expr():
+                return self.expression(value)
+            case SetVariable():
+                raise AssertionError("an assignment is rewritten with its block")
+            case [Statement(), *_]:
+                return self.block(value)
+            case list():
+                return [self._part(item) for item in value]
+            case dict():
+                return {name: self._part(item) for name, item in value.items()}
+            case Generator() | Range() | Statement() | ItemStep():
+                return self._copied(value)
+        return value
+
+    def block(self, body: list[Stmt]) -> list[Stmt]:
+        found: list[Stmt] = []
+        for statement in body:
+            if isinstance(statement, SetVariable):
+                found += self._assigned(statement)
+            else:
+                found.append(self._copied(statement))
+        return found
+
+    def _assigned(self, node: SetVariable) -> list[Stmt]:
+        """The assignment of the whole record; what the path needs is evaluated once, after the value."""
+        at, kind = node.at, self._steps.kind
+        fresh = self._steps.compiler.fresh
+        value = fresh(node.value.type, "value", at)
+        before: list[Stmt] = [SetLocal(at, value, self.expression(node.value))]
+        current = Field(kind.field(node.variable), at, self._record, node.variable)
+        changed = self._updated(current, node.path, value, before, at)
+        fields: dict[str, Expr] = {name: Field(of, at, self._record, name) for name, of in kind.fields}
+        return [*before, SetLocal(at, self._record, RecordOf(kind, at, {**fields, node.variable: changed}))]
+
+    def _updated(
+        self, current: Expr, path: Sequence[FieldStep | ItemStep], value: Expr, before: list[Stmt], at: Position
+    ) -> Expr:
+        """A value in which what is at the end of a path is another one."""
+        if not path:
+            return value
+        fresh = self._steps.compiler.fresh
+        step, rest = path[0], path[1:]
+        match step:
+            case FieldStep(record=record, name=name):
+                fields: dict[str, Expr] = {field: Field(of, at, current, field) for field, of in record.fields}
+                fields[name] = self._updated(fields[name], rest, value, before, at)
+                return RecordOf(record, at, fields)
+            case ItemStep(container=MapType() as container, key=key):
+                held = fresh(key.type, "key", at)
+                before.append(SetLocal(at, held, self.expression(key)))
+                inner = fresh(container.value, "item", at)
+                before.append(SetLocal(at, inner, MapGet(container.value, at, current, held)))
+                changed = fresh(container.value, "item", at)
+                made = self._updated(inner, rest, value, before, at)
+                before.append(SetLocal(at, changed, made))
+                each = fresh(container.key, "each", at)
+                kept = MapGet(container.value, at, current, each)
+                body = Choose(container.value, at, Equal(BOOL, at, each, held), changed, kept)
+                return Reduce(container, at, "map", [Generator(each, Universe(container.key), [])], body, each)
+            case ItemStep(container=SeqType() as container, key=key):
+                index = self._index(current, container, key, before, at)
+                inner = fresh(container.element, "item", at)
+                before.append(SetLocal(at, inner, SeqGet(container.element, at, current, index)))
+                changed = fresh(container.element, "item", at)
+                made = self._updated(inner, rest, value, before, at)
+                before.append(SetLocal(at, changed, made))
+                each = fresh(IntType(0, max(container.capacity - 1, 0)), "each", at)
+                other = SeqGet(container.element, at, current, each)
+                body = Choose(container.element, at, Equal(BOOL, at, *_alike(each, index, at)), changed, other)
+                length = Size(IntType(0, container.capacity), at, current)
+                domain = Range(Const(IntType(0, 0), at, 0), length, 1)
+                return Reduce(container, at, "seq", [Generator(each, domain, [])], body)
+        raise AssertionError(step)
+
+    def _index(self, current: Expr, container: SeqType, key: Expr, before: list[Stmt], at: Position) -> Local:
+        """The place in a sequence that an index means, counted from its end if it is negative."""
+        fresh = self._steps.compiler.fresh
+        assert isinstance(key.type, IntType)
+        given = fresh(key.type, "index", at)
+        before.append(SetLocal(at, given, self.expression(key)))
+        low, high = min(key.type.low, 0), max(key.type.high, 0) + container.capacity
+        kind = IntType(low, high)
+        length = Size(IntType(0, container.capacity), at, current)
+        negative = Compare(BOOL, at, "<", given, Const(IntType(0, 0), at, 0))
+        counted = Arithmetic(kind, at, "+", given, length)
+        place = fresh(kind, "place", at)
+        before.append(SetLocal(at, place, Choose(kind, at, negative, counted, _widened(given, kind, at))))
+        return place
+
+
+def _widened(value: Expr, kind: IntType, at: Position) -> Expr:
+    return value if value.type == kind else Convert(kind, at, value)
+
+
+def _alike(one: Expr, other: Expr, at: Position) -> tuple[Expr, Expr]:
+    assert isinstance(one.type, IntType) and isinstance(other.type, IntType)
+    kind = IntType(min(one.type.low, other.type.low), max(one.type.high, other.type.high))
+    return _widened(one, kind, at), _widened(other, kind, at)
+
+
+class _Abandonable:
+    """Statements of an action in which a ``require`` that is false ends the call of which ``leads`` is the result.
+
+    Within a helper that is called for its effects it ends the helper, and ``went`` says to the caller that it did.
+    """
+
+    def __init__(self, went: Local, leads: Local) -> None:
+        self._went = went
+        self._leads = leads
+
+    def block(self, body: list[Stmt], inside: bool = False) -> list[Stmt]:
+        found: list[Stmt] = []
+        for statement in body:
+            self._must_not_require(statement)
+            at = statement.at
+            match statement:
+                case Require(condition=condition):
+                    found.append(If(at, condition, [], self._abandon(at, inside)))
+                case If(condition=condition, then=then, otherwise=otherwise):
+                    found.append(If(at, condition, self.block(then, inside), self.block(otherwise, inside)))
+                case For(variable=variable, domain=domain, body=inner):
+                    found.append(For(at, variable, domain, self.block(inner, inside)))
+                case Do(call=Inline(body=inner) as call) if _requires(inner):
+                    found.append(Do(at, Inline(call.type, call.at, self.block(inner, True), call.result)))
+                    found.append(If(at, self._went, [], self._abandon(at, inside)))
+                case _:
+                    found.append(statement)
+        return found
+
+    def _abandon(self, at: Position, inside: bool) -> list[Stmt]:
+        false = Const(BOOL, at, False)
+        left = Return(at, None, None) if inside else Return(at, false, self._leads)
+        return [SetLocal(at, self._went, false), left]
+
+    def _must_not_require(self, statement: Stmt) -> None:
+        """Refuses a helper that requires something and returns a value."""
+        for value in _values_of(statement):
+            for body in called_bodies(value):
+                if _requires(body):
+                    message = "a helper of a model that another refines must not require something and return a value"
+                    raise ModelError(f"{message}; require it in the action", statement.at.file, statement.at.line)
+
+
+def _requires(body: list[Stmt]) -> bool:
+    return any(
+        isinstance(it, Require) or (isinstance(it, Do) and isinstance(it.call, Inline) and _requires(it.call.body))
+        for it in flat(body)
+    )
+
+
+def _values_of(statement: Stmt) -> list[Expr]:
+    """The expressions of a statement itself, without those of the statements inside it."""
+    match statement:
+        case SetLocal(value=value):
+            return [value]
+        case If(condition=condition) | Require(condition=condition) | Assert(condition=condition):
+            return [condition]
+        case For(domain=Expr() as domain):
+            return [domain]
+        case Return(value=Expr() as value):
+            return [value]
+    return []
