@@ -191,6 +191,9 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
 
     try:
         for _, state in initial_states(model):
+            for prop in properties:
+                if prop.is_refinement and not holds(model, prop.function, state):
+                    breaks("transition", prop.name, 1)
             arrive(state, frontier)
     except SourceError:
         return Outcome("error", 0), seen

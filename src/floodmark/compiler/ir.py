@@ -472,10 +472,15 @@ class Reduce(Expr):
 
 @dataclass(slots=True, eq=False)
 class Inline(Expr):
-    """A call: statements that leave the result in a variable. A call made only for its effects has no result."""
+    """A call: statements that leave the result in a variable. A call made only for its effects has no result.
+
+    With ``remembered``, the result is a truth value that depends on nothing but these variables, and once it is true
+    there is no need to evaluate it again for the same values: it has no other effect than to meet premises.
+    """
 
     body: list[Stmt]
     result: Local | None
+    remembered: list[Local] = field(default_factory=list)
 
     def accept(self, visitor: Visitor[T]) -> T:
         return visitor.visit_inline(self)

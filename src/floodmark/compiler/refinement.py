@@ -8,7 +8,8 @@ the record. So a back end has nothing to know of refinement: it sees a property 
 The mapped states are not computed where no variable that the mapping reads has changed: the step is a stutter then.
 Otherwise every action is asked, also after one that leads there, as CPython does (``reference.takes``): so an action
 that fails is an error in any case, and an action of the abstract model that no step takes is found (a premise of the
-property that is never met).
+property that is never met). Compiled code remembers the latest pairs of mapped states for which some action was found:
+a model has few of them.
 """
 
 from __future__ import annotations
@@ -183,11 +184,7 @@ class _Steps:
         """Whether a step leaves the mapped state as it is or is one of the abstract model, in so many steps at most."""
         at = self.at
         old, new, result = self._state("before"), self._state("after"), self.compiler.fresh(BOOL, "is_step", at)
-        body: list[Stmt] = [
-            SetLocal(at, old, before),
-            SetLocal(at, new, after),
-            If(at, Equal(BOOL, at, old, new), [Return(at, Const(BOOL, at, True), result)], []),
-        ]
+        body: list[Stmt] = []
         taken: list[list[Expr]] = [[] for _ in self.actions]
         for length in range(1, steps + 1):
             for sequence in itertools.product(range(len(self.actions)), repeat=length):
@@ -198,8 +195,14 @@ class _Steps:
         found: Expr = _any_of(at, [each for some in taken for each in some])
         for place, some in reversed(list(enumerate(taken))):
             found = Witness(BOOL, at, place, found, _any_of(at, some))
-        body.append(Return(at, found, result))
-        return _any_of(at, [self._unread_changes(before), Inline(BOOL, at, body, result)])
+        leads_there = self.compiler.fresh(BOOL, "leads_there", at)
+        asked = Inline(BOOL, at, [*body, Return(at, found, leads_there)], leads_there, [old, new])
+        mapped: list[Stmt] = [
+            SetLocal(at, old, before),
+            SetLocal(at, new, after),
+            Return(at, _any_of(at, [Equal(BOOL, at, old, new), asked]), result),
+        ]
+        return _any_of(at, [self._unread_changes(before), Inline(BOOL, at, mapped, result)])
 
     def _unread_changes(self, image: Inline) -> Expr:
         """Whether all variables that the mapping reads are as before."""

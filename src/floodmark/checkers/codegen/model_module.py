@@ -22,7 +22,7 @@ from functools import lru_cache
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
-from floodmark.checkers.codegen.statements import Statements
+from floodmark.checkers.codegen.statements import Statements, memory_of
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.guard_order import GuardOrder, plan
@@ -57,11 +57,17 @@ class Interface:
     transition_predicates: tuple[str, ...]
     premises: tuple[tuple[str, PremiseSite], ...]
     most_successors: int
+    memory_words: int = 0
+    """The words behind the counters in which code remembers what it has evaluated."""
     unbounded: tuple[Position, ...] = ()
     """Where integers may outgrow a register because their bounds are unknown: a failure that CPython does not have."""
 
     @property
     def context_words(self) -> int:
+        return self.first_memory + self.memory_words
+
+    @property
+    def first_memory(self) -> int:
         return COUNTERS + len(self.actions) + len(self.premises)
 
     @property
@@ -106,6 +112,7 @@ def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
         tuple(p.name for p in transitions),
         premises,
         sum(_most_bindings(p) for p in plans),
+        sum(memory_of(p) for p in [*states, *transitions]),
         _unbounded(program),
     )
 
@@ -174,12 +181,13 @@ class _ProgramParts:
 
     def all(self, plans: Sequence[GuardOrder], symmetry_proof: SymmetryProof | None) -> list[CodePart]:
         found = []
-        place = self.interface.first_premise
+        place, memory = self.interface.first_premise, self.interface.first_memory
         predicates = [*self.states, *self.transitions, *self.program.boundaries]
         symbols = [*self.of_states, *self.of_transitions, *self.of_boundaries]
         for predicate, symbol in zip(predicates, symbols, strict=True):
-            found.append(self._predicate(predicate, symbol, place))
+            found.append(self._predicate(predicate, symbol, place, memory))
             place += len(predicate.premises)
+            memory += memory_of(predicate)
         found += [self._check(), self._within(), self._judge()]
         if self.program.boundaries:
             found.append(self._outside())
@@ -206,13 +214,13 @@ class _ProgramParts:
     def _pointers(self, code: Statements, base: Value) -> list[Value]:
         return [code.builder.gep(base, [const(index)]) for index in range(self.words)]
 
-    def _predicate(self, predicate: Predicate, symbol: str, first_premise: int) -> CodePart:
+    def _predicate(self, predicate: Predicate, symbol: str, first_premise: int, first_memory: int) -> CodePart:
         """One predicate as a function: (state*, context*) or (old*, new*, context*) -> bool."""
         transition = predicate.kind == "transition"
 
         def emit(module: ir.Module) -> None:
             function = _function(module, symbol, I1, 3 if transition else 2)
-            code = Statements(function, self.interface.layout, function.args[-1], first_premise)
+            code = Statements(function, self.interface.layout, function.args[-1], first_premise, first_memory)
             leave = code.routine.block("gave.up")
             code.routine.failed = _failure(code, leave)
             ir.IRBuilder(leave).ret(const(int(predicate.kind != "boundary"), I1))
@@ -222,7 +230,8 @@ class _ProgramParts:
             code.builder.ret(code.expressions.emit(predicate.value))
             code.routine.finish()
 
-        return self._part(symbol, (predicate, first_premise if predicate.premises else 0), emit)
+        places = (first_premise if predicate.premises else 0, *([first_memory] if memory_of(predicate) else []))
+        return self._part(symbol, (predicate, *places), emit)
 
     def _check(self) -> CodePart:
         """``check``: bit i of the result is the truth of state predicate i."""

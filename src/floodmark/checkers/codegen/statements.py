@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 from floodmark.checkers.codegen import elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, held, put, register, resize
+from floodmark.checkers.codegen.bits import I1, I64, Value, code_of, const, cut, held, put, register, resize
 from floodmark.checkers.codegen.expressions import Expressions, field_place
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.state_words import StateWords
@@ -21,12 +21,14 @@ from floodmark.compiler.ir import (
     If,
     Inline,
     ItemStep,
+    Predicate,
     Require,
     Return,
     SetLocal,
     SetVariable,
     SharedFunction,
     Stmt,
+    walk,
 )
 from floodmark.compiler.layout import Layout
 from floodmark.language.types import MapType, SeqType, Type
@@ -35,20 +37,37 @@ _DONE, _FAILED, _ABANDONED = range(3)
 """How a function ended: at its end, by a failure of the model, or by a ``require`` that is false."""
 
 
+_REMEMBERED = 256
+_MULTIPLIER = 0x9E3779B97F4A7C15
+
+
+def memory_of(predicate: Predicate) -> int:
+    """The words in which the code of a predicate remembers what it has evaluated."""
+    calls = [part.remembered for part in walk(predicate.value) if isinstance(part, Inline) and part.remembered]
+    return sum(_REMEMBERED * (sum(_words(local.type) for local in locals_) + 1) for locals_ in calls)
+
+
+def _words(kind: Type) -> int:
+    return max(1, -(-kind.bits // 64))
+
+
 class Statements:
     """Runs statements in a routine of its own.
 
-    ``context`` is the array in which ``first_premise`` is the place of the first premise. ``abandoned`` is where a
-    ``require`` that is false leads.
+    ``context`` is the array in which ``first_premise`` is the place of the first premise and ``next_memory`` that of
+    what the next expression remembers. ``abandoned`` is where a ``require`` that is false leads.
     """
 
-    def __init__(self, function: ir.Function, layout: Layout, context: Value, first_premise: int) -> None:
+    def __init__(
+        self, function: ir.Function, layout: Layout, context: Value, first_premise: int, first_memory: int = 0
+    ) -> None:
         self.routine = Routine(function)
         self.builder = self.routine.builder
         self.states = StateWords(self.builder, layout)
         self.expressions = Expressions(self.routine, self.states, self)
         self.context = context
         self.first_premise = first_premise
+        self.next_memory = first_memory
         self.abandoned: ir.Block | None = None
         self.symbol = function.name
         self.functions: dict[int, ir.Function] = {}
@@ -129,9 +148,49 @@ class Statements:
         self.builder.position_at_end(after)
 
     def inline(self, node: Inline) -> Value:
+        if node.remembered:
+            return self._remembering(node)
         self.run(node.body)
         assert node.result is not None
         return self.builder.load(self.routine.variable(node.result))
+
+    def _remembering(self, node: Inline) -> Value:
+        """The result of a call, which is true without another evaluation for the variables of an earlier call.
+
+        The memory has places for ``_REMEMBERED`` calls, each for the words of the variables' codes and one that says
+        whether there is such a call. A later call takes the place of an earlier one with the same hash.
+        """
+        assert node.result is not None
+        builder, kinds = self.builder, [local.type for local in node.remembered]
+        words: list[Value] = []
+        for local, kind in zip(node.remembered, kinds, strict=True):
+            code = code_of(builder, kind, builder.load(self.routine.variable(local)))
+            words += [cut(builder, code, 64 * index, 64) for index in range(_words(kind))]
+        mixed: Value = const(0)
+        for word in words:
+            mixed = builder.mul(builder.xor(mixed, word), const(_MULTIPLIER))
+            mixed = builder.xor(mixed, builder.lshr(mixed, const(32)))
+        slot = builder.and_(mixed, const(_REMEMBERED - 1))
+        size = len(words) + 1
+        first = builder.add(builder.mul(slot, const(size)), const(self.next_memory))
+        self.next_memory += _REMEMBERED * size
+        places = [builder.gep(self.context, [builder.add(first, const(index))]) for index in range(size)]
+        known = builder.icmp_unsigned("!=", builder.load(places[-1]), const(0))
+        for word, place in zip(words, places, strict=False):
+            known = builder.and_(known, builder.icmp_unsigned("==", builder.load(place), word))
+        again, remember, done = (self.routine.block(name) for name in ("evaluate", "remember", "known"))
+        found = self.routine.variable(node.result)
+        builder.store(const(1, I1), found)
+        builder.cbranch(known, done, again)
+        builder.position_at_end(again)
+        self.run(node.body)
+        builder.cbranch(builder.load(found), remember, done)
+        builder.position_at_end(remember)
+        for word, place in zip([*words, const(1)], places, strict=True):
+            builder.store(word, place)
+        builder.branch(done)
+        builder.position_at_end(done)
+        return builder.load(found)
 
     # Functions that calls share.
 

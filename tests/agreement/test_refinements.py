@@ -1,0 +1,70 @@
+"""Every engine says of a refinement what the graphs of the two models say."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import tests.support.engines as engines
+from floodmark.checkers.native import search as native_engine
+from floodmark.checkers.search_result import Options, SearchResult
+from floodmark.language.errors import SourceError
+from floodmark.language.members import abstract_steps
+from floodmark.language.model import Model
+from tests.support.engines import ENGINES, TooMany, imported, outcome, plain_search, properties_of
+from tests.support.refinements import Fails, drawn_pair, oracle
+
+QUICK = range(40)
+
+
+def _never_taken(found: SearchResult) -> set[str]:
+    return {premise.said.split()[-3] for premise in found.vacuous}
+
+
+def _compared(seed: int, directory: Path) -> str:
+    """Compares all engines with the graphs of a drawn pair; returns what it showed."""
+    with imported(drawn_pair(seed), "Impl", directory) as cls:
+        properties = properties_of(cls)
+        mapping = cls.as_spec  # type: ignore[attr-defined]
+        try:
+            plain, _ = plain_search(cls(), properties)
+        except (TooMany, SourceError):
+            return "nothing"
+        for name in ("native, 1 worker", "reference"):
+            assert outcome(ENGINES[name], cls(), properties) == plain, (seed, name)
+        try:
+            refines, shortest, taken = oracle(cls(), mapping, abstract_steps(mapping), 1000)
+        except Fails:
+            return "fails"
+        if plain.verdict == "error":
+            return "fails"
+        assert refines == (plain.verdict == "holds"), seed
+        assert plain.shortest == shortest, seed
+        if refines:
+            _same_actions(cls, taken)
+        return "refines" if refines else "violated"
+
+
+def _same_actions(cls: type[Model], taken: set[str]) -> None:
+    """The actions of the other model that no step takes are those that no engine saw taken."""
+    spec = sys.modules[cls.__module__].Spec
+    properties = properties_of(cls)
+    never = spec.methods("action").keys() - taken
+    assert _never_taken(native_engine.search_states(cls(), properties, Options(workers=1))) == never
+    assert _never_taken(engines.ENGINES["reference"](cls(), properties)) == never
+
+
+def test_engines_and_graphs_agree_on_drawn_pairs_of_models(tmp_path: Path) -> None:
+    shown = Counter(_compared(seed, tmp_path) for seed in QUICK)
+    assert shown["refines"] >= 15
+    assert shown["violated"] >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(40, 1500, 100))
+def test_engines_and_graphs_agree_on_many_drawn_pairs_of_models(first: int, tmp_path: Path) -> None:
+    shown = Counter(_compared(seed, tmp_path) for seed in range(first, first + 100))
+    assert shown["refines"] and shown["violated"]
