@@ -70,8 +70,9 @@ from floodmark.compiler.ir import (
     walk,
 )
 from floodmark.language.errors import ModelError
+from floodmark.language.linear import Linear
 from floodmark.language.members import abstract_steps
-from floodmark.language.model import Model, grows
+from floodmark.language.model import Model, bounds_of, grows, is_any_size
 from floodmark.language.reference import abstract_class
 from floodmark.language.source import Source, source_of
 from floodmark.language.types import IntType, MapType, RecordType, SeqType
@@ -84,6 +85,9 @@ def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_a
     """Reads a mapping as a property of steps. Raises ModelError, with file and line, for what cannot be read."""
     source = source_of(mapping)
     at = Position(source.file, source.tree.lineno)
+    if is_any_size(model) or any(isinstance(bound, Linear) for bound in bounds_of(model).values()):
+        message = f"{name} is a refinement, which is proved for constants that have values, and here some are left open"
+        raise ModelError(message, at.file, at.line)
     compiler = _Mapping(model, abstract_class(mapping))
     before, after = (compiler.image(source, which) for which in ("old", "new"))
     abstract = compiler.abstract(at)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.project.claim import Claim
 from floodmark.checkers.project.paths import shown
+from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.checkers.search.beginning import wrong_beginnings
+from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.symbolic.attempts.any_size import attempt_at_any_size
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.bounded import attempt_bounded
@@ -31,6 +34,8 @@ from floodmark.checkers.verdict.proof_command import proof_command
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode, Verdict
 from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+from floodmark.language.reference import initial_states
 
 
 def prove_check(
@@ -64,6 +69,10 @@ current obligation.
         require_capacities(model, [prop for prop in properties if not prop.is_liveness])
     record = None if scripts is None else scripts.of(subject_of(result.name, task, result.variant))
     attempt = Attempt(check, task, model, properties, result, record, book, watch)
+    wrong = _wrong_beginning(model, properties)
+    if wrong is not None:
+        attempt.violated(wrong)
+        return result
     match task.method:
         case "bmc":
             attempt_bounded(attempt)
@@ -80,6 +89,14 @@ current obligation.
         case "infer":
             attempt_inferred(attempt)
     return result
+
+
+def _wrong_beginning(model: Model, properties: Sequence[Property]) -> Violation | None:
+    """A refinement of which an initial state is no initial state: all methods prove that steps refine."""
+    if not any(prop.is_refinement for prop in properties):
+        return None
+    found = (wrong_beginnings(model, properties, TraceState(*first)) for first in initial_states(model))
+    return next((violation for violations in found for violation in violations), None)
 
 
 def subject_of(name: str, task: ProofTask, variant: str | None = None) -> str:
