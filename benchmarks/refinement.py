@@ -49,7 +49,10 @@ def families() -> list[Family]:
 
 def costs(every: Sequence[Family], runs: int) -> list[str]:
     """The table of processor time."""
-    lines = ["| spec | generated states | seconds without properties | with the refinement | ratio |", "|---|---|---|---|---|"]
+    lines = [
+        "| spec | generated states | seconds without properties | with the refinement | ratio |",
+        "|---|---|---|---|---|",
+    ]
     for family in every:
         plain, judged, generated = [], [], 0
         for _ in range(runs + 1):  # the first compiles

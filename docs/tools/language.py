@@ -144,7 +144,7 @@ def _docs() -> dict[str, str]:
                 value=ast.Constant(value=str() as text)
             ):
                 found[name] = text
-    for function in (members.ranking, fairness.fair, fairness.unfair):
+    for function in (members.ranking, members.refines, fairness.fair, fairness.unfair):
         found[function.__name__] = inspect.getdoc(function) or ""
     return found
 

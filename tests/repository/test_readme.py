@@ -55,6 +55,16 @@ def test_the_run_that_goes_round_is_what_the_command_prints() -> None:
     assert block(command) in floodmark(*command.split()[1:]).stdout
 
 
+def test_the_step_that_refines_nothing_is_what_the_command_prints() -> None:
+    command = "floodmark check specs/examples/transaction_commit.toml --only-variant AbortsAfterPrepared"
+    assert block(command) in floodmark(*command.split()[1:]).stdout
+
+
+def test_the_mapping_of_the_page_is_that_of_the_file() -> None:
+    file = "specs/examples/transaction_commit.py"
+    assert block(file) in (ROOT / file).read_text(encoding="utf-8")
+
+
 def test_an_invariant_of_five_lines_is_checked(tmp_path: Path) -> None:
     source = block("invariant")
     assert len([line for line in source.splitlines() if line.strip()]) == 5

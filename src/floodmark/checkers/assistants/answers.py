@@ -24,7 +24,7 @@ from floodmark.checkers.project.spec import Spec, only
 from floodmark.checkers.project.spec_entries import PROOF_METHODS, Simulate
 from floodmark.checkers.report import text
 from floodmark.checkers.report.divergence import divergence_entry
-from floodmark.checkers.report.explanation import explain as why_false
+from floodmark.checkers.report.false_property import explain as why_false
 from floodmark.checkers.report.guard import FalseGuard
 from floodmark.checkers.report.json import step_entry, trace_entry
 from floodmark.checkers.report.listing import variables_of

@@ -1,0 +1,169 @@
+"""What a mapping to the states of another model may say, and what is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Limits, Options
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+from floodmark.language.reference import STUTTER, holds, image, initial_states, successors, takes
+from tests.support.engines import ENGINES, imported, outcome, plain_search, properties_of
+
+SOURCE = '''
+from typing import Annotated
+from floodmark import *
+
+class Hand(Identifier, count=2, prefix="h"):
+    pass
+
+Digit = Annotated[int, Between(0, "top")]
+
+class Clock(Model):
+    top = Constant(2)
+    time: Digit = 0
+    others: Map[Hand, Digit]
+    @initial
+    def start(self) -> None:
+        self.others = Map({{hand: 0 for hand in Hand}})
+    @action
+    def ticks(self, by: Annotated[int, Between(1, 2)]) -> None:
+        require(self.time + by <= self.top)
+        self.time += by
+    @action
+    def points(self, hand: Hand) -> None:
+        self.others[hand] = self.time
+
+class Watch(Model):
+    top = Constant(2)
+    time: Digit = 0
+    shown: Digit = 0
+    hidden: bool = False
+    @action
+    def ticks(self) -> None:
+        require(self.time < self.top)
+        self.time += 1
+    @action
+    def shows(self) -> None:
+        self.shown = self.time
+    @action
+    def hides(self) -> None:
+        self.hidden = not self.hidden
+{mapping}
+'''
+HANDS = "others=Map({hand: self.shown if hand == Hand(1) else 0 for hand in Hand})"
+GOOD = f"""
+    @refines
+    def as_clock(self) -> Clock:
+        return Clock(top=self.top, time=self.time, {HANDS})
+"""
+
+
+def _source(mapping: str) -> str:
+    return SOURCE.format(mapping=mapping)
+
+
+def _verdict(mapping: str, tmp_path: Path, **constants: int) -> str:
+    """The verdict on ``Watch`` with a mapping, on which all engines agree."""
+    with imported(_source(mapping), "Watch", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain, _ = plain_search(cls(**constants), properties)
+        for engine in ENGINES.values():
+            assert outcome(engine, cls(**constants), properties) == plain
+        return plain.verdict
+
+
+def test_a_model_refines_another_whose_steps_it_takes(tmp_path: Path) -> None:
+    assert _verdict(GOOD, tmp_path) == "holds"
+
+
+def test_a_step_that_the_other_model_does_not_have_is_a_violation(tmp_path: Path) -> None:
+    assert _verdict(GOOD.replace("time=self.time", "time=self.top - self.time"), tmp_path) == "violated"
+
+
+def test_an_initial_state_that_the_other_model_does_not_have_is_a_violation(tmp_path: Path) -> None:
+    mapping = GOOD.replace("time=self.time", "time=max(1, self.time)")
+    with imported(_source(mapping), "Watch", tmp_path) as cls:
+        (violation,) = search_states(cls(), properties_of(cls), Options()).violations
+        assert (violation.kind, violation.property, len(violation.trace)) == ("transition", "as_clock", 1)
+
+
+def test_a_mapping_that_forgets_what_changes_hides_it(tmp_path: Path) -> None:
+    """A stutter is no violation, but the action that nothing takes any more is reported."""
+    mapping = GOOD.replace(HANDS, "others=Map({hand: 0 for hand in Hand})")
+    with imported(_source(mapping), "Watch", tmp_path) as cls:
+        found = search_states(cls(), properties_of(cls), Options())
+        assert not found.violations
+        assert [premise.said for premise in found.vacuous] == ["no step is the action points of Clock"]
+
+
+def test_several_steps_count_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    """Both hands move at once: one step for each."""
+    both = GOOD.replace(HANDS, "others=Map({hand: self.shown for hand in Hand})")
+    assert _verdict(both, tmp_path) == "violated"
+    assert _verdict(both.replace("@refines", "@refines(steps=2)"), tmp_path) == "holds"
+
+
+def test_constants_come_from_the_mapping(tmp_path: Path) -> None:
+    assert _verdict(GOOD, tmp_path, top=3) == "holds"
+    assert _verdict(GOOD.replace("top=self.top, ", ""), tmp_path, top=3) == "error"  # time 3 is more than 2
+
+
+def test_a_mapped_value_outside_of_its_type_is_an_error(tmp_path: Path) -> None:
+    assert _verdict(GOOD.replace("time=self.time", "time=self.time * 2"), tmp_path) == "error"
+
+
+def test_an_abstract_action_that_fails_is_an_error_although_another_explains_the_step(tmp_path: Path) -> None:
+    fails = SOURCE.replace("        require(self.time + by <= self.top)\n", "")
+    with imported(fails.format(mapping=GOOD), "Watch", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain, _ = plain_search(cls(), properties)
+        assert plain.verdict == "error"
+        for engine in ENGINES.values():
+            assert outcome(engine, cls(), properties) == plain
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("time=self.time, ", "", "time is missing"),
+        ("time=self.time", "time=self.time, hour=1", "hour"),
+        ("top=self.top", "top=self.time", "has to be known before the model runs"),
+        (" -> Clock", "", "annotate what as_clock returns"),
+        (" -> Clock", " -> int", "not a class of models"),
+        ("return Clock", "return Watch", "Clock"),
+        ("@refines", "@refines(steps=4)", "1 to 3 steps"),
+        ("(self)", "(self, hand: Hand)", "takes the model alone"),
+    ],
+)
+def test_what_a_mapping_may_not_say_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
+    with (
+        pytest.raises(SourceError, match=said),
+        imported(_source(GOOD.replace(old, new)), "Watch", tmp_path) as cls,
+    ):
+        search_states(cls(), properties_of(cls), Options(limits=Limits(states=100)))
+
+
+def test_a_model_in_a_state_belongs_in_a_mapping(tmp_path: Path) -> None:
+    mapping = "    @invariant\n    def odd(self) -> bool:\n        return Clock(top=2) == Clock(top=2)\n"
+    with (
+        imported(_source(mapping), "Watch", tmp_path) as cls,
+        pytest.raises(SourceError, match="only a mapping, decorated with @refines"),
+    ):
+        search_states(cls(), properties_of(cls), Options())
+
+
+def test_cpython_names_the_actions_that_explain_a_step(tmp_path: Path) -> None:
+    with imported(_source(GOOD), "Watch", tmp_path) as cls:
+        model: Model = cls()
+        mapping = cls.as_clock  # type: ignore[attr-defined]
+        ((_, first),) = initial_states(model)
+        assert holds(model, mapping, first)
+        explained = {
+            step.action: takes(image(model, mapping, first), image(model, mapping, after), 1)
+            for step, after in successors(model, first)
+        }
+        assert explained == {"ticks": {"ticks"}, "shows": {STUTTER}, "hides": {STUTTER}}
