@@ -1,7 +1,8 @@
 """What KIP-497 is for, in one page: an ISR that changes at once, and a high watermark that each of its members has.
 
-``AlterIsr`` and the other designs reach this with messages that are late or lost. ``as_atomic_isr`` says which part of
-their state it is: every step of theirs leaves that part as it is, or changes it as one of these actions does.
+``AlterIsr`` and the other designs (core.py) reach this with messages that are late or lost. ``as_atomic_isr`` says
+which part of their state it is: every step of theirs leaves that part as it is, or changes it as one of these actions
+does.
 """
 
 from __future__ import annotations

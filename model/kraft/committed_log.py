@@ -1,7 +1,7 @@
 """What KIP-595 is for, in one page: a log to which committed records are only added, and one leader for each epoch.
 
-``Kraft`` reaches this with votes, fetches and restarts. ``as_committed_log`` says which part of its state it is: every
-step of the protocol leaves that part as it is, or changes it as one or two of these actions do.
+``Kraft`` (quorum.py) reaches this with votes, fetches and restarts. ``as_committed_log`` says which part of its state
+it is: every step of the protocol leaves that part as it is, or changes it as one or two of these actions do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """KIP-595: a Raft quorum whose followers fetch, which is how Kafka keeps its metadata log.
 
 Start here. Each part of the text, its model, its known-bad designs (specs/kraft/) and its specs; the properties of each
-model are in the file of the same name in invariants/kraft/ (those of disk_loss.py are quorum.py's):
+model are in the file of the same name in invariants/kraft/ (disk_loss.py: quorum.py's). It refines committed_log.py:
 
     KIP-595 "Vote", "Vote Request Handling",       quorum.py     flawed.py            quorum, restart, observer,
       "BeginQuorumEpoch", "EndQuorumEpoch",                                           two_voters

@@ -1,7 +1,7 @@
 """KIP-236: a reassignment that can be cancelled, step by step, with a controller that may fail between any two steps.
 
 Start here. Where each part of the texts is modelled; the properties of each model are in the file of the same name in
-invariants/reassignment/, its known-bad designs in specs/reassignment/:
+invariants/reassignment/, its known-bad designs in specs/reassignment/; this file refines replica_set.py:
 
     KIP-236 "Reassignment Cancellation",           kip236.py      flawed.py
       "Skip Reassignment Cancellation Scenarios"

@@ -1,6 +1,6 @@
 """What KIP-236 is for, in one page: a replica set that is the old one, the new one, or on the way between them.
 
-``Reassignment`` reaches this with entries in ZooKeeper, numbered steps and a controller that fails over.
+``Reassignment`` (kip236.py) reaches this with entries in ZooKeeper, numbered steps and a controller that fails over.
 ``as_changing_replica_set`` says which part of its state it is: every step of the protocol leaves that part as it is, or
 changes it as one of these actions does.
 """

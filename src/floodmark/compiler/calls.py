@@ -503,7 +503,9 @@ class Calls(Enabledness, Unions):
 def _is_of_python(callee: Any) -> bool:
     """Whether a function or a class is neither the model's own nor one that is read as if it were."""
     if isinstance(callee, type):
-        return not issubclass(callee, Record | Identifier | enum.Enum | Model)
+        return not issubclass(callee, Record | Identifier | enum.Enum) and (
+            callee is Model or not issubclass(callee, Model)
+        )
     return not inspect.isfunction(callee) or callee in FUNCTIONS
 
 

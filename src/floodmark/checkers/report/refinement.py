@@ -52,9 +52,9 @@ def refinement_lines(subject: Model, prop: Property, trace: Sequence[TraceState]
             *(f"  {line}" for line in _values(names, [images[0].state])),
         ]
     steps = abstract_steps(prop.function)
-    many = f"up to {steps} steps" if steps > 1 else "a step"
+    many = f"one to {steps} of its steps" if steps > 1 else "one of its steps"
     lines = [
-        f"why {prop.name} is false: the last step changes the {name}, but is not {many} of it",
+        f"why {prop.name} is false: the last step changes the {name}, but is not {many}",
         *(f"  {line}" for line in _values(names, [image.state for image in images])),
     ]
     found = nearest(images[0], images[1])
