@@ -57,7 +57,7 @@ CLUSTER = ClusterProgress(
 def test_a_search_in_a_cluster_shows_its_tasks_partitions_and_disks() -> None:
     said = describe(CORE, replace(HALF, cluster=CLUSTER))
     assert (
-        "level 17 of 92,105, 13 of 32 tasks, 2 failed, largest partition of 64: 1.3 times the mean, slowest 1.4, "
+        "level 17 of 92,105, 13 of 32 tasks, 2 failed, largest of 64 at 1.3 of the mean, slowest at 1.4, "
         "4.0 GB on 2 disks, of which b:/d1 has 4.0 GB free, 212.0 MB, " in said
     )
     assert "disk" not in describe(CORE, replace(HALF, cluster=ClusterProgress(partitions=2)))

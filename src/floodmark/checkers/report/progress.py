@@ -96,10 +96,10 @@ def describe(check: Check, at: Progress, total: int | None = None) -> str:
 
 
 def _of_cluster(at: ClusterProgress) -> str:
-    """``, 13 of 32 tasks, largest partition of 32: 1.1 times the mean, slowest 1.4, 12.3 GB on 4 disks, ...``"""
+    """``, 13 of 32 tasks, largest of 32 at 1.1 of the mean, slowest at 1.4, 12.3 GB on 4 disks, ...``"""
     tasks = f", {at.done} of {counted(at.tasks, 'task')}" if at.tasks else ""
     failed = f", {at.failed} failed" if at.failed else ""
-    skew = f", largest partition of {at.partitions}: {at.largest:.1f} times the mean, slowest {at.slowest:.1f}"
+    skew = f", largest of {at.partitions} at {at.largest:.1f} of the mean, slowest at {at.slowest:.1f}"
     if not at.disks:
         return tasks + failed + skew
     used = _short(sum(disk.used for disk in at.disks.values()))
