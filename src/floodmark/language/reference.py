@@ -398,9 +398,7 @@ def _drawn(
         domain = domain_of(guard, name, open_names)
         if domain is not None:
             members = _evaluate(model, domain, names)
-            if members is None:
-                return None
-            return _admitted(model, kinds[name], (each for each in members if name not in fits or fits[name](each)))
+            return None if members is None else _admitted(model, kinds[name], members, fits.get(name))
         if names_in(guard) & open_names:
             return None
         holds_here = _evaluate(model, guard, names)
@@ -462,10 +460,14 @@ def _compiled(expression: ast.expr) -> CodeType:
     return compile(ast.Expression(expression), "<guard>", "eval")
 
 
-def _admitted(model: Model, kind: Type, members: Any) -> list[Any]:
+def _admitted(
+    model: Model, kind: Type, members: Any, fits: Callable[[Any], bool] | None = None
+) -> list[Any]:
     admitted: list[Any] = []
     with running(model):  # the members may be those of a class
         for member in members:
+            if fits is not None and not fits(member):
+                continue
             try:
                 value = admit(kind, member, "a parameter")
             except ValueOutOfRange:
