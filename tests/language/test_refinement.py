@@ -147,6 +147,23 @@ def test_what_a_mapping_may_not_say_is_refused(old: str, new: str, said: str, tm
         search_states(cls(), properties_of(cls), Options(limits=Limits(states=100)))
 
 
+GUARDED = "        require(self.time + by <= self.top)\n        self.time += by\n"
+LATE = "        require(self.time <= 1)\n"
+IN_A_HELPER = f"        self.is_early()\n    def is_early(self) -> None:\n{LATE}"
+
+
+@pytest.mark.parametrize("body", [LATE, IN_A_HELPER], ids=["in the body", "in a helper"])
+def test_a_requirement_after_an_assignment_counts(body: str, tmp_path: Path) -> None:
+    """The watch reaches the time 2, which the clock no longer does."""
+    assert GUARDED in SOURCE
+    with imported(SOURCE.replace(GUARDED, GUARDED + body).format(mapping=GOOD), "Watch", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain, _ = plain_search(cls(), properties)
+        assert (plain.verdict, plain.shortest) == ("violated", 3)
+        for engine in ENGINES.values():
+            assert outcome(engine, cls(), properties) == plain
+
+
 def test_a_model_in_a_state_belongs_in_a_mapping(tmp_path: Path) -> None:
     mapping = "    @invariant\n    def odd(self) -> bool:\n        return Clock(top=2) == Clock(top=2)\n"
     with (
