@@ -29,7 +29,7 @@ class Message:
 
 def specs_about(root: Path, file: Path) -> list[str]:
     """The specs to check when a file changes, as the command names them: a spec itself, or those of its project whose
-    model is in the file. No code runs to find them."""
+    model is in the file, one that is named like the file first. No code runs to find them."""
     if file.suffix == ".toml":
         return [_name(root, file)]
     folders = [folder for folder in (root / "specs", file.parent) if folder.is_dir()]
@@ -41,6 +41,7 @@ def specs_about(root: Path, file: Path) -> list[str]:
             continue
         if spec.tier == "quick" and _model_file(spec) == file.resolve():
             found.append(_name(root, address))
+    found.sort(key=lambda name: Path(spec_address.split(Path(name))[0]).stem != file.stem)
     return found[:MAX_SPECS]
 
 
