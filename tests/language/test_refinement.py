@@ -184,3 +184,105 @@ def test_cpython_names_the_actions_that_explain_a_step(tmp_path: Path) -> None:
             for step, after in successors(model, first)
         }
         assert explained == {"ticks": {"ticks"}, "shows": {STUTTER}, "hides": {STUTTER}}
+
+
+FIRST_EXPLAINS = '''
+from typing import Annotated
+from floodmark import *
+
+class Sum(Model):
+    total: Annotated[int, Between(0, 2)] = 0
+    @action
+    def adds(self, what: Annotated[int, Between(1, 2)]) -> None:
+        self.total += what
+
+class Count(Model):
+    count: Annotated[int, Between(0, 2)] = 0
+    @action
+    def counts(self) -> None:
+        require(self.count < 2)
+        self.count += 1
+    @refines
+    def as_sum(self) -> Sum:
+        return Sum(total=self.count)
+'''
+
+
+def test_a_choice_that_fails_is_an_error_although_an_earlier_one_explains_the_step(tmp_path: Path) -> None:
+    with imported(FIRST_EXPLAINS, "Count", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain, _ = plain_search(cls(), properties)
+        assert plain.verdict == "error"
+        for engine in ENGINES.values():
+            assert outcome(engine, cls(), properties) == plain
+
+
+LAST_ENTRY = '''
+from typing import Annotated
+from floodmark import *
+
+Entries = Annotated[Seq[Annotated[int, Between(0, 2)]], Capacity(3)]
+
+class Log(Model):
+    entries: Entries = Seq([0, 1, 2])
+    @action
+    def overwrites_the_last(self) -> None:
+        self.entries[-1] = 0
+
+class Writer(Model):
+    entries: Entries = Seq([0, 1, 2])
+    @action
+    def writes(self) -> None:
+        require(self.entries[2] == 2)
+        self.entries = Seq([0, 1, 0])
+    @refines
+    def as_log(self) -> Log:
+        return Log(entries=self.entries)
+'''
+
+
+def test_an_index_from_the_end_is_assigned_in_a_refined_model(tmp_path: Path) -> None:
+    with imported(LAST_ENTRY, "Writer", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain, _ = plain_search(cls(), properties)
+        assert plain.verdict == "holds"
+        for engine in ENGINES.values():
+            assert outcome(engine, cls(), properties) == plain
+
+
+LONG_COUNT = '''
+from typing import Annotated
+from floodmark import *
+
+Number = Annotated[int, Between(0, 1000)]
+
+class Steady(Model):
+    value: Number = 0
+    @action
+    def counts(self) -> None:
+        require(self.value < 1000)
+        self.value += 1
+
+class Jumping(Model):
+    jump = Constant(2)
+    value: Number = 0
+    @action
+    def counts(self) -> None:
+        require(self.value < 900)
+        self.value += 1
+    @action
+    def jumps(self) -> None:
+        require(self.value == 900)
+        self.value += self.jump
+    @refines
+    def as_steady(self) -> Steady:
+        return Steady(value=self.value)
+'''
+
+
+@pytest.mark.parametrize("jump", [1, 2, 3, 17, 64, 99])
+def test_what_was_judged_says_nothing_of_another_pair_of_states(jump: int, tmp_path: Path) -> None:
+    """More pairs than are remembered come before the wrong one."""
+    with imported(LONG_COUNT, "Jumping", tmp_path) as cls:
+        found = search_states(cls(jump=jump), properties_of(cls), Options(workers=1))
+        assert [len(violation.trace) for violation in found.violations] == ([] if jump == 1 else [902])
