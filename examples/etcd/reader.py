@@ -380,15 +380,15 @@ class _Reader:
     # A leader's log.
 
     def announce(self, event: _Event) -> Iterator[Line]:
-        """An entry that is going to be appended. A change is pending before that."""
+        """An entry that is going to be appended next. A change is pending before that."""
+        if not event.is_followed_by("SendAppendEntriesResponse"):
+            raise SourceError("one entry is appended, and acknowledged next", line=event.line)
         self.announced.setdefault(event.node, []).append(event)
         yield self.shown(event, without="pending_change" if event.name == "ChangeConf" else "")
 
     def append(self, event: _Event, state: dict[str, Any]) -> Iterator[Line]:
         node = event.node
         announced = self.announced.pop(node, [])
-        if len(announced) > 1:
-            raise SourceError("a proposal of several entries is not modelled", line=event.line)
         index = event.message["index"]
         self.changes.discard(index)
         if announced and announced[0].name == "Replicate":
@@ -403,7 +403,9 @@ class _Reader:
                 change[each["action"]].append(f"n{each['nid']}")
             joint = given.details.get("enterJoint", len(given.details["cc"]["changes"]) > 1)
             if given.is_extended:
-                state["pending_change"] = {node: given.given["state"]["pendingConfIndex"]}
+                pending = given.given["state"]["pendingConfIndex"]
+                if state["pending_change"] != {node: pending}:
+                    raise SourceError(f"pendingConfIndex was {pending} before", line=event.line)
         yield self.step(
             event, "leader_proposes", leader=node, voters=change["AddNewServer"], learners=change["AddLearner"],
             removed=change["RemoveServer"], joint=joint, state=state,
