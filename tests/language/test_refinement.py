@@ -250,6 +250,80 @@ def test_an_index_from_the_end_is_assigned_in_a_refined_model(tmp_path: Path) ->
             assert outcome(engine, cls(), properties) == plain
 
 
+ABSTRACT = '''
+from typing import Annotated
+from floodmark import *
+
+Digit = Annotated[int, Between(0, 2)]
+
+class Node(Identifier, count="nodes", prefix="n"):
+    pass
+
+class Spec(Model):
+    nodes = Constant(3)
+    x: Digit = 0
+    log: Annotated[Seq[Digit], Capacity(3)] = Seq([1, 1, 1])
+    seen: Set[Node] = Set()
+    def is_low(self) -> bool:
+        require(self.x < 1)
+        return True
+    def one(self) -> int:
+        require(self.x < 1)
+        return 1
+    @action
+    def steps(self) -> None:
+{body}
+
+class Actual(Model):
+    nodes = Constant(3)
+    x: Digit = 0
+    @action
+    def steps(self) -> None:
+        require(self.x == 0)
+        self.x = 1
+    @refines
+    def as_spec(self) -> Spec:
+        return Spec({constants}x=self.x, log=Seq([1, 1, 1]), seen=Set())
+'''
+BODIES = {
+    "an index before the beginning": ("self.log[-5] = 2\nself.x = 1", "error"),
+    "an index behind the end": ("self.log[3] = 2\nself.x = 1", "error"),
+    "a return in a loop": ("for i in range(3):\n    if i == 1:\n        return\n    self.x = 1\nself.x = 2", "holds"),
+    "a return before the effect": ("if self.x == 0:\n    return\nself.x = 1", "violated"),
+}
+
+
+def _with_body(body: str, constants: str = "") -> str:
+    return ABSTRACT.format(body="\n".join(f"        {line}" for line in body.split("\n")), constants=constants)
+
+
+@pytest.mark.parametrize(("body", "verdict"), BODIES.values(), ids=BODIES)
+def test_statements_of_a_refined_model_mean_what_they_mean_in_python(body: str, verdict: str, tmp_path: Path) -> None:
+    with imported(_with_body(body), "Actual", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain, _ = plain_search(cls(), properties)
+        assert plain.verdict == verdict
+        for engine in ENGINES.values():
+            assert outcome(engine, cls(), properties) == plain
+
+
+@pytest.mark.parametrize("body", ["require(self.is_low())\nself.x = 1", "for i in range(self.one()):\n    self.x = 1"])
+def test_a_helper_that_requires_and_returns_is_refused(body: str, tmp_path: Path) -> None:
+    with (
+        imported(_with_body(body), "Actual", tmp_path) as cls,
+        pytest.raises(SourceError, match="must not require something and return a value"),
+    ):
+        search_states(cls(), properties_of(cls), Options())
+
+
+def test_other_numbers_of_identifiers_are_refused(tmp_path: Path) -> None:
+    with (
+        imported(_with_body("self.x = 1", "nodes=2, "), "Actual", tmp_path) as cls,
+        pytest.raises(SourceError, match="Spec has 2 Node, and the model 3"),
+    ):
+        search_states(cls(), properties_of(cls), Options())
+
+
 LONG_COUNT = '''
 from typing import Annotated
 from floodmark import *

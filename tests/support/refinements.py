@@ -64,12 +64,14 @@ _GUARDS = {
     "bag": ["len(self.bag) < 2", "all(v.epoch > 0 for v in self.bag)"],
 }
 _EFFECTS = {
-    "n": ["self.n = {k}", "self.n += 1", "self.n = max(0, self.n - 1)", "self.bump()"],
+    "n": ["self.n = {k}", "self.n += 1", "self.n = max(0, self.n - 1)", "self.bump()",
+          "if self.n > 1:\n    return", "for q in Peer:\n    if q == p:\n        return\n    self.n = {k}"],
     "flag": ["self.flag = not self.flag", "self.flag = {b}", "if self.flag:\n    self.flag = False"],
     "who": ["self.who = p", "self.who = None"],
     "isr": ["self.isr.add(p)", "self.isr.discard(p)", "self.isr = Set()",
             "for q in Peer:\n    if q != p:\n        self.isr.add(q)"],
     "log": ["self.log.append({k})", "self.log = self.log[:1]", "self.log[-1] = {k}", "self.log[0] = {k}",
+            "self.log[-2] = {k}", "self.log[1] = {k}",
             "self.log = Seq()"],
     "end": ["self.end[p] = {k}", "self.end[p] += 1", "for q in Peer:\n    self.end[q] = {k}"],
     "vote": ["self.vote.epoch = {k}", "self.vote.to = p", "self.vote = Vote(epoch={k}, to=p)",
@@ -114,8 +116,8 @@ class _Draw:
             variables=_indented([_VARIABLES[name] for name in self.names]),
             initial=_method("initial", "start", *start),
             impl_initial=_method("initial", "start", *our_start),
-            actions=_methods(actions) + self.helper(),
-            impl_actions=_methods([*ours, *extra]) + self.helper(),
+            actions=_methods(actions) + _helper(actions),
+            impl_actions=_methods([*ours, *extra]) + _helper(ours),
             boundary="True" if chance.random() < 0.7 else "self.extra < 2",
             steps=chance.choice([1, 1, 1, 2]),
             mapping=self.mapping(),
@@ -157,11 +159,6 @@ class _Draw:
     def filled(self, text: str) -> str:
         return text.replace("{k}", str(self.chance.randint(0, 2))).replace("{b}", self.chance.choice(["True", "False"]))
 
-    def helper(self) -> str:
-        if "n" not in self.names:
-            return ""
-        return _indented(["def bump(self) -> None:", "    require(self.n < 2)", "    self.n += 1"]) + "\n"
-
     def mapping(self) -> str:
         given = ", ".join(f"{name}={self.chance.choice(_MAPPED[name])}" for name in self.names)
         plain = ", ".join(f"{name}=self.{name}" for name in self.names)
@@ -188,6 +185,14 @@ def _methods(actions: list[list[str]]) -> str:
             parameter += ", drawn: Vote"
         found.append(_method("action", f"act{place}", parameter, lines))
     return "\n".join(found) + "\n"
+
+
+def _helper(actions: list[list[str]]) -> str:
+    """The helper that actions call, if any does: it requires something between two assignments, and returns early."""
+    if not any("self.bump()" in line for lines in actions for line in lines):
+        return ""
+    lines = ["if self.n == 0:", "    self.n = 1", "    return", "self.n -= 1", "require(self.n < 1)", "self.n += 2"]
+    return _indented(["def bump(self) -> None:", *(f"    {line}" for line in lines)]) + "\n"
 
 
 def _indented(lines: list[str], by: int = 4) -> str:

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+import floodmark
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.language.errors import SourceError
 from tests.support.any_size_protocols import check_of
+from tests.support.engines import TooMany, imported, plain_search, properties_of
+from tests.support.refinements import drawn_pair
 
 COMMIT = "specs/examples/transaction_commit.toml"
 METHODS = [ProofTask(), ProofTask(method="bmc", depth=12), ProofTask(method="k-induction", depth=12)]
@@ -29,6 +32,32 @@ def test_bounded_search_finds_a_step_that_does_not_refine() -> None:
 def test_constants_that_are_left_open_are_refused() -> None:
     with pytest.raises(SourceError, match="constants that have values"):
         prove_check(check_of(COMMIT), ProofTask(any_size=True))
+
+
+def _agrees(seed: int, directory: Path) -> str:
+    """Bounded search finds what CPython finds of a drawn pair of models, at the same depth; returns the verdict."""
+    with imported(drawn_pair(seed), "Impl", directory) as cls:
+        try:
+            plain, _ = plain_search(cls(), properties_of(cls))
+        except (TooMany, SourceError):
+            return "nothing"
+        if plain.verdict == "error":
+            return "nothing"
+        depth = min(plain.depth, 5) if plain.shortest is None else plain.shortest
+        found = floodmark.prove(cls, method="bmc", depth=depth).verdict
+        # Another run of that depth may end in a failing step.
+        assert found in (("violated", "error") if plain.verdict == "violated" else ("holds", "undetermined")), seed
+        return plain.verdict
+
+
+def test_bounded_search_agrees_on_drawn_pairs_of_models(tmp_path: Path) -> None:
+    assert {_agrees(seed, tmp_path) for seed in range(8)} >= {"holds", "violated"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(8, 308, 50))
+def test_bounded_search_agrees_on_many_drawn_pairs_of_models(first: int, tmp_path: Path) -> None:
+    assert {_agrees(seed, tmp_path) for seed in range(first, first + 50)} >= {"holds", "violated"}
 
 
 STARTS_ELSEWHERE = '''

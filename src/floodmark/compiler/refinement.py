@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from floodmark.compiler.calls import Calls
+from floodmark.compiler.failures import may_refuse
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.guard_order import plan
 from floodmark.compiler.ir import (
@@ -29,7 +30,7 @@ from floodmark.compiler.ir import (
     And,
     Applied,
     Arithmetic,
-    Assert,
+    Break,
     Choose,
     Compare,
     Const,
@@ -46,6 +47,7 @@ from floodmark.compiler.ir import (
     ItemStep,
     Local,
     MapGet,
+    Not,
     Or,
     Position,
     Predicate,
@@ -65,8 +67,8 @@ from floodmark.compiler.ir import (
     Universe,
     Which,
     Witness,
-    called_bodies,
     flat,
+    has_effects,
     walk,
 )
 from floodmark.language.errors import ModelError
@@ -75,7 +77,7 @@ from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, bounds_of, grows, is_any_size
 from floodmark.language.reference import abstract_class
 from floodmark.language.source import Source, source_of
-from floodmark.language.types import IntType, MapType, RecordType, SeqType
+from floodmark.language.types import IdentifierType, IntType, MapType, RecordType, SeqType, parts_of
 
 T = TypeVar("T")
 ReadAction = Callable[[Model, str, Callable[..., Any]], Action]
@@ -151,6 +153,10 @@ class _Mapping(Calls):
                 raise frame.refuse(node, message)
             constants[name] = value.value
         made = cls(**constants)
+        for kind in (part for each in made.variable_types.values() for part in parts_of(each)):
+            if isinstance(kind, IdentifierType) and (ours := self.model.identifier_count(kind.cls)) != kind.count:
+                message = f"{cls.__name__} has {kind.count} {kind.cls.__name__}, and the model {ours}"
+                raise frame.refuse(node, f"{message}; give it the constant that counts them")
         if grows(made):
             message = f"{cls.__name__} has a container without a capacity, so nothing can be said to refine it"
             raise frame.refuse(node, f"{message}: give it one")
@@ -240,7 +246,8 @@ class _Steps:
         body: list[Stmt] = [
             SetLocal(at, new, state),
             SetLocal(at, went, Const(BOOL, at, True)),
-            *_Abandonable(went, leads).block(rewriter.block(action.body)),
+            *_Flat(self.compiler, went).function(rewriter.block(action.body), at),
+            If(at, went, [], [Return(at, Const(BOOL, at, False), leads)]),
             Return(at, self._leads(new, later, goal), leads),
         ]
         taken: Expr = Inline(BOOL, at, body, leads)
@@ -249,7 +256,11 @@ class _Steps:
             no, yes = (Const(IntType(0, 1), at, number) for number in (0, 1))
             some = Reduce(IntType(0, 1), at, "max", loops, Choose(IntType(0, 1), at, taken, yes, no), default=no)
             taken = Compare(BOOL, at, ">", some, no)
-        return And(BOOL, at, [*first, taken]) if first else taken
+        asked = And(BOOL, at, [*first, taken]) if first else taken
+        if may_refuse(asked):
+            message = "a helper of a model that another refines must not require something and return a value"
+            raise ModelError(f"{message}; require it in the action {action.name}", at.file, at.line)
+        return asked
 
     def _state(self, name: str) -> Local:
         return self.compiler.fresh(self.kind, name, self.at)
@@ -297,6 +308,9 @@ class _Rewriter:
             case Applied():
                 message = f"{node.function.name} is too large with all that it calls for a model that another refines"
                 raise ModelError(message, node.at.file, node.at.line)
+            case Inline() if has_effects(node):
+                message = "a helper of a model that another refines must not change something and return a value"
+                raise ModelError(f"{message}; let the action change it", node.at.file, node.at.line)
         return self._copied(node)
 
     def domain(self, node: Any) -> Any:
@@ -329,6 +343,9 @@ class _Rewriter:
         for statement in body:
             if isinstance(statement, SetVariable):
                 found += self._assigned(statement)
+            elif isinstance(statement, Do) and isinstance(statement.call, Inline):
+                call = statement.call
+                found.append(Do(statement.at, dataclasses.replace(call, body=self.block(call.body))))
             else:
                 found.append(self._copied(statement))
         return found
@@ -370,9 +387,9 @@ class _Rewriter:
                 body = Choose(container.value, at, Equal(BOOL, at, each, held), changed, kept)
                 return Reduce(container, at, "map", [Generator(each, Universe(container.key), [])], body, each)
             case ItemStep(container=SeqType() as container, key=key):
-                index = self._index(current, container, key, before, at)
+                given, index = self._index(current, container, key, before, at)
                 inner = fresh(container.element, "item", at)
-                before.append(SetLocal(at, inner, SeqGet(container.element, at, current, index)))
+                before.append(SetLocal(at, inner, SeqGet(container.element, at, current, given)))  # or it fails
                 changed = fresh(container.element, "item", at)
                 made = self._updated(inner, rest, value, before, at)
                 before.append(SetLocal(at, changed, made))
@@ -384,8 +401,10 @@ class _Rewriter:
                 return Reduce(container, at, "seq", [Generator(each, domain, [])], body)
         raise AssertionError(step)
 
-    def _index(self, current: Expr, container: SeqType, key: Expr, before: list[Stmt], at: Position) -> Local:
-        """The place in a sequence that an index means, counted from its end if it is negative."""
+    def _index(
+        self, current: Expr, container: SeqType, key: Expr, before: list[Stmt], at: Position
+    ) -> tuple[Local, Local]:
+        """An index, and the place in a sequence that it means, counted from the end if it is negative."""
         fresh = self._steps.compiler.fresh
         assert isinstance(key.type, IntType)
         given = fresh(key.type, "index", at)
@@ -397,7 +416,7 @@ class _Rewriter:
         counted = Arithmetic(kind, at, "+", given, length)
         place = fresh(kind, "place", at)
         before.append(SetLocal(at, place, Choose(kind, at, negative, counted, _widened(given, kind, at))))
-        return place
+        return given, place
 
 
 def _widened(value: Expr, kind: IntType, at: Position) -> Expr:
@@ -410,65 +429,63 @@ def _alike(one: Expr, other: Expr, at: Position) -> tuple[Expr, Expr]:
     return _widened(one, kind, at), _widened(other, kind, at)
 
 
-class _Abandonable:
-    """Statements of an action in which a ``require`` that is false ends the call of which ``leads`` is the result.
+class _Flat:
+    """The body of an action without calls for their effects, returns and requirements: variables say what they did.
 
-    Within a helper that is called for its effects it ends the helper, and ``went`` says to the caller that it did.
+    ``went`` is whether no requirement was false. A call starts without values for the variables that it assigns, so
+    what assigns the record must not be one: it is written in the place of the call, with a variable that says whether
+    it has returned.
     """
 
-    def __init__(self, went: Local, leads: Local) -> None:
+    def __init__(self, compiler: _Mapping, went: Local) -> None:
+        self._compiler = compiler
         self._went = went
-        self._leads = leads
 
-    def block(self, body: list[Stmt], inside: bool = False) -> list[Stmt]:
+    def function(self, body: list[Stmt], at: Position) -> list[Stmt]:
+        """The statements of a function."""
+        returned = self._compiler.fresh(BOOL, "returned", at)
+        return [SetLocal(at, returned, Const(BOOL, at, False)), *self._block(body, returned, in_loop=False)]
+
+    def _block(self, body: list[Stmt], returned: Local, in_loop: bool) -> list[Stmt]:
         found: list[Stmt] = []
-        for statement in body:
-            self._must_not_require(statement)
+        for index, statement in enumerate(body):
             at = statement.at
-            match statement:
-                case Require(condition=condition):
-                    found.append(If(at, condition, [], self._abandon(at, inside)))
-                case If(condition=condition, then=then, otherwise=otherwise):
-                    found.append(If(at, condition, self.block(then, inside), self.block(otherwise, inside)))
-                case For(variable=variable, domain=domain, body=inner):
-                    found.append(For(at, variable, domain, self.block(inner, inside)))
-                case Do(call=Inline(body=inner) as call) if _requires(inner):
-                    found.append(Do(at, Inline(call.type, call.at, self.block(inner, True), call.result)))
-                    found.append(If(at, self._went, [], self._abandon(at, inside)))
-                case _:
-                    found.append(statement)
+            found += self._statement(statement, returned, in_loop)
+            if isinstance(statement, Return):
+                break
+            if _may_leave(statement):
+                goes_on = And(BOOL, at, [self._went, Not(BOOL, at, returned)])
+                if in_loop:
+                    found.append(If(at, goes_on, [], [Break(at)]))
+                else:
+                    found.append(If(at, goes_on, self._block(body[index + 1 :], returned, in_loop), []))
+                    break
         return found
 
-    def _abandon(self, at: Position, inside: bool) -> list[Stmt]:
-        false = Const(BOOL, at, False)
-        left = Return(at, None, None) if inside else Return(at, false, self._leads)
-        return [SetLocal(at, self._went, false), left]
+    def _statement(self, node: Stmt, returned: Local, in_loop: bool) -> list[Stmt]:
+        at = node.at
+        leave: list[Stmt] = [Break(at)] if in_loop else []
+        match node:
+            case Return(value=value, into=into):
+                kept: list[Stmt] = [] if value is None or into is None else [SetLocal(at, into, value)]
+                return [*kept, SetLocal(at, returned, Const(BOOL, at, True)), *leave]
+            case Require(condition=condition):
+                return [If(at, condition, [], [SetLocal(at, self._went, Const(BOOL, at, False)), *leave])]
+            case If(condition=condition, then=then, otherwise=otherwise):
+                branches = (self._block(branch, returned, in_loop) for branch in (then, otherwise))
+                return [If(at, condition, *branches)]
+            case For(variable=variable, domain=domain, body=inner):
+                return [For(at, variable, domain, self._block(inner, returned, in_loop=True))]
+            case Do(call=Inline(body=inner)):
+                return self.function(inner, at)
+        return [node]
 
-    def _must_not_require(self, statement: Stmt) -> None:
-        """Refuses a helper that requires something and returns a value."""
-        for value in _values_of(statement):
-            for body in called_bodies(value):
-                if _requires(body):
-                    message = "a helper of a model that another refines must not require something and return a value"
-                    raise ModelError(f"{message}; require it in the action", statement.at.file, statement.at.line)
 
-
-def _requires(body: list[Stmt]) -> bool:
+def _may_leave(statement: Stmt) -> bool:
+    """Whether a statement can return, or end the action. A call that returns does not end its caller."""
+    if isinstance(statement, Do):
+        return may_refuse(statement.call)
     return any(
-        isinstance(it, Require) or (isinstance(it, Do) and isinstance(it.call, Inline) and _requires(it.call.body))
-        for it in flat(body)
+        isinstance(each, Return | Require) or (isinstance(each, Do) and may_refuse(each.call))
+        for each in flat([statement])
     )
-
-
-def _values_of(statement: Stmt) -> list[Expr]:
-    """The expressions of a statement itself, without those of the statements inside it."""
-    match statement:
-        case SetLocal(value=value):
-            return [value]
-        case If(condition=condition) | Require(condition=condition) | Assert(condition=condition):
-            return [condition]
-        case For(domain=Expr() as domain):
-            return [domain]
-        case Return(value=Expr() as value):
-            return [value]
-    return []

@@ -700,6 +700,10 @@ def admit(kind: Type, value: Any, name: Named) -> Any:
     raise ValueOutOfRange(f"{_told(name)} would become {value!r}, which is not a value of {kind}")
 
 
+_NO_ITEM = object()
+"""Where a sequence was shorter; no value of a model, as None is."""
+
+
 def readmit(kind: Type, value: Any, name: Named, held: Any) -> Any:
     """``admit`` for a variable that holds ``held``, a value of the same type. Parts of the new value that are parts of
     the held one were admitted with it; values never change, so only the other parts need to be looked at.
@@ -727,18 +731,20 @@ def readmit(kind: Type, value: Any, name: Named, held: Any) -> Any:
         case SeqType(element):
             if isinstance(value, Seq) and isinstance(held, Seq):
                 _within(kind, len(value), name)
+                before_it = held._items[: len(value._items)]
                 return Seq(
                     item if item is before else admit(element, item, ("{}[{}]", name, index))
-                    for index, (item, before) in enumerate(zip_longest(value._items, held._items[: len(value._items)]))
+                    for index, (item, before) in enumerate(zip_longest(value._items, before_it, fillvalue=_NO_ITEM))
                 )
         case BagType(element):
             if isinstance(value, Bag) and isinstance(held, Bag):
-                _within(kind, len(value), name)
                 known = {id(item) for item in held._items}
-                return Bag._ordered(tuple(
+                bag = Bag._ordered(tuple(
                     item if id(item) in known else admit(element, item, ("an element of {}", name, None))
                     for item in value._items
                 ))
+                _within(kind, len(bag), name)
+                return bag
     return admit(kind, value, name)
 
 
