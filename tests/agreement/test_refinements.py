@@ -14,7 +14,7 @@ from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.language.errors import SourceError
 from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model
-from tests.support.engines import ENGINES, TooMany, imported, outcome, plain_search, properties_of
+from tests.support.engines import ENGINES, TooMany, imported, on_spark, outcome, plain_search, properties_of
 from tests.support.refinements import Fails, drawn_pair, oracle
 
 QUICK = range(40)
@@ -68,3 +68,19 @@ def test_engines_and_graphs_agree_on_drawn_pairs_of_models(tmp_path: Path) -> No
 def test_engines_and_graphs_agree_on_many_drawn_pairs_of_models(first: int, tmp_path: Path) -> None:
     shown = Counter(_compared(seed, tmp_path) for seed in range(first, first + 100))
     assert shown["refines"] and shown["violated"]
+
+
+@pytest.mark.slow
+def test_a_cluster_agrees_on_drawn_pairs_of_models(tmp_path: Path) -> None:
+    """Every level is distributed."""
+    shown: Counter[str] = Counter()
+    for seed in range(16):
+        with imported(drawn_pair(seed), "Impl", tmp_path) as cls:
+            properties = properties_of(cls)
+            try:
+                plain, _ = plain_search(cls(), properties)
+            except (TooMany, SourceError):
+                continue
+            assert outcome(on_spark, cls(), properties) == plain, seed
+            shown[plain.verdict] += 1
+    assert shown["holds"] and shown["violated"]
