@@ -59,7 +59,7 @@ class Proved:
             "property": self.broken,
             "headline": self.headline,
             "lines": self.lines,
-            "seconds": round(self.seconds, 3),
+            "seconds": self.seconds,
             "reproduce": self.reproduce,
             **self.facts,
         }
