@@ -56,7 +56,10 @@ class AcknowledgedWrites(LateFetches):
 
     @action
     def write_fails(self) -> None:
-        """REQUEST_TIMED_OUT, or NOT_ENOUGH_REPLICAS_AFTER_APPEND if the ISR has become too small."""
+        """REQUEST_TIMED_OUT, or NOT_ENOUGH_REPLICAS_AFTER_APPEND if the ISR has become too small.
+
+        ``DelayedProduce.onExpiration``; ``Partition.checkEnoughReplicasReachOffset``.
+        """
         require(self.waiting is not None)
         self.waiting = None
 

@@ -31,20 +31,26 @@ class AtomicIsr(Model):
 
     @action
     def replica_appends(self, broker: Broker) -> None:
-        """A replica has one record more, as the leader or as a follower."""
+        """A replica has one record more, as the leader or as a follower.
+
+        ``Partition.appendRecordsToLeader``, ``Partition.appendRecordsToFollowerOrFutureReplica``.
+        """
         require(self.log_end_offset[broker] < self.max_offset)
         self.log_end_offset[broker] += 1
 
     @action
     def high_watermark_advances(self, offset: Offset) -> None:
-        """What every member of the ISR has is committed."""
+        """What every member of the ISR has is committed. ``Partition.maybeIncrementLeaderHW``."""
         require(offset > self.high_watermark)
         require(all(self.log_end_offset[broker] >= offset for broker in self.isr))
         self.high_watermark = offset
 
     @action
     def isr_changes(self, isr: Set[Broker]) -> None:
-        """Any broker may leave, and one with every committed record may join. Somebody stays."""
+        """Any broker may leave, and one with every committed record may join. Somebody stays.
+
+        KIP-497, "Proposed Changes".
+        """
         require(len(isr) > 0 and len(isr & self.isr) > 0)
         require(all(self.log_end_offset[broker] >= self.high_watermark for broker in isr))
         self.isr = isr

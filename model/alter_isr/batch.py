@@ -159,7 +159,10 @@ class AlterIsrBatch(Model):
 
     @action
     def leader_sends(self) -> None:
-        """Sends the whole list in one request; only one request is outstanding at a time."""
+        """Sends the whole list in one request; only one request is outstanding at a time.
+
+        ``DefaultAlterPartitionManager.maybePropagateIsrChanges``.
+        """
         require(len(self.requests) == 0 and len(self.responses) == 0)
         require(any(self.waiting[partition] is not None for partition in Partition))
         self.requests.add(AlterIsrRequest(broker_epoch=self.broker_epoch, changes=self.waiting))
@@ -266,7 +269,10 @@ class AlterIsrBatch(Model):
 
     @action
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
-        """Takes each answered partition off the list, whatever its result."""
+        """Takes each answered partition off the list, whatever its result.
+
+        ``DefaultAlterPartitionManager.handleAlterPartitionResponse``.
+        """
         require(response in self.responses)
         self.responses.discard(response)
         if response.error is not None:
@@ -349,9 +355,11 @@ class AlterIsrBatch(Model):
 
     @action
     def broker_learns_epoch(self) -> None:
+        """The answer to its registration tells the broker (``BrokerLifecycleManager.sendBrokerRegistration``)."""
         require(self.broker_epoch != self.registered_epoch)
         self.broker_epoch = self.registered_epoch
 
     @action
     def authorization_changes(self) -> None:
+        """CLUSTER_ACTION is granted or withdrawn (``ControllerApis.handleAlterPartitionRequest`` asks for it)."""
         self.authorized = not self.authorized

@@ -454,6 +454,7 @@ class AlterIsr(PartitionIsr):
 
     @action
     def controller_acknowledges(self, request: AlterIsrRequest, again: bool) -> None:
+        """KIP-497, "Proposed Changes": "respond as soon as it receives the request and apply the ISR updates"."""
         require(request in self.requests and len(self.acknowledged) == 0)
         require(self.refusal(request) is None and (self.duplicates or not again))
         self.acknowledged.add(request)
@@ -461,7 +462,10 @@ class AlterIsr(PartitionIsr):
 
     @action
     def controller_writes(self, request: AlterIsrRequest) -> None:
-        """Applies a change, unless another came first: then the change is dropped and the leader is not told."""
+        """Applies a change, unless another came first: then the change is dropped and the leader is not told.
+
+        KIP-497, "Proposed Changes": an update "fails after the AlterIsr was acknowledged".
+        """
         require(request in self.acknowledged and self.may_change())
         self.acknowledged.discard(request)
         if self.refusal(request) is None:
@@ -469,7 +473,10 @@ class AlterIsr(PartitionIsr):
 
     @action
     def controller_fails_over(self) -> None:
-        """A new controller reads the written state. What its predecessor had only acknowledged is lost."""
+        """A new controller reads the written state. What its predecessor had only acknowledged is lost.
+
+        KIP-497, "Proposed Changes": "a new controller will be elected".
+        """
         require(len(self.acknowledged) > 0)
         self.acknowledged = Set()
 
@@ -482,7 +489,10 @@ class TakeoverSendsAgain(AlterIsr):
 
     @action
     def controller_fails_over(self) -> None:
-        """The new controller takes over from one that may have acknowledged a change, or have had nothing to do."""
+        """The new controller takes over from one that may have acknowledged a change, or have had nothing to do.
+
+        ``KafkaController.onControllerFailover``.
+        """
         self.acknowledged = Set()
         self.updates.add(self.controller)
 
@@ -548,12 +558,15 @@ class ZombieController(ShippedAlterIsr):
     def controller_fails_over(self) -> None:
         """The old controller keeps the last state it saw. The new one reads what is written, which is the same
         state.
+
+        ``QuorumController.claim``.
         """
         require(len(self.zombie) == 0)
         self.zombie.add(self.controller)
 
     @action
     def zombie_steps_down(self) -> None:
+        """It learns that it was replaced (``QuorumController.renounce``)."""
         require(len(self.zombie) > 0)
         self.zombie = Set()
 

@@ -214,8 +214,8 @@ class AlterIsrFailover(Model):
 
     @action
     def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
-        """A follower's fetch shows that it has caught up, and the leader asks to add it (``Partition``:
-        ``updateFollowerFetchState`` calls ``maybeExpandIsr``). The answer is lost; another fetch may follow.
+        """A follower's fetch shows that it has caught up, and the leader asks to add it (``Partition.maybeExpandIsr``,
+        called by ``updateFollowerFetchState``). The answer is lost; another fetch may follow.
         """
         require(self.may_propose(leader) and follower not in self.known(leader).isr)
         self.hear_from(leader, follower)
@@ -310,10 +310,10 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_fences(self, broker: Broker) -> None:
-        """A broker's heartbeats stop, or it shuts down: it leaves the ISR (``handleBrokerFenced``).
+        """A broker's heartbeats stop, or it shuts down: it leaves the ISR.
 
         If it is not in the ISR nothing changes, not even the partition epoch. The last member stays in the ISR, without
-        leading.
+        leading. ``ReplicationControlManager.handleBrokerFenced``.
         """
         require(broker not in self.fenced)
         require(broker not in self.current().isr or (self.may_elect() and self.replaceable(broker)))
@@ -346,7 +346,9 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_unfences(self, broker: Broker) -> None:
-        """A broker is back. It leads if it was the ISR's last member (``handleBrokerUnfenced``)."""
+        """A broker is back. It leads if it was the ISR's last member
+        (``ReplicationControlManager.handleBrokerUnfenced``).
+        """
         require(broker in self.fenced)
         require(broker not in self.current().isr or self.may_elect())
         current = self.current()

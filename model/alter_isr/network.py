@@ -76,13 +76,16 @@ class LateFetches(AlterIsrRestarts):
 
     @action
     def fetch_is_late(self, follower: Broker, leader: Broker) -> None:
-        """A fetch is on its way to a broker that leads, as far as the follower knows."""
+        """A fetch is on its way to a broker that leads, as far as the follower knows.
+
+        ``RemoteLeaderEndPoint.fetch``.
+        """
         require(follower != leader and self.known(follower).leader == leader and len(self.fetches) < self.late_fetches)
         self.fetches.add(self.fetch_by(follower, leader))
 
     @action
     def answer_is_late(self, follower: Broker, leader: Broker) -> None:
-        """A fetch is on time, its answer is not."""
+        """A fetch is on time, its answer is not. ``Partition.fetchRecords``."""
         require(self.asks(follower, leader) and len(self.answers) < self.late_answers)
         fetch = self.fetch_by(follower, leader)
         require(self.may_answer(fetch))
@@ -91,7 +94,7 @@ class LateFetches(AlterIsrRestarts):
 
     @action
     def answer_is_lost(self, follower: Broker, leader: Broker) -> None:
-        """A fetch is on time, its answer never arrives."""
+        """A fetch is on time, its answer never arrives. ``Partition.fetchRecords``."""
         require(self.asks(follower, leader))
         fetch = self.fetch_by(follower, leader)
         require(self.may_answer(fetch))
@@ -134,12 +137,16 @@ class LateFetches(AlterIsrRestarts):
 
     @action
     def late_fetch_is_lost(self, fetch: Fetch) -> None:
-        """Or it is refused: the leader's epoch is another one by now, or the follower's broker epoch."""
+        """Or it is refused: the leader's epoch is another one by now, or the follower's broker epoch.
+
+        ``Partition.checkCurrentLeaderEpoch``.
+        """
         require(fetch in self.fetches)
         self.fetches.discard(fetch)
 
     @action
     def late_answer_is_lost(self, answer: Answer) -> None:
+        """The environment: its connection is closed."""
         require(answer in self.answers)
         self.answers.discard(answer)
 

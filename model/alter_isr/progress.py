@@ -57,11 +57,13 @@ class LossyNetwork(PartitionIsr):
 
     @action
     def network_loses_request(self, request: AlterIsrRequest) -> None:
+        """The environment: a request is lost."""
         require(request in self.requests)
         self.requests.discard(request)
 
     @action
     def network_loses_response(self, response: AlterIsrResponse) -> None:
+        """The environment: a response is lost."""
         require(response in self.responses)
         self.responses.discard(response)
 
@@ -80,7 +82,7 @@ class RetractedAlterIsr(LossyNetwork, TakeoverSendsAgain):
 
     @action
     def leader_retracts(self) -> None:
-        """The time-out of a change: no LeaderAndIsr has come."""
+        """The time-out of a change: no LeaderAndIsr has come. KIP-497, "Proposed Changes" has no time-out."""
         retraction = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=self.isr, partition_epoch=self.partition_epoch)
         require(self.leading and len(self.pending) > 0 and self.may_retract())
         require(retraction not in self.requests and len(self.requests) < self.in_flight)
@@ -95,7 +97,10 @@ class KRaftAlterIsr(LossyNetwork, ShippedAlterIsr):
 
     @action
     def leader_asks_again(self) -> None:
-        """A request times out: neither it nor a response is in flight any more."""
+        """A request times out: neither it nor a response is in flight any more.
+
+        ``DefaultAlterPartitionManager.sendRequest`` (``onTimeout``).
+        """
         awaited = self.awaited
         require(awaited is not None and awaited not in self.requests)
         require(all(response.request != awaited for response in self.responses))
@@ -130,7 +135,7 @@ class ZooKeeperAlterIsr(KRaftAlterIsr):
 
     @action
     def controller_confirms(self, request: AlterIsrRequest) -> None:
-        """What is asked for is done already."""
+        """What is asked for is done already. ``KafkaController.processAlterPartition``."""
         require(request in self.requests and self.is_repeated(request))
         require(len(self.responses) < self.in_flight)
         self.responses.add(AlterIsrResponse(request=request, error=None))

@@ -46,7 +46,10 @@ class MixedVersions(ShippedAlterIsr):
 
     @action
     def leader_writes(self, isr: Set[Broker]) -> None:
-        """Shrinks or expands the ISR, waits until it is written, and tells the controller by a notification."""
+        """Shrinks or expands the ISR, waits until it is written, and tells the controller by a notification.
+
+        ``ZkAlterPartitionManager.submit``.
+        """
         require(self.leading and self.writes_itself and self.may_write() and self.may_change())
         require(self.leader in isr and (isr < self.isr or self.isr < isr))
         require(all(self.caught_up(broker) for broker in isr - self.isr))
@@ -72,7 +75,7 @@ class MixedVersions(ShippedAlterIsr):
     @fair
     @action
     def controller_is_notified(self) -> None:
-        """The watch fires: the controller reads the state again."""
+        """The watch fires: the controller reads the state again. ``KafkaController.processIsrChangeNotification``."""
         require(self.notified and self.watches())
         self.notified = False
         self.cached = self.controller
@@ -80,5 +83,5 @@ class MixedVersions(ShippedAlterIsr):
     @fair
     @action
     def controller_tells_brokers(self) -> None:
-        """UpdateMetadata, with what the controller remembers."""
+        """UpdateMetadata, with what the controller remembers. ``KafkaController.sendUpdateMetadataRequest``."""
         self.metadata = self.cached

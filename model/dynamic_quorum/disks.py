@@ -35,7 +35,7 @@ class DynamicDisks(DynamicQuorum):
 
     @action
     def node_loses_disk(self, replica: Replica, fresh: Replica) -> None:
-        """The node starts with an empty directory."""
+        """The environment: the node starts with an empty directory (``Formatter.doFormat`` gives it an id)."""
         require(len(self.lost) < self.max_losses and replica not in self.lost)
         require(self.returns_as(replica, fresh))
         self.node[fresh] = self.node[replica]
@@ -118,7 +118,10 @@ class DynamicDisks(DynamicQuorum):
 
     @action
     def replica_removes_former_key(self, leader: Replica, replica: Replica, former: Replica) -> None:
-        """It sends RemoveVoter first if its node id is among the voters with another directory id."""
+        """It sends RemoveVoter first if its node id is among the voters with another directory id.
+
+        ``KafkaRaftClient.pollFollowerAsObserver``.
+        """
         require(self.joins < self.max_joins and self.may_change(leader) and self.leaves_voters(leader))
         require(self.role[replica] == Role.FOLLOWER and self.quorum_state[replica].leader == leader)
         require(former != replica and self.node[former] == self.node[replica] and former in self.voter_set[replica])

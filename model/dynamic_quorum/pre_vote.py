@@ -50,7 +50,10 @@ class DynamicPreVote(DynamicQuorum):
 
     @action
     def prospective_requests_pre_vote(self, replica: Replica, voter: Replica) -> None:
-        """A Vote request in the replica's epoch, with PreVote set. Nothing is stored but a higher epoch."""
+        """A Vote request in the replica's epoch, with PreVote set. Nothing is stored but a higher epoch.
+
+        ``KafkaRaftClient.pollProspective``; the voter: ``KafkaRaftClient.handleVoteRequest``.
+        """
         require(self.role[replica] == Role.PROSPECTIVE)
         require(voter in self.voter_set[replica] - self.votes[replica])
         epoch = self.quorum_state[replica].epoch
@@ -90,7 +93,10 @@ class DynamicPreVote(DynamicQuorum):
 
     @action
     def prospective_gives_up(self, replica: Replica) -> None:
-        """A majority has refused, or not answered in time: back to its leader, or to waiting for one."""
+        """A majority has refused, or not answered in time: back to its leader, or to waiting for one.
+
+        ``KafkaRaftClient.pollProspective``.
+        """
         require(self.role[replica] == Role.PROSPECTIVE)
         following = self.quorum_state[replica].leader is not None
         self.take_role(replica, Role.FOLLOWER if following else Role.UNATTACHED)
@@ -129,6 +135,7 @@ class RemovedWhileAway(DynamicPreVote):
 
     @action
     def network_parts(self, replica: Replica) -> None:
+        """The environment: a follower is partitioned from all others."""
         require(self.away is None and self.role[replica] == Role.FOLLOWER and self.is_voter(replica))
         require(all(epoch_state.epoch <= 1 for epoch_state in self.quorum_state.values()))
         self.away = replica

@@ -35,6 +35,7 @@ class DynamicProgress(DynamicQuorum):
 
     @action
     def replica_stops(self, replica: Replica) -> None:
+        """The environment: a replica stops for good."""
         require(self.failures < self.max_failures and replica not in self.stopped)
         self.failures += 1
         self.stopped.add(replica)

@@ -30,14 +30,17 @@ class DynamicSnapshots(DynamicQuorum):
 
     @action
     def leader_takes_snapshot(self, leader: Replica) -> None:
-        """Of everything that is committed. A follower's snapshot would change nothing for others."""
+        """Of everything that is committed. A follower's snapshot would change nothing for others.
+
+        ``KafkaRaftClient.createSnapshot``.
+        """
         require(self.snapshots < self.max_snapshots and self.role[leader] == Role.LEADER)
         require(self.high_watermark[leader] > self.log_start[leader])
         self.snapshots += 1
         self.log_start[leader] = self.high_watermark[leader]
 
     def lacks_start(self, leader: Replica, replica: Replica) -> bool:
-        """``KafkaRaftClient.validateFetchOffsetAndEpoch``: the position, or where the logs diverge, is not in the
+        """``ReplicatedLog.validateOffsetAndEpoch``: the position, or where the logs diverge, is not in the
         leader's log.
         """
         shared = min(len(self.logs[replica]), end_offset_for_epoch(self.epochs(leader), self.last_epoch(replica)))

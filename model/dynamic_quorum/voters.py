@@ -354,7 +354,9 @@ class DynamicQuorum(Model):
 
     @action
     def leader_adds_voter(self, leader: Replica, replica: Replica) -> None:
-        """``AddVoterHandler``: an operator asks for it, or the replica itself, which joins as soon as it can."""
+        """``AddVoterHandler.handleAddVoterRequest``: an operator asks for it, or the replica itself, which joins as
+        soon as it can.
+        """
         require(self.adds < self.max_adds and self.may_change(leader))
         require(replica not in self.voter_set[leader] and self.has_caught_up(leader, replica))
         self.adds += 1

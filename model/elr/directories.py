@@ -30,7 +30,7 @@ class LostDirectories(EligibleLeaders):
 
     @action
     def directory_fails(self, broker: Broker) -> None:
-        """The log is lost, and the broker runs on."""
+        """The log is lost, and the broker runs on. ``ReplicaManager.handleLogDirFailure``."""
         require(broker in self.running - self.failed)
         self.failed.add(broker)
         self.complete.discard(broker)
@@ -38,8 +38,8 @@ class LostDirectories(EligibleLeaders):
 
     @action
     def broker_reports_failure(self, broker: Broker, successor: Broker | None) -> None:
-        """A heartbeat names the directory (``handleDirectoriesOffline``), or AssignReplicasToDirs says LOST: the
-        replica leaves the ISR, and may stay in the ELR.
+        """A heartbeat names the directory (``ReplicationControlManager.handleDirectoriesOffline``), or
+        AssignReplicasToDirs says LOST: the replica leaves the ISR, and may stay in the ELR.
         """
         require(broker in self.running & self.failed - self.reported)
         self.reported.add(broker)
@@ -72,7 +72,9 @@ class LostDirectories(EligibleLeaders):
 
     @action
     def broker_assigns_directory(self, broker: Broker, successor: Broker | None) -> None:
-        """AssignReplicasToDirs with a directory that works (``handleAssignReplicasToDirs``): nothing else changes."""
+        """AssignReplicasToDirs with a directory that works (``ReplicationControlManager.handleAssignReplicasToDirs``):
+        nothing else changes.
+        """
         require(broker in self.running - self.failed)
         self.change(self.isr, Set[Broker](), self.active(), successor)
         self.forget_elr()

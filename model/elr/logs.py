@@ -110,7 +110,10 @@ class EligibleLeaderLogs(AlterIsrRestarts):
 
     @action
     def controller_fences(self, broker: Broker) -> None:
-        """A session expires, and the leader stays, or nobody leads."""
+        """A session expires, and the leader stays, or nobody leads.
+
+        ``ReplicationControlManager.handleBrokerFenced``.
+        """
         leader = self.current().leader
         self.fence(broker, None if leader == broker else leader)
 
@@ -126,7 +129,7 @@ class EligibleLeaderLogs(AlterIsrRestarts):
 
     @action
     def controller_unfences(self, broker: Broker) -> None:
-        """``handleBrokerUnfenced``: it leads if nobody does, and it is eligible."""
+        """``ReplicationControlManager.handleBrokerUnfenced``: it leads if nobody does, and it is eligible."""
         require(broker in self.fenced)
         leader = self.current().leader
         if leader is None:
@@ -143,7 +146,10 @@ class EligibleLeaderLogs(AlterIsrRestarts):
 
     @action
     def leader_restarts(self, leader: Broker, successor: Broker, kept: Offset) -> None:
-        """An unclean shutdown of the leader, while somebody else can lead."""
+        """An unclean shutdown of the leader, while somebody else can lead.
+
+        ``ReplicationControlManager.handleBrokerUncleanShutdown``.
+        """
         require(self.current().leader == leader and leader != successor)
         self.register(leader, kept, successor)
 

@@ -209,7 +209,8 @@ class EligibleLeaders(Model):
 
     @action
     def controller_unfences(self, broker: Broker, successor: Broker | None) -> None:
-        """A broker has caught up with the metadata log (``handleBrokerUnfenced``): it may be elected if nobody leads.
+        """A broker has caught up with the metadata log (``ReplicationControlManager.handleBrokerUnfenced``): it may
+        be elected if nobody leads.
         """
         require(self.registration[broker] == Registration.FENCED and broker in self.running)
         if self.leader is None:
@@ -220,14 +221,16 @@ class EligibleLeaders(Model):
 
     @action
     def controller_starts_shutdown(self, broker: Broker, successor: Broker | None) -> None:
-        """A heartbeat asks for a controlled shutdown (``handleBrokerInControlledShutdown``, KIP-841)."""
+        """A heartbeat asks for a controlled shutdown (KIP-841,
+        ``ReplicationControlManager.handleBrokerInControlledShutdown``).
+        """
         require(self.registration[broker] == Registration.ACTIVE and broker in self.running)
         self.change(self.isr_without(broker), Set[Broker](), self.active() - {broker}, successor)
         self.registration[broker] = Registration.SHUTTING_DOWN
 
     @action
     def controller_moves_leader(self, successor: Broker) -> None:
-        """The preferred replica is in sync and leads (``electLeader``)."""
+        """The preferred replica is in sync and leads (``ReplicationControlManager.electLeader``)."""
         require(self.leader is not None and successor != self.leader and successor in self.isr & self.active())
         self.leader = successor
 
@@ -247,7 +250,10 @@ class EligibleLeaders(Model):
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
-        """An unclean shutdown: some of what was not flushed is lost."""
+        """An unclean shutdown: some of what was not flushed is lost.
+
+        The environment: the process ends without ``CleanShutdownFileHandler.write``.
+        """
         require(broker in self.running)
         self.running.discard(broker)
         self.complete.discard(broker)
@@ -304,14 +310,16 @@ class EligibleLeaders(Model):
 
     @action
     def leader_commits(self) -> None:
-        """A record that the whole ISR has. Who is outside lacks it until it fetches (``maybeIncrementLeaderHW``)."""
+        """A record that the whole ISR has. Who is outside lacks it until it fetches
+        (``Partition.maybeIncrementLeaderHW``).
+        """
         require(self.leads() and self.isr <= self.serving() and self.may_commit())
         self.complete = self.complete & self.isr
 
     @action
     def leader_alters_isr(self, isr: Set[Broker], successor: Broker | None) -> None:
-        """``alterPartition``: members that lag are removed, or followers that have caught up are added. It may end a
-        reassignment that removes the leader.
+        """``ReplicationControlManager.alterPartition``: members that lag are removed, or followers that have caught up
+        are added. It may end a reassignment that removes the leader.
         """
         require(self.leads() and self.leader in isr and isr != self.isr)
         require(self.may_join(isr - self.isr))
@@ -324,7 +332,10 @@ class EligibleLeaders(Model):
 
     @action
     def follower_follows(self, follower: Broker) -> None:
-        """A follower truncates what its leader does not have, and fetches what it lacks."""
+        """A follower truncates what its leader does not have, and fetches what it lacks.
+
+        ``AbstractFetcherThread.doWork``.
+        """
         require(self.leads() and follower in self.serving())
         if self.leader in self.complete:
             self.complete.add(follower)

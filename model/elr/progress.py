@@ -17,6 +17,7 @@ class CalmEligibleLeaders(EligibleLeaders):
 
     @action
     def failures_stop(self) -> None:
+        """The environment: from now on nothing fails."""
         require(not self.calm)
         self.calm = True
 
@@ -29,7 +30,7 @@ class CalmEligibleLeaders(EligibleLeaders):
     @fair(each="broker")
     @action
     def session_expires(self, broker: Broker, successor: Broker | None) -> None:
-        """A broker that is down sends no heartbeats (``maybeFenceStaleBroker``)."""
+        """A broker that is down sends no heartbeats (``ReplicationControlManager.maybeFenceOneStaleBroker``)."""
         require(broker not in self.running)
         super().controller_fences(broker, successor)
 

@@ -77,7 +77,9 @@ class ReassignedEligibleLeaders(EligibleLeaders):
 
     @action
     def operator_reassigns(self, wanted: Set[Broker], successor: Broker | None) -> None:
-        """``changePartitionReassignment``, also while a reassignment is under way. Who is added may be fenced."""
+        """``ReplicationControlManager.changePartitionReassignment``, also while a reassignment is under way. Who is
+        added may be fenced.
+        """
         require(len(wanted) >= self.replication_factor)
         origin = replica_sets.origin(self.replicas, self.adding)
         require(self.may_override(origin | wanted))
@@ -86,7 +88,7 @@ class ReassignedEligibleLeaders(EligibleLeaders):
 
     @action
     def operator_cancels(self, successor: Broker | None) -> None:
-        """``cancelPartitionReassignment``: back to the origin."""
+        """``ReplicationControlManager.cancelPartitionReassignment``: back to the origin."""
         require(self.is_reassigning())
         origin = replica_sets.origin(self.replicas, self.adding)
         require(self.may_cancel(origin))

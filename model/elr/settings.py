@@ -46,7 +46,9 @@ class ChangedMinIsr(EligibleLeaders):
 
     @action
     def operator_sets_min_isr(self, number: MinIsr, successor: Broker | None) -> None:
-        """``incrementalAlterConfigs``. The ELR is judged by the new value at once (KAFKA-16540)."""
+        """``ConfigurationControlManager.incrementalAlterConfigs``. The ELR is judged by the new value at once
+        (KAFKA-16540).
+        """
         require(number != self.min_isr)
         self.min_isr = number
         self.promised = min(self.promised, number)
@@ -79,7 +81,7 @@ class ChangedMinIsr(EligibleLeaders):
 
     @action
     def leader_reads_min_isr(self) -> None:
-        """The leader has replayed the new value (``DynamicConfigPublisher``)."""
+        """The leader has replayed the new value (``DynamicConfigPublisher.onMetadataUpdate``)."""
         self.known_min_isr = self.min_isr
 
 
@@ -97,7 +99,7 @@ class SwitchedElr(EligibleLeaders):
 
     @action
     def operator_switches_elr(self) -> None:
-        """The partition changes only with its next record."""
+        """The partition changes only with its next record. ``FeatureControlManager.updateFeatures``."""
         self.enabled = not self.enabled
         self.promised = self.enabled and len(self.isr) >= self.controller_min_isr()
 

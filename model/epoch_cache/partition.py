@@ -264,7 +264,9 @@ class EpochCaches(Model):
 
     @action
     def controller_elects(self, successor: Broker, stays: bool) -> None:
-        """``ReplicationControlManager``: another member of the ISR leads. The former leader leaves the ISR or stays."""
+        """``ReplicationControlManager.electLeader``: another member of the ISR leads. The former leader leaves the ISR
+        or stays.
+        """
         require(self.leader_epoch < self.max_leader_epoch and successor in self.isr and successor != self.leader)
         self.isr = self.isr if stays else self.isr - {self.leader}
         self.leader = successor
@@ -373,7 +375,9 @@ class EpochCaches(Model):
 
     @action
     def replica_restarts(self, broker: Broker) -> None:
-        """``UnifiedLog`` loads the log. The high watermark's checkpoint may be old, but not below the log's start."""
+        """``UnifiedLog.apply`` loads the log. The high watermark's checkpoint may be old, but not below the log's
+        start.
+        """
         require(self.restarts < self.max_restarts and broker != self.leader)
         self.restarts += 1
         self.replicas[broker].high_watermark = self.replicas[broker].log_start_offset

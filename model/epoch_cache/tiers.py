@@ -25,7 +25,7 @@ class TieredLogs(EpochCaches):
 
     @action
     def leader_copies(self) -> None:
-        """``RemoteLogManager.RLMCopyTask.copyLogSegmentsToRemote``: the next committed record."""
+        """``RLMCopyTask.copyLogSegmentsToRemote``: the next committed record."""
         require(self.remote_end < self.replicas[self.leader].high_watermark)
         self.remote_end += 1
 

@@ -85,6 +85,7 @@ class KraftBatch(Model):
 
     @action
     def election_timeout(self, partition: Partition, replica: Replica) -> None:
+        """``QuorumState.transitionToCandidate``."""
         state = self.quorum_state[partition][replica]
         require(state.leader != replica and state.epoch < self.max_epoch)
         self.quorum_state[partition][replica] = QuorumState(epoch=state.epoch + 1, leader=None, voted_key=replica)
@@ -92,7 +93,10 @@ class KraftBatch(Model):
 
     @action
     def candidate_requests_votes(self, candidate: Replica, voter: Replica, answered: bool) -> None:
-        """One request for all the partitions in which the replica is a candidate. The response may be lost."""
+        """One request for all the partitions in which the replica is a candidate. The response may be lost.
+
+        KIP-595, "Vote".
+        """
         require(candidate != voter and any(candidate in self.candidates[partition] for partition in Partition))
         request = Map({partition: self.data(partition, candidate) for partition in Partition})
         response = Map({partition: self.vote(partition, candidate, voter, request) for partition in Partition})

@@ -54,7 +54,10 @@ class KraftClusters(Kraft):
 
     @action
     def stray_request_arrives(self, kind: Kind, source: Replica, voter: Replica, epoch: Epoch) -> None:
-        """A request of the other cluster's candidate or leader. Its response goes back to that cluster."""
+        """A request of the other cluster's candidate or leader. Its response goes back to that cluster.
+
+        ``KafkaRaftClient.hasValidClusterId``.
+        """
         require(kind in (Kind.VOTE, Kind.BEGIN_QUORUM_EPOCH, Kind.END_QUORUM_EPOCH) and source != voter and epoch > 0)
         if self.is_of_this_cluster(Cluster.ANOTHER):
             nowhere = Position(epoch=0, offset=0)

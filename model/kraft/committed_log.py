@@ -31,13 +31,15 @@ class CommittedLog(Model):
 
     @action
     def leader_is_elected(self, epoch: Annotated[int, Between(1, "max_epoch")], replica: Replica) -> None:
-        """An epoch gets its leader, which stays the only one."""
+        """An epoch gets its leader, which stays the only one. ``QuorumState.transitionToLeader``."""
         require(self.leaders[epoch] is None)
         self.leaders[epoch] = replica
 
     @action
     def record_is_committed(self, epoch: Annotated[int, Between(1, "max_epoch")]) -> None:
         """A record that the leader of an epoch has written comes behind all that are committed, none of which changes.
+
+        ``LeaderState.maybeUpdateHighWatermark``.
         """
         require(len(self.committed) < self.max_log and self.leaders[epoch] is not None)
         require(all(earlier <= epoch for earlier in self.committed))

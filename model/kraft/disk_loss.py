@@ -19,6 +19,7 @@ class KraftDiskLoss(Kraft):
 
     @action
     def replica_loses_disk(self, replica: Replica) -> None:
+        """The environment: a voter starts with an empty disk."""
         require(self.restarts < self.max_restarts)
         require(self.at_any_time or self.can_spare(replica))
         self.restarts += 1

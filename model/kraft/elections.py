@@ -79,17 +79,22 @@ class Elections(Model):
 
     @action
     def network_parts(self, voter: Voter) -> None:
+        """The environment: one voter is partitioned from all others."""
         require(not self.settled and self.away is None and self.is_majority(Set(Voter) - {voter}))
         self.away = voter
 
     @action
     def network_heals(self) -> None:
+        """The environment: the partitioned voter is back."""
         require(not self.settled and self.away is not None)
         self.away = None
 
     @action
     def network_settles(self) -> None:
-        """A voter that is partitioned now stays so, and takes no part any more."""
+        """A voter that is partitioned now stays so, and takes no part any more.
+
+        The environment: from now on nothing changes.
+        """
         require(not self.settled)
         self.settled = True
         if self.away is not None:
@@ -169,12 +174,14 @@ class Elections(Model):
 
     @action
     def election_timeout(self, candidate: Voter) -> None:
+        """``QuorumState.transitionToCandidate``."""
         require(self.may_stand(candidate))
         self.stand(candidate)
         self.count_epochs_anew()
 
     @action
     def candidate_requests_vote(self, candidate: Voter, voter: Voter) -> None:
+        """``KafkaRaftClient.handleVoteRequest``, and ``handleVoteResponse``."""
         require(self.takes_part(candidate) and self.states[candidate].role == Role.CANDIDATE)
         require(voter in self.reached_by(candidate))
         self.ask(candidate, voter)
@@ -184,6 +191,8 @@ class Elections(Model):
     def election(self, candidate: Voter) -> None:
         """The timer of a voter in the latest epoch expires, and before another one does, the candidate has asked all
         voters, and announced itself if it won.
+
+        ``KafkaRaftClient.pollCandidate``.
         """
         require(self.may_stand(candidate))
         require(all(self.states[voter].epoch <= self.states[candidate].epoch for voter in self.reached_by(candidate)))
@@ -200,7 +209,7 @@ class Elections(Model):
 
     @action
     def leader_sends_begin_quorum_epoch(self, leader: Voter, voter: Voter) -> None:
-        """BeginQuorumEpoch, and the response to it."""
+        """BeginQuorumEpoch, and the response to it. ``KafkaRaftClient.handleBeginQuorumEpochRequest``."""
         require(self.states[leader].role == Role.LEADER and voter in self.reached_by(leader))
         self.announce(leader, voter)
         self.count_epochs_anew()
@@ -211,7 +220,10 @@ class Elections(Model):
 
     @action
     def follower_fetches(self, voter: Voter) -> None:
-        """From the leader that it knows, which may be in another epoch by now."""
+        """From the leader that it knows, which may be in another epoch by now.
+
+        ``KafkaRaftClient.handleFetchRequest``.
+        """
         leader = self.states[voter].leader
         require(self.states[voter].role == Role.FOLLOWER and leader is not None and leader in self.reached_by(voter))
         if leader is not None:
@@ -226,5 +238,6 @@ class Elections(Model):
 
     @action
     def fetch_timer_expires(self, leader: Voter) -> None:
+        """KIP-595, "Leader Progress Timeout" (``LeaderState.timeUntilCheckQuorumExpires``)."""
         require(self.takes_part(leader) and self.states[leader].role == Role.LEADER and not self.may_lead(leader))
         self.states[leader].role = Role.RESIGNED

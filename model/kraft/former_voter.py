@@ -36,7 +36,10 @@ class KraftFormerVoter(KraftObservers):
 
     @action
     def zombie_is_removed(self, leader: Replica, zombie: Replica) -> None:
-        """Once, by the leader of a later epoch, with the consent of a majority in that epoch."""
+        """Once, by the leader of a later epoch, with the consent of a majority in that epoch.
+
+        KIP-595, "Leader Progress Timeout": "that leader was not in the voters anymore".
+        """
         require(len(self.current_voters) == self.voters)
         require(self.is_active_controller(leader) and self.role[zombie] == Role.LEADER)
         require(self.quorum_state[zombie].epoch < self.quorum_state[leader].epoch)

@@ -28,6 +28,7 @@ class HandOver(KraftObservers, KraftNetwork):
 
     @action
     def leader_shuts_down(self, leader: Replica) -> None:
+        """``KafkaRaftClient.shutdown``."""
         require(self.role[leader] == Role.LEADER and self.quorum_state[leader].epoch == 1)
         self.resign(leader)
 

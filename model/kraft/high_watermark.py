@@ -43,13 +43,17 @@ class HighWatermark(Model):
 
     @action
     def client_writes(self) -> None:
+        """``KafkaRaftClient.prepareAppend``."""
         require(self.log_end_offset < self.max_log)
         self.log_end_offset += 1
 
     @fair
     @action
     def follower_fetches(self) -> None:
-        """The fetch tells how far the follower's log goes, and with it what a majority has."""
+        """The fetch tells how far the follower's log goes, and with it what a majority has.
+
+        ``KafkaRaftClient.handleFetchRequest``.
+        """
         require(self.parked is None)
         self.parked = Fetch(offset=self.follower_log_end_offset, high_watermark=self.follower_high_watermark)
         self.high_watermark = max(self.high_watermark, self.follower_log_end_offset)
@@ -62,7 +66,10 @@ class HighWatermark(Model):
     @fair
     @action
     def leader_answers(self) -> None:
-        """Completes the parked fetch, with the next record if there is one."""
+        """Completes the parked fetch, with the next record if there is one.
+
+        ``KafkaRaftClient.onUpdateLeaderHighWatermark``.
+        """
         fetch = self.parked
         require(fetch is not None and self.has_news(fetch))
         if self.follower_log_end_offset < self.log_end_offset:

@@ -51,6 +51,7 @@ class KraftNetwork(Kraft):
 
     @action
     def late_request_arrives(self, message: Message, fate: Fate, again: bool) -> None:
+        """The environment: a request is late, and may arrive twice (``KafkaRaftClient.handleRequest``)."""
         require(message in self.late and self.is_request(message.kind) and (self.duplicates or not again))
         require(super().may_happen(fate) or (fate == Fate.RESPONSE_LATE and not again))
         self.take(message, again)
@@ -58,12 +59,14 @@ class KraftNetwork(Kraft):
 
     @action
     def late_response_arrives(self, message: Message, again: bool) -> None:
+        """The environment: a response is late (``KafkaRaftClient.handleResponse``)."""
         require(message in self.late and not self.is_request(message.kind) and (self.duplicates or not again))
         self.take(message, again)
         self.handle_response(self.answered_kind(message.kind), message)
 
     @action
     def late_message_is_lost(self, message: Message) -> None:
+        """The environment: a late message is lost."""
         require(message in self.late and self.loss)
         self.late.discard(message)
 
@@ -93,11 +96,12 @@ class KraftNetwork(Kraft):
 
     @action
     def network_parts(self, replica: Replica) -> None:
-        """A replica is partitioned from all others."""
+        """The environment: a replica is partitioned from all others."""
         require(self.partitions and self.cut_off is None)
         self.cut_off = replica
 
     @action
     def network_heals(self) -> None:
+        """The environment: the partitioned replica is back."""
         require(self.cut_off is not None)
         self.cut_off = None

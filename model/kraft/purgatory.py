@@ -23,6 +23,7 @@ class ResigningLeader(HighWatermark):
 
     @action
     def leader_resigns(self) -> None:
+        """``QuorumState.transitionToResigned``."""
         require(not self.resigned)
         self.resigned = True
         if self.parked is not None and self.completes_parked():

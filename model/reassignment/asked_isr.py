@@ -45,7 +45,7 @@ class AskedIsr(Reassignment):
 
     @action
     def leader_commits(self, partition: Partition) -> None:
-        """A record is written to all that the leader assumes to be in the ISR."""
+        """A record is written to all that the leader assumes to be in the ISR. ``Partition.maybeIncrementLeaderHW``."""
         require(self.is_online(partition) and self.assumed(partition) <= self.live)
         require(len(self.assumed(partition)) >= self.min_insync_replicas)
         require(not self.replication[partition].complete <= self.assumed(partition))
@@ -53,7 +53,7 @@ class AskedIsr(Reassignment):
 
     @action
     def follower_joins_isr(self, partition: Partition, follower: Broker) -> None:
-        """The leader asks for one more member."""
+        """The leader asks for one more member. ``Partition.maybeExpandIsr``."""
         state = self.replication[partition]
         require(self.is_online(partition) and self.asked[partition] is None and follower in self.live & state.known)
         require(follower in state.complete - self.held[partition])
@@ -61,14 +61,17 @@ class AskedIsr(Reassignment):
 
     @action
     def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
-        """The leader asks for one member less."""
+        """The leader asks for one member less. ``Partition.maybeShrinkIsr``."""
         require(self.is_online(partition) and self.asked[partition] is None)
         require(follower in self.held[partition] and follower != self.replication[partition].leader)
         self.asked[partition] = self.held[partition] - {follower}
 
     @action
     def controller_accepts_isr(self, partition: Partition) -> None:
-        """Between two events. A request is of the present version unless the leader was told of a newer one."""
+        """Between two events. A request is of the present version unless the leader was told of a newer one.
+
+        ``KafkaController.processAlterPartition``.
+        """
         asked = self.asked[partition]
         require(self.is_free() and asked is not None and partition not in self.accepted)
         assert asked is not None
@@ -77,6 +80,7 @@ class AskedIsr(Reassignment):
 
     @action
     def leader_hears_answer(self, partition: Partition) -> None:
+        """``Partition.handleAlterPartitionUpdate``."""
         require(partition in self.accepted and self.is_online(partition))
         self.held[partition] = self.replication[partition].isr
         self.asked[partition] = None
@@ -98,6 +102,7 @@ class AskedIsr(Reassignment):
 
     @action
     def controller_hears_late_request(self, partition: Partition) -> None:
+        """``KafkaController.processAlterPartition``."""
         late = self.late[partition]
         require(self.is_free() and late is not None)
         assert late is not None

@@ -18,6 +18,7 @@ class ContinuingController(StepwiseReassignment):
     @fair
     @action
     def controller_continues(self, partition: Partition) -> None:
+        """``KafkaController.onPartitionReassignment``: its next step."""
         require(self.has_begun(partition))
         self.continues(partition)
 
@@ -80,6 +81,7 @@ class ContinuingKip455(Kip455Reassignment):
     @fair
     @action
     def controller_continues(self, partition: Partition) -> None:
+        """``KafkaController.onPartitionReassignment``: its next step."""
         require(self.step[partition] != Kip455Step.IDLE)
         step = self.step[partition]
         if step == Kip455Step.REMEMBER:

@@ -121,7 +121,10 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def controller_elects(self, partition: Partition) -> None:
-        """A leader is down or was taken offline: a live member of the ISR leads instead."""
+        """A leader is down or was taken offline: a live member of the ISR leads instead.
+
+        ``PartitionStateMachine.electLeaderForPartitions``.
+        """
         require(self.is_free() and not self.is_online(partition))
         require(len(self.electable(partition, self.memory[partition])) > 0)
         self.elect(partition, self.memory[partition])
@@ -131,6 +134,8 @@ class StepwiseReassignment(ReassignedReplicas):
     def controller_fails_over(self) -> None:
         """Another controller takes over, at any point. It reads ZooKeeper and tells every replica about the
         assignment.
+
+        ``KafkaController.onControllerFailover``.
         """
         for partition in Partition:
             self.memory[partition] = self.assigned[partition]
@@ -153,7 +158,10 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def controller_begins(self, partition: Partition) -> None:
-        """Starts a pending reassignment, or starts it again after a failover."""
+        """Starts a pending reassignment, or starts it again after a failover.
+
+        ``KafkaController.maybeTriggerPartitionReassignment``.
+        """
         require(self.is_free() and self.goes_on() and self.step[partition] == Step.IDLE)
         require(self.is_pending(partition))
         self.context[partition] = self.pending[partition]
@@ -173,6 +181,7 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_1_persists_both(self, partition: Partition) -> None:
+        """``KafkaController.updateAssignedReplicasForPartition``."""
         require(self.step[partition] == Step.PERSIST_BOTH)
         self.assigned[partition] = self.assigned[partition] | self.target_of(partition)
         self.memory[partition] = self.assigned[partition]
@@ -180,7 +189,10 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_2_tells_both(self, partition: Partition) -> None:
-        """A broker that still has a replica from earlier keeps it: the new leader epoch fences what would stop it."""
+        """A broker that still has a replica from earlier keeps it: the new leader epoch fences what would stop it.
+
+        ``KafkaController.updateLeaderEpochAndSendRequest``.
+        """
         require(self.step[partition] == Step.TELL_BOTH)
         self.tell_leader(partition, self.memory[partition])
         self.start_replicas_on(partition, self.memory[partition] & self.replication[partition].on_disk)
@@ -188,6 +200,7 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_3_starts_added(self, partition: Partition) -> None:
+        """``KafkaController.startNewReplicasForReassignedPartition``."""
         require(self.step[partition] == Step.START_ADDED)
         self.start_replicas_on(partition, self.memory[partition])
         self.step[partition] = Step.WAITING
@@ -202,13 +215,17 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_4_sees_target_in_sync(self, partition: Partition) -> None:
-        """The ISR has changed, and now has the whole target."""
+        """The ISR has changed, and now has the whole target.
+
+        ``KafkaController.processPartitionReassignmentIsrChange``.
+        """
         require(self.is_free() and self.goes_on() and self.step[partition] == Step.WAITING)
         require(self.may_complete(partition))
         self.step[partition] = Step.RETARGET
 
     @action
     def step_6_retargets(self, partition: Partition) -> None:
+        """``KafkaController.moveReassignedPartitionLeaderIfRequired`` begins with it."""
         require(self.step[partition] == Step.RETARGET)
         self.memory[partition] = self.target_of(partition)
         self.step[partition] = Step.LEAD_FROM_TARGET
@@ -233,7 +250,10 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_7_leads_from_target(self, partition: Partition) -> None:
-        """If the target is no longer in sync, the controller keeps waiting."""
+        """If the target is no longer in sync, the controller keeps waiting.
+
+        ``KafkaController.moveReassignedPartitionLeaderIfRequired``.
+        """
         require(self.step[partition] == Step.LEAD_FROM_TARGET)
         if self.may_complete(partition):
             self.lead_from(partition, self.target_of(partition))
@@ -244,19 +264,24 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_8_takes_old_offline(self, partition: Partition) -> None:
+        """``KafkaController.stopOldReplicasOfReassignedPartition``: OfflineReplica."""
         require(self.step[partition] == Step.TAKE_OLD_OFFLINE)
         self.take_offline(partition, self.old_replicas(partition))
         self.step[partition] = Step.DELETE_OLD
 
     @action
     def step_9_deletes_old(self, partition: Partition) -> None:
+        """``KafkaController.stopOldReplicasOfReassignedPartition``: NonExistentReplica."""
         require(self.step[partition] == Step.DELETE_OLD)
         self.stop_replicas_on(partition, self.old_replicas(partition))
         self.step[partition] = Step.PERSIST_TARGET
 
     @action
     def step_10_persists_target(self, partition: Partition) -> None:
-        """Last, because nothing else in ZooKeeper says which replicas are to be removed."""
+        """Last, because nothing else in ZooKeeper says which replicas are to be removed.
+
+        ``KafkaController.updateAssignedReplicasForPartition``.
+        """
         require(self.step[partition] == Step.PERSIST_TARGET)
         self.assigned[partition] = self.target_of(partition)
         self.step[partition] = Step.DROP_ENTRY
@@ -275,12 +300,14 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_11_drops_entry(self, partition: Partition) -> None:
+        """``KafkaController.removePartitionsFromReassignedPartitions``."""
         require(self.step[partition] == Step.DROP_ENTRY)
         self.drop_entry(partition)
         self.step[partition] = Step.SPREAD
 
     @action
     def step_12_spreads_metadata(self, partition: Partition) -> None:
+        """``KafkaController.sendUpdateMetadataRequest``."""
         require(self.step[partition] == Step.SPREAD)
         self.unspread.discard(partition)
         self.step[partition] = Step.IDLE
@@ -308,7 +335,10 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
-        """Submits a batch once the last one is done. An old client does not record the original replicas."""
+        """Submits a batch once the last one is done. An old client does not record the original replicas.
+
+        ``ReassignPartitionsCommand.executeAssignment``.
+        """
         require(self.submitted < self.submissions and len(batch) > 0)
         require(self.smallest_target <= len(target) <= self.largest_target)
         require((knows_original or self.old_clients) and (self.throttles or not throttle))
@@ -326,13 +356,18 @@ class Reassignment(StepwiseReassignment):
     def client_cancels(self) -> None:
         """Creates the cancel znode, which asks to cancel every reassignment that is pending, not those that are
         done.
+
+        KIP-236, "Reassignment Cancellation".
         """
         require(not self.cancel_requested and any(self.is_pending(partition) for partition in Partition))
         self.cancel_requested = True
 
     @action
     def client_verifies(self, partition: Partition) -> None:
-        """``--verify`` removes the throttle of a partition whose reassignment has ended."""
+        """``--verify`` removes the throttle of a partition whose reassignment has ended.
+
+        ``ReassignPartitionsCommand.verifyAssignment``.
+        """
         require(partition in self.throttled and not self.is_pending(partition))
         self.throttled.discard(partition)
 
@@ -365,7 +400,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def controller_reads_cancel(self) -> None:
-        """The watch on the cancel znode fires."""
+        """The watch on the cancel znode fires. KIP-236, "Reassignment Cancellation"."""
         require(self.is_free() and self.cancel_requested and not self.cancelling)
         self.read_cancel()
 
@@ -415,6 +450,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def controller_begins_cancel(self, partition: Partition) -> None:
+        """KIP-236, "Skip Reassignment Cancellation Scenarios"."""
         require(self.is_free() and partition in self.to_cancel and self.may_cancel(partition))
         self.step[partition] = Step.CANCEL_IN_MEMORY
 
@@ -425,6 +461,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def cancel_1_in_memory(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation", step 1."""
         require(self.step[partition] == Step.CANCEL_IN_MEMORY)
         self.memory[partition] = self.original_of(partition)
         self.step[partition] = Step.LEAD_FROM_ORIGINAL
@@ -436,6 +473,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def cancel_2_leads_from_original(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation", step 2."""
         require(self.step[partition] == Step.LEAD_FROM_ORIGINAL)
         if self.still_may_cancel(partition):
             self.lead_from(partition, self.original_of(partition))
@@ -447,18 +485,21 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def cancel_3_takes_added_offline(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation", step 3."""
         require(self.step[partition] == Step.TAKE_ADDED_OFFLINE)
         self.take_offline(partition, self.leaving(partition))
         self.step[partition] = Step.DELETE_ADDED
 
     @action
     def cancel_4_deletes_added(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation", step 4."""
         require(self.step[partition] == Step.DELETE_ADDED)
         self.stop_replicas_on(partition, self.leaving(partition))
         self.step[partition] = Step.PERSIST_ORIGINAL
 
     @action
     def cancel_5_persists_original(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation", step 5."""
         require(self.step[partition] == Step.PERSIST_ORIGINAL)
         self.assigned[partition] = self.original_of(partition)
         self.rolled_back.add(partition)
@@ -471,12 +512,14 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def cancelled_is_unthrottled(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation": "the throttle will be removed"."""
         require(self.step[partition] == Step.UNTHROTTLE)
         self.throttled -= self.unthrottled_with(partition)
         self.step[partition] = Step.DROP_CANCELLED
 
     @action
     def cancel_6_drops_entry(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation", step 6."""
         require(self.step[partition] == Step.DROP_CANCELLED)
         self.to_cancel.discard(partition)
         self.drop_entry(partition)
@@ -484,6 +527,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def cancel_7_spreads_metadata(self, partition: Partition) -> None:
+        """KIP-236, "Reassignment Cancellation", step 7."""
         require(self.step[partition] == Step.SPREAD_CANCELLED)
         self.unspread.discard(partition)
         self.step[partition] = Step.IDLE
@@ -497,6 +541,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def controller_drops_cancel(self) -> None:
+        """KIP-236, "Reassignment Cancellation": the znode is gone when all is done."""
         require(self.cancelling and self.may_drop_cancel())
         self.cancel_requested = False
         self.cancelling = False

@@ -235,7 +235,10 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_makes_way(self, partition: Partition) -> None:
-        """On a request, the partition is first removed from the old znode; a crash at this point loses the request."""
+        """On a request, the partition is first removed from the old znode; a crash at this point loses the request.
+
+        ``KafkaController.maybeRemoveFromZkReassignment``.
+        """
         require(self.is_free() and self.legacy[partition] is not None)
         require(self.requests < self.submissions or is_under_way(self.assignment[partition]))
         self.forget_legacy(partition)
@@ -247,7 +250,10 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_takes_request(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
-        """AlterPartitionReassignments: a new target, even while a reassignment is in progress."""
+        """AlterPartitionReassignments: a new target, even while a reassignment is in progress.
+
+        ``KafkaController.processApiPartitionReassignment``.
+        """
         require(self.is_free() and self.may_request(preferred, others) and self.has_way(partition))
         require(self.may_take(partition, listed(preferred, others)))
         target = listed(preferred, others)
@@ -257,7 +263,10 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_takes_cancellation(self, partition: Partition) -> None:
-        """AlterPartitionReassignments without replicas: back to the origin."""
+        """AlterPartitionReassignments without replicas: back to the origin.
+
+        ``KafkaController.processApiPartitionReassignment``.
+        """
         require(self.is_free() and is_under_way(self.assignment[partition]) and self.has_way(partition))
         require(self.may_take(partition, origin_of(self.assignment[partition])))
         self.wanted[partition] = origin_of(self.assignment[partition])
@@ -269,13 +278,17 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_fails_to_write(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
+        """``KafkaController.updateReplicaAssignmentForPartition`` throws."""
         require(self.is_free() and self.may_request(preferred, others))
         require(self.may_take(partition, listed(preferred, others)))
         self.on_failed_write(partition, listed(preferred, others))
 
     @action
     def client_writes_legacy(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
-        """An old client writes ``/admin/reassign_partitions``, if it is not there."""
+        """An old client writes ``/admin/reassign_partitions``, if it is not there.
+
+        ``ReassignPartitionsCommand.executeAssignment``.
+        """
         require(self.old_clients and self.may_request(preferred, others))
         require(all(self.legacy[other] is None for other in Partition))
         self.requests += 1
@@ -288,7 +301,10 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_reads_legacy(self, partition: Partition) -> None:
-        """The watch fires, or a new controller looks: a partition that has another target there is reassigned."""
+        """The watch fires, or a new controller looks: a partition that has another target there is reassigned.
+
+        ``KafkaController.processZkPartitionReassignment``.
+        """
         require(self.is_free() and self.legacy[partition] is not None)
         require(target_of(self.assignment[partition]) != self.legacy_target(partition))
         require(self.may_take(partition, self.legacy_target(partition)))
@@ -300,7 +316,10 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_drops_legacy(self, partition: Partition) -> None:
-        """Drops an entry that is already fulfilled, or not valid."""
+        """Drops an entry that is already fulfilled, or not valid.
+
+        ``KafkaController.processZkPartitionReassignment``.
+        """
         require(self.is_free() and self.legacy[partition] is not None)
         target = self.legacy_target(partition)
         require(self.assignment[partition].replicas == target or not self.is_valid(partition, target))
@@ -310,13 +329,17 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def u2_remembers(self, partition: Partition) -> None:
+        """``KafkaController.updateCurrentReassignment``."""
         require(self.step[partition] == Step.REMEMBER)
         self.memory[partition] = self.assignment[partition]
         self.step[partition] = Step.STOP_UNNEEDED
 
     @action
     def u3_stops_unneeded(self, partition: Partition) -> None:
-        """A cancellation counts as complete by definition, so phase B follows at once."""
+        """A cancellation counts as complete by definition, so phase B follows at once.
+
+        ``KafkaController.updateCurrentReassignment``.
+        """
         require(self.step[partition] == Step.STOP_UNNEEDED)
         self.take_offline(partition, self.unneeded[partition])
         self.stop_replicas_on(partition, self.unneeded[partition])
@@ -328,6 +351,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def a1_tells_both(self, partition: Partition) -> None:
+        """``KafkaController.updateLeaderEpochAndSendRequest``."""
         require(self.step[partition] == Step.TELL_BOTH)
         replicas = members(self.memory[partition].replicas)
         self.tell_leader(partition, replicas)
@@ -336,6 +360,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def a2_starts_adding(self, partition: Partition) -> None:
+        """``KafkaController.startNewReplicasForReassignedPartition``."""
         require(self.step[partition] == Step.START_ADDING)
         self.start_replicas_on(partition, members(self.memory[partition].replicas))
         self.step[partition] = Step.IDLE
@@ -344,13 +369,17 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def b_sees_target_in_sync(self, partition: Partition) -> None:
-        """The ISR has changed, or a new controller finds that it has."""
+        """The ISR has changed, or a new controller finds that it has.
+
+        ``KafkaController.processPartitionReassignmentIsrChange``.
+        """
         require(self.is_free() and is_under_way(self.memory[partition]))
         require(self.is_to_complete(partition, self.memory[partition]))
         self.step[partition] = Step.RETARGET
 
     @action
     def b2_retargets(self, partition: Partition) -> None:
+        """``KafkaController.onPartitionReassignment``."""
         require(self.step[partition] == Step.RETARGET)
         self.memory[partition] = Assignment(
             replicas=target_of(self.memory[partition]), adding=Set[Broker](), removing=Set[Broker]()
@@ -372,6 +401,8 @@ class Kip455Reassignment(ReassignedPartitions):
     def b3_leads_from_target(self, partition: Partition) -> None:
         """If the target is no longer in sync, the controller keeps waiting. After a cancellation that does not
         matter.
+
+        ``KafkaController.moveReassignedPartitionLeaderIfRequired``.
         """
         require(self.step[partition] == Step.LEAD_FROM_TARGET)
         persisted = self.assignment[partition]
@@ -384,26 +415,34 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def b4_takes_removing_offline(self, partition: Partition) -> None:
+        """``KafkaController.stopRemovedReplicasOfReassignedPartition``: OfflineReplica."""
         require(self.step[partition] == Step.TAKE_REMOVING_OFFLINE)
         self.take_offline(partition, self.assignment[partition].removing)
         self.step[partition] = Step.DELETE_REMOVING
 
     @action
     def b5_deletes_removing(self, partition: Partition) -> None:
+        """``KafkaController.stopRemovedReplicasOfReassignedPartition``: NonExistentReplica."""
         require(self.step[partition] == Step.DELETE_REMOVING)
         self.stop_replicas_on(partition, self.assignment[partition].removing)
         self.step[partition] = Step.PERSIST_TARGET
 
     @action
     def b6_persists_target(self, partition: Partition) -> None:
-        """Last: until then ZooKeeper knows both origin and target."""
+        """Last: until then ZooKeeper knows both origin and target.
+
+        ``KafkaController.updateReplicaAssignmentForPartition``.
+        """
         require(self.step[partition] == Step.PERSIST_TARGET)
         self.assignment[partition] = self.memory[partition]
         self.step[partition] = Step.DROP_LEGACY
 
     @action
     def b7_drops_legacy(self, partition: Partition) -> None:
-        """Only if the old znode asked for what was reached; a different entry is a different request."""
+        """Only if the old znode asked for what was reached; a different entry is a different request.
+
+        ``KafkaController.maybeRemoveFromZkReassignment``.
+        """
         require(self.step[partition] == Step.DROP_LEGACY)
         if self.legacy[partition] == self.assignment[partition].replicas:
             self.forget_legacy(partition)
@@ -411,6 +450,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def b8_spreads_metadata(self, partition: Partition) -> None:
+        """``KafkaController.sendUpdateMetadataRequest``."""
         require(self.step[partition] == Step.SPREAD)
         self.step[partition] = Step.IDLE
 
@@ -418,7 +458,10 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_elects(self, partition: Partition) -> None:
-        """A leader is down: a live member of the ISR leads instead."""
+        """A leader is down: a live member of the ISR leads instead.
+
+        ``PartitionStateMachine.electLeaderForPartitions``.
+        """
         replicas = members(self.memory[partition].replicas)
         require(self.is_free() and not self.is_online(partition) and len(self.electable(partition, replicas)) > 0)
         self.elect(partition, replicas)
@@ -431,7 +474,10 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_fails_over(self) -> None:
-        """Another controller reads ZooKeeper, and tells every broker which replicas it has."""
+        """Another controller reads ZooKeeper, and tells every broker which replicas it has.
+
+        ``KafkaController.onControllerFailover``.
+        """
         for partition in Partition:
             replicas = members(self.assignment[partition].replicas)
             self.memory[partition] = self.assignment[partition]

@@ -66,7 +66,10 @@ class OrderedReassignment(Reassignment):
 
     @action
     def client_submits_list(self, batch: Set[Partition], preferred: Broker, others: Set[Broker]) -> None:
-        """Submits a batch with the same list for each partition, perhaps its own members in another order."""
+        """Submits a batch with the same list for each partition, perhaps its own members in another order.
+
+        ``ReassignPartitionsCommand.executeAssignment``.
+        """
         require(preferred not in others)
         super().client_submits(batch, others | {preferred}, False, True)
         for partition in batch:
@@ -85,6 +88,8 @@ class OrderedReassignment(Reassignment):
     def controller_elects_preferred(self, partition: Partition) -> None:
         """The first replica leads, if it can without loss, as Kafka sees to every few minutes
         (``auto.leader.rebalance.enable``).
+
+        ``KafkaController.checkAndTriggerAutoLeaderRebalance``.
         """
         require(self.is_free() and self.is_rebalanced(partition))
         preferred = self.order[partition][0]

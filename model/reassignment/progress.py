@@ -22,6 +22,7 @@ class Calm(ReassignedReplicas):
 
     @action
     def failures_stop(self) -> None:
+        """The environment: from now on nothing fails."""
         require(not self.calm)
         self.calm = True
 

@@ -40,7 +40,7 @@ class QueuedReassignment(Reassignment):
 
     @action
     def client_queues(self, batch: Set[Partition], target: Set[Broker]) -> None:
-        """Queues a batch; no other one can be queued while the znode is there."""
+        """Queues a batch; no other one can be queued while the znode is there. KIP-236, "Planned Future Changes"."""
         require(self.submitted < self.submissions and len(batch) > 0)
         require(self.smallest_target <= len(target) <= self.largest_target)
         require(not any(self.is_queued(partition) for partition in Partition))
@@ -75,7 +75,10 @@ class QueuedReassignment(Reassignment):
 
     @action
     def queue_1_takes_back(self, partition: Partition) -> None:
-        """A queued partition is pending with another target: cancels that, if it can be cancelled."""
+        """A queued partition is pending with another target: cancels that, if it can be cancelled.
+
+        KIP-236, "Planned Future Changes".
+        """
         require(self.is_free() and self.goes_on() and self.is_queued(partition) and self.is_pending(partition))
         require(not self.is_moved(partition))
         self.context[partition] = self.pending[partition]
@@ -95,6 +98,7 @@ class QueuedReassignment(Reassignment):
 
     @action
     def queue_2_moves(self, partition: Partition) -> None:
+        """KIP-236, "Planned Future Changes": a queued partition becomes pending."""
         require(self.is_free() and self.goes_on() and self.is_queued(partition) and self.may_move(partition))
         target = self.queue[partition]
         assert target is not None
@@ -102,6 +106,6 @@ class QueuedReassignment(Reassignment):
 
     @action
     def queue_3_removes(self, partition: Partition) -> None:
-        """The znode is deleted with its last entry."""
+        """The znode is deleted with its last entry. KIP-236, "Planned Future Changes"."""
         require(self.is_free() and self.is_moved(partition))
         self.queue[partition] = None

@@ -30,13 +30,16 @@ class ChangingReplicaSet(Model):
 
     @action
     def operator_asks(self, partition: Partition, target: Set[Broker]) -> None:
-        """A target is wanted, where there is none yet."""
+        """A target is wanted, where there is none yet. KIP-236, "Public Interfaces"."""
         require(self.target[partition] is None and len(target) > 0)
         self.target[partition] = target
 
     @action
     def replicas_are_added(self, partition: Partition) -> None:
-        """The replicas of the target come to those that there are."""
+        """The replicas of the target come to those that there are.
+
+        ``KafkaController.onPartitionReassignment``, steps 1 to 3.
+        """
         target = self.target[partition]
         require(target is not None)
         assert target is not None
@@ -44,7 +47,10 @@ class ChangingReplicaSet(Model):
 
     @action
     def target_is_reached(self, partition: Partition) -> None:
-        """Nothing but the target is left, all of which was there before."""
+        """Nothing but the target is left, all of which was there before.
+
+        ``KafkaController.onPartitionReassignment``, steps 4 to 10.
+        """
         target = self.target[partition]
         require(target is not None and target <= self.replicas[partition])
         assert target is not None
@@ -52,14 +58,20 @@ class ChangingReplicaSet(Model):
 
     @action
     def replicas_are_rolled_back(self, partition: Partition, added: Set[Broker]) -> None:
-        """Replicas that only the target has brought go away again. Somebody stays."""
+        """Replicas that only the target has brought go away again. Somebody stays.
+
+        KIP-236, "Reassignment Cancellation".
+        """
         target = self.target[partition]
         require(target is not None and added <= target and added < self.replicas[partition])
         self.replicas[partition] = self.replicas[partition] - added
 
     @action
     def entry_is_dropped(self, partition: Partition) -> None:
-        """The target is no longer wanted: it was reached, or the partition is back where it was."""
+        """The target is no longer wanted: it was reached, or the partition is back where it was.
+
+        ``KafkaController.onPartitionReassignment``, step 11.
+        """
         require(self.target[partition] is not None)
         self.target[partition] = None
 

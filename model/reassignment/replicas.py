@@ -78,7 +78,10 @@ class ReassignedReplicas(Model):
 
     @action
     def leader_commits(self, partition: Partition) -> None:
-        """A record with acks=all is written to the whole ISR; replicas outside it do not have the record."""
+        """A record with acks=all is written to the whole ISR; replicas outside it do not have the record.
+
+        ``Partition.maybeIncrementLeaderHW``.
+        """
         state = self.replication[partition]
         require(self.is_online(partition) and state.isr <= self.live)
         require(len(state.isr) >= self.min_insync_replicas and not state.complete <= state.isr)
@@ -86,7 +89,7 @@ class ReassignedReplicas(Model):
 
     @action
     def follower_catches_up(self, partition: Partition, follower: Broker) -> None:
-        """A follower fetches everything that it lacks."""
+        """A follower fetches everything that it lacks. ``AbstractFetcherThread.processFetchRequest``."""
         state = self.replication[partition]
         require(self.is_online(partition) and follower in self.live and follower in state.known)
         require(follower in state.on_disk and follower not in state.complete)
@@ -94,7 +97,10 @@ class ReassignedReplicas(Model):
 
     @action
     def follower_joins_isr(self, partition: Partition, follower: Broker) -> None:
-        """The leader adds a follower that has caught up, if it is one of the replicas that the leader knows."""
+        """The leader adds a follower that has caught up, if it is one of the replicas that the leader knows.
+
+        ``Partition.maybeExpandIsr``.
+        """
         state = self.replication[partition]
         require(self.is_online(partition) and follower in self.live and follower in state.known)
         require(follower in state.complete and follower not in state.isr)
@@ -102,7 +108,7 @@ class ReassignedReplicas(Model):
 
     @action
     def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
-        """The leader removes a follower that is down or lags."""
+        """The leader removes a follower that is down or lags. ``Partition.maybeShrinkIsr``."""
         state = self.replication[partition]
         require(self.is_online(partition) and follower in state.isr and follower != state.leader)
         self.replication[partition].isr.discard(follower)
@@ -111,11 +117,13 @@ class ReassignedReplicas(Model):
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
+        """The environment: a broker crashes."""
         require(broker in self.live and len(Set(Broker) - self.live) < self.brokers_down)
         self.live.discard(broker)
 
     @action
     def broker_starts(self, broker: Broker) -> None:
+        """The environment: a broker starts (``KafkaController.onBrokerStartup``)."""
         require(broker not in self.live)
         self.live.add(broker)
 
@@ -132,12 +140,14 @@ class ReassignedReplicas(Model):
 
     @action
     def broker_deletes_replica(self, partition: Partition, broker: Broker) -> None:
+        """``ReplicaManager.stopReplicas``, with its deletion."""
         require(broker in self.replication[partition].stops and broker in self.live)
         self.replication[partition].stops.discard(broker)
         self.delete_replica(partition, broker)
 
     @action
     def broker_hears_late_stop(self, partition: Partition, broker: Broker) -> None:
+        """``ReplicaManager.stopReplicas``."""
         require(broker in self.replication[partition].late_stops and broker in self.live)
         self.replication[partition].late_stops.discard(broker)
         if self.heeds_late_stop():

@@ -79,14 +79,17 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def client_requests(self, partition: Partition, target: Set[Broker]) -> None:
-        """A client of the new protocol creates a request."""
+        """A client of the new protocol creates a request. An earlier version of KIP-236, "The new znode protocol"."""
         require(self.submitted < self.submissions and self.smallest_target <= len(target) <= self.largest_target)
         self.submitted += 1
         self.requests.append(Request(partition=partition, target=target, legacy=False))
 
     @action
     def client_writes_legacy(self, partition: Partition, target: Set[Broker]) -> None:
-        """A client of the old protocol writes ``/admin/reassign_partitions``, which must not be there."""
+        """A client of the old protocol writes ``/admin/reassign_partitions``, which must not be there.
+
+        KIP-236, "The supporting the legacy znode protocol", step 1.
+        """
         require(self.old_clients and self.submitted < self.submissions)
         require(self.smallest_target <= len(target) <= self.largest_target)
         require(all(self.legacy_znode[other] is None for other in Partition))
@@ -97,7 +100,10 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def controller_reads_legacy(self, partition: Partition) -> None:
-        """What an old client asks for becomes a request like any other, unless it already is one."""
+        """What an old client asks for becomes a request like any other, unless it already is one.
+
+        KIP-236, "The supporting the legacy znode protocol", steps 2 and 3.
+        """
         require(self.is_free() and self.legacy_znode[partition] is not None and partition not in self.routed_legacy)
         require(len(self.requests) < self.submissions)
         require(not any(request.partition == partition and request.legacy for request in self.requests))
@@ -124,7 +130,10 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def controller_refuses_request(self) -> None:
-        """An old client's entry is removed first; otherwise it would become a request again."""
+        """An old client's entry is removed first; otherwise it would become a request again.
+
+        KIP-236, "The new znode protocol", step 2.1.
+        """
         require(self.is_free() and len(self.requests) > 0)
         require(self.is_refused(self.requests[0]) or not self.has_enough_replicas(self.requests[0]))
         request = self.requests[0]
@@ -134,13 +143,17 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def refused_request_is_deleted(self, partition: Partition) -> None:
+        """KIP-236, "The new znode protocol", step 3, for a request that was refused."""
         require(self.drop[partition] == Drop.REFUSED)
         self.requests = self.requests[1:]
         self.drop[partition] = Drop.NOTHING
 
     @action
     def request_1_is_taken(self) -> None:
-        """``/admin/reassignments/$topic/$partition`` is created, or changed."""
+        """``/admin/reassignments/$topic/$partition`` is created, or changed.
+
+        KIP-236, "The new znode protocol", step 2.2.
+        """
         require(self.is_free() and len(self.requests) > 0 and self.may_begin(self.requests[0].partition))
         require(not self.is_refused(self.requests[0]) and self.has_enough_replicas(self.requests[0]))
         request = self.requests[0]
@@ -158,6 +171,7 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def request_2_is_deleted(self, partition: Partition) -> None:
+        """KIP-236, "The new znode protocol", step 3."""
         require(self.drop[partition] == Drop.DELETE_REQUEST)
         self.requests = self.requests[1:]
         self.drop[partition] = Drop.OFFLINE
@@ -202,7 +216,10 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def drop_1_offline(self, partition: Partition) -> None:
-        """If the leader has crashed since the event began, nothing is dropped."""
+        """If the leader has crashed since the event began, nothing is dropped.
+
+        KIP-236, "Change to the KafkaController.onPartitionReassignment() algorithm".
+        """
         require(self.drop[partition] == Drop.OFFLINE)
         dropped = self.to_drop(partition) if self.may_begin(partition) else Set[Broker]()
         self.dropped[partition] = dropped
@@ -212,12 +229,14 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def drop_2_deleted(self, partition: Partition) -> None:
+        """KIP-236, "Change to the KafkaController.onPartitionReassignment() algorithm": ReplicaDeletionStarted."""
         require(self.drop[partition] == Drop.DELETE)
         self.stop_replicas_on(partition, self.dropped[partition])
         self.drop[partition] = Drop.PERSIST
 
     @action
     def drop_3_persisted(self, partition: Partition) -> None:
+        """KIP-236, "Change to the KafkaController.onPartitionReassignment() algorithm": the last step of the drop."""
         require(self.drop[partition] == Drop.PERSIST)
         self.assigned[partition] = self.assigned[partition] - self.dropped[partition]
         self.memory[partition] = self.assigned[partition]
@@ -240,7 +259,10 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def step_10_drops_legacy(self, partition: Partition) -> None:
-        """An old client's entry is removed first: after a crash nothing else would say that it was taken."""
+        """An old client's entry is removed first: after a crash nothing else would say that it was taken.
+
+        KIP-236, "Revised protocol when a partition 'catches up'".
+        """
         require(self.step[partition] == Step.DROP_LEGACY)
         if self.is_legacy_done(partition):
             self.legacy_znode[partition] = None
@@ -254,7 +276,7 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def controller_fails_over(self) -> None:
-        """A request that was taken but not deleted is found, and taken, again."""
+        """A request that was taken but not deleted is found, and taken, again. KIP-236, "On controller failover"."""
         super().controller_fails_over()
         for partition in Partition:
             self.drop[partition] = Drop.NOTHING

@@ -54,12 +54,18 @@ class SubmittedByTools(Reassignment):
 
     @action
     def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
-        """Nobody reads and writes in one step: ``tool_reads``, ``tool_writes``."""
+        """Nobody reads and writes in one step: ``tool_reads``, ``tool_writes``.
+
+        ``ReassignPartitionsCommand.executeAssignment``.
+        """
         require(False)
 
     @action
     def tool_reads(self, tool: Tool, partition: Partition, target: Set[Broker]) -> None:
-        """Reads the assignment, whether or not it is about to change."""
+        """Reads the assignment, whether or not it is about to change.
+
+        KIP-236, "Reassignment Cancellation": "read from Zookeeper".
+        """
         require(self.submitted < self.submissions and self.drafts[tool] is None)
         require(self.smallest_target <= len(target) <= self.largest_target)
         self.drafts[tool] = Draft(partition=partition, target=target, original=self.assigned[partition])
@@ -104,7 +110,10 @@ class SubmittedByTools(Reassignment):
 
     @action
     def tool_writes(self, tool: Tool) -> None:
-        """Submits its draft. What is submitted beside a cancel znode may be cancelled with the rest."""
+        """Submits its draft. What is submitted beside a cancel znode may be cancelled with the rest.
+
+        ``ReassignPartitionsCommand.executeAssignment``.
+        """
         draft = self.drafts[tool]
         require(draft is not None and self.submitted < self.submissions)
         assert draft is not None
@@ -120,7 +129,10 @@ class SubmittedByTools(Reassignment):
 
     @action
     def tool_starts_over(self, tool: Tool) -> None:
-        """Its write was refused, or its operator thinks better of it."""
+        """Its write was refused, or its operator thinks better of it.
+
+        ``ReassignPartitionsCommand.executeAssignment``.
+        """
         require(self.drafts[tool] is not None)
         self.drafts[tool] = None
 
@@ -161,6 +173,7 @@ class RecordedByController(SubmittedByTools):
 
     @action
     def controller_reads_entry(self, partition: Partition) -> None:
+        """KIP-236, "Public Interfaces": the controller adds "original_replicas"."""
         require(self.is_free() and self.is_pending(partition) and not self.is_recorded(partition))
         require(self.seen[partition] is None)
         self.seen[partition] = self.pending[partition]
@@ -173,7 +186,7 @@ class RecordedByController(SubmittedByTools):
 
     @action
     def controller_adds_original(self, partition: Partition) -> None:
-        """Writes what it has read together with the original replicas, or reads again."""
+        """Writes what it has read together with the original replicas, or reads again. KIP-236, "Public Interfaces"."""
         entry = self.seen[partition]
         require(entry is not None)
         assert entry is not None

@@ -43,6 +43,8 @@ class ThrottledReassignment(Reassignment):
     def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
         """Replicas are added, with a throttle: the lists of the topic are set, and the rates of all brokers that take
         part.
+
+        ``ReassignPartitionsCommand.executeAssignment``.
         """
         require(throttle and not any(target <= self.assigned[partition] for partition in batch))
         super().client_submits(batch, target, throttle, knows_original)
@@ -105,7 +107,10 @@ class ThrottledReassignment(Reassignment):
 
     @action
     def client_verifies(self, partition: Partition) -> None:
-        """Each partition separately; the tool may be run again if it did not finish."""
+        """Each partition separately; the tool may be run again if it did not finish.
+
+        ``ReassignPartitionsCommand.removeThrottle``.
+        """
         require(partition in self.throttled & self.batch and self.is_over(partition))
         if self.is_listed(partition):
             self.take_off_lists(partition)

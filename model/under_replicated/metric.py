@@ -155,21 +155,21 @@ class UnderReplicated(Model):
 
     @action
     def replica_joins(self, partition: Partition, broker: Broker) -> None:
-        """A replica has caught up."""
+        """A replica has caught up. ``Partition.maybeExpandIsr``."""
         state = self.assignments[partition]
         require(broker in state.replicas - state.isr)
         self.store(partition, state.replace(isr=state.isr | {broker}))
 
     @action
     def replica_leaves(self, partition: Partition, broker: Broker, leader: Broker) -> None:
-        """A replica falls behind or dies; the ISR keeps its last member."""
+        """A replica falls behind or dies; the ISR keeps its last member. ``Partition.maybeShrinkIsr``."""
         state = self.assignments[partition]
         require(broker in state.isr and len(state.isr) > 1)
         self.change(partition, state.replace(isr=state.isr - {broker}), leader)
 
     @action
     def leader_changes(self, partition: Partition, leader: Broker) -> None:
-        """Another member of the ISR leads, for example the preferred leader."""
+        """Another member of the ISR leads, for example the preferred leader. ``PartitionChangeBuilder.electLeader``."""
         state = self.assignments[partition]
         require(leader in state.isr and leader != state.leader)
         self.store(partition, state.replace(leader=leader))
@@ -186,7 +186,10 @@ class UnderReplicated(Model):
 
     @action
     def reassignment_starts(self, partition: Partition, wanted: Set[Broker], leader: Broker) -> None:
-        """Asks for different replicas, perhaps while earlier ones are still being added: the latest request wins."""
+        """Asks for different replicas, perhaps while earlier ones are still being added: the latest request wins.
+
+        ``ReplicationControlManager.changePartitionReassignment``.
+        """
         state = self.assignments[partition]
         require(len(wanted) > 0 and wanted != target(state.replicas, state.removing))
         start = self.origin_of_override(state)
@@ -202,7 +205,10 @@ class UnderReplicated(Model):
 
     @action
     def reassignment_is_cancelled(self, partition: Partition, leader: Broker) -> None:
-        """Removes the added replicas, in sync or not, as long as another one is in sync."""
+        """Removes the added replicas, in sync or not, as long as another one is in sync.
+
+        ``ReplicationControlManager.cancelPartitionReassignment``.
+        """
         require(self.is_reassigned(partition))
         state = self.assignments[partition]
         replicas = origin(state.replicas, state.adding)
@@ -211,7 +217,10 @@ class UnderReplicated(Model):
 
     @action
     def reassignment_completes(self, partition: Partition, leader: Broker) -> None:
-        """Every wanted replica is in sync, and the others are removed."""
+        """Every wanted replica is in sync, and the others are removed.
+
+        ``PartitionReassignmentReplicas.maybeCompleteReassignment``.
+        """
         state = self.assignments[partition]
         wanted = target(state.replicas, state.removing)
         require(self.is_reassigned(partition) and wanted <= state.isr)
@@ -310,7 +319,10 @@ class BrokerViews(UnderReplicated):
 
     @action
     def leader_asks_to_add(self, broker: Broker, partition: Partition, member: Broker) -> None:
-        """A follower caught up (KIP-497): it counts for the high watermark, but not for the metric yet."""
+        """A follower caught up (KIP-497): it counts for the high watermark, but not for the metric yet.
+
+        ``Partition.prepareIsrExpand``.
+        """
         require(self.leads(broker, partition) and broker == self.assignments[partition].leader)
         require(member in self.assignments[partition].replicas - self.assignments[partition].isr)
         require(member in self.view(broker, partition).replicas and member not in self.joining[partition])
@@ -336,6 +348,7 @@ class BrokerViews(UnderReplicated):
 
     @action
     def broker_receives_leader_and_isr(self, broker: Broker, partition: Partition) -> None:
+        """``Partition.makeLeader``, ``Partition.makeFollower``."""
         request = self.tell(self.assignments[partition])
         require(self.views[broker][partition] != (request if request.leader == broker else None))
         self.install(broker, partition, request)
@@ -353,6 +366,7 @@ class TopicCommand(UnderReplicated):
 
     @action
     def broker_receives_update_metadata(self, partition: Partition) -> None:
+        """``ReplicaManager.maybeUpdateMetadataCache``."""
         require(self.metadata[partition] != self.tell(self.assignments[partition]))
         self.metadata[partition] = self.tell(self.assignments[partition])
 
@@ -385,6 +399,7 @@ class ShippedCommand(TopicCommand):
 
     @action
     def command_lists_reassignments(self, partition: Partition) -> None:
+        """``TopicService.listAllReassignments``, at the controller."""
         require(self.listed[partition] != self.assignments[partition])
         self.listed[partition] = self.assignments[partition]
 

@@ -96,7 +96,7 @@ class WatchesFollowers(ZkController):
 
     @action
     def controller_changes_nothing(self, broker: Broker, partition: Partition) -> None:
-        """The leader is live, and the dead brokers have already left the ISR."""
+        """The leader is live, and the dead brokers have already left the ISR. Section A, step 3."""
         require(self.has_read(broker, partition) and self.is_as_it_should_be(broker, partition))
         self.controllers[broker].todo.discard(partition)
         self.controllers[broker].decisions[partition] = self.none()
@@ -199,7 +199,10 @@ class FailingReplicas(ZkController):
 
     @action
     def replica_fails(self, broker: Broker, partition: Partition) -> None:
-        """The replica neither leads nor follows any more."""
+        """The replica neither leads nor follows any more.
+
+        The environment: a log directory fails (``ReplicaManager.handleLogDirFailure``).
+        """
         require(self.processes[broker].stage == Stage.UP and broker not in self.failed[partition])
         require(self.faults < self.max_faults)
         self.faults += 1
@@ -207,6 +210,7 @@ class FailingReplicas(ZkController):
 
     @action
     def broker_reports_failure(self, broker: Broker, partition: Partition) -> None:
+        """``KafkaZkClient.propagateLogDirEvent``."""
         require(broker in self.failed[partition] - self.reported[partition])
         require(self.processes[broker].stage == Stage.UP)
         self.reported[partition].add(broker)

@@ -242,7 +242,10 @@ class ZkController(Model):
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
-        """The process ends, and with it a controller. Its session stays open until it expires."""
+        """The process ends, and with it a controller. Its session stays open until it expires.
+
+        The environment: a broker crashes.
+        """
         require(self.processes[broker].stage != Stage.DOWN and self.faults < self.max_faults)
         self.faults += 1
         self.processes[broker] = Process(
@@ -257,6 +260,8 @@ class ZkController(Model):
     def session_expires(self, broker: Broker) -> None:
         """Ephemeral znodes and watches disappear. A process that was only slow keeps its memory and learns of it
         later.
+
+        The environment: ZooKeeper gives a session up.
         """
         require(broker in self.ids)
         require(self.processes[broker].stage in (Stage.DOWN, Stage.STARTING) or self.faults < self.max_faults)
@@ -279,7 +284,10 @@ class ZkController(Model):
 
     @action
     def broker_starts(self, broker: Broker) -> None:
-        """A crashed broker starts again, perhaps while its old session still exists."""
+        """A crashed broker starts again, perhaps while its old session still exists.
+
+        The environment: a broker starts.
+        """
         require(self.processes[broker].stage == Stage.DOWN)
         self.processes[broker].stage = Stage.STARTING
 
@@ -287,6 +295,8 @@ class ZkController(Model):
     def broker_registers(self, broker: Broker) -> None:
         """Creates its ephemeral znode, once the old one has been deleted. A broker that lost its session is no longer
         the controller.
+
+        The draft's section E, before step 1 (``KafkaZkClient.registerBroker``).
         """
         require(self.processes[broker].stage == Stage.STARTING and broker not in self.ids)
         self.resign(broker)
@@ -302,7 +312,10 @@ class ZkController(Model):
 
     @action
     def broker_subscribes(self, broker: Broker) -> None:
-        """Watches its queue before it reads. Where the draft's order is safe, too: ``SubscribesLast``."""
+        """Watches its queue before it reads. Where the draft's order is safe, too: ``SubscribesLast``.
+
+        The draft's section E, step 4.
+        """
         require(self.processes[broker].stage == Stage.REGISTERED)
         self.processes[broker].stage = Stage.SUBSCRIBED
         self.subscribe(broker)
@@ -318,7 +331,10 @@ class ZkController(Model):
 
     @action
     def broker_reads_decisions(self, broker: Broker) -> None:
-        """Reads each partition's decision and starts its replicas, as leader or as follower."""
+        """Reads each partition's decision and starts its replicas, as leader or as follower.
+
+        The draft's section E, steps 1 to 3.
+        """
         require(self.processes[broker].stage == Stage.SUBSCRIBED)
         self.processes[broker].stage = Stage.UP
         self.read_decisions(broker)
@@ -342,7 +358,10 @@ class ZkController(Model):
 
     @action
     def on_leader_assignment_change(self, broker: Broker) -> None:
-        """Takes the first batch off its queue. If it was the last one, the same read arms the watch."""
+        """Takes the first batch off its queue. If it was the last one, the same read arms the watch.
+
+        The draft's section B.
+        """
         require(self.processes[broker].stage == Stage.UP and self.processes[broker].queue_watch == Watch.FIRED)
         batch = self.queues[broker][0]
         for partition in Partition:
@@ -376,7 +395,10 @@ class ZkController(Model):
 
     @action
     def leader_updates_isr(self, broker: Broker, partition: Partition, member: Broker, answered: bool) -> None:
-        """Removes a follower from the ISR or adds one. ZooKeeper's answer can be lost with the connection."""
+        """Removes a follower from the ISR or adds one. ZooKeeper's answer can be lost with the connection.
+
+        The draft's section B, step 2.1.2 (``ReplicationUtils.updateLeaderAndIsr``).
+        """
         require(self.leads(broker, partition) and member != broker)
         require(partition not in self.processes[broker].unanswered)
         require(self.leader_may_write(broker, partition) and self.leader_and_isr[partition].version < self.max_version)
@@ -401,7 +423,10 @@ class ZkController(Model):
 
     @action
     def leader_retries(self, broker: Broker, partition: Partition) -> None:
-        """Retries the unanswered write. The version has moved on, so the write is refused."""
+        """Retries the unanswered write. The version has moved on, so the write is refused.
+
+        ``ReplicationUtils.updateLeaderAndIsr``.
+        """
         require(partition in self.processes[broker].unanswered)
         self.processes[broker].unanswered.discard(partition)
         self.refresh(broker, partition)
@@ -414,6 +439,8 @@ class ZkController(Model):
 
         A broker that finds the znode taken sets its watch with the same request, so the model needs no watch here: a
         broker that is up can try whenever the znode does not exist.
+
+        The draft's section D, step 1 (``KafkaZkClient.registerControllerAndIncrementControllerEpoch``).
         """
         require(self.controller is None and self.processes[broker].stage == Stage.UP)
         require(self.controller_epoch < self.max_controller_epoch)
@@ -439,7 +466,9 @@ class ZkController(Model):
 
     @action
     def controller_reads_decisions(self, broker: Broker) -> None:
-        """Reads every decision. All are published again, then the brokers are read (steps 2.1 and 2.2)."""
+        """Reads every decision. All are published again, then the brokers are read (section D,
+        steps 2.1 and 2.2).
+        """
         require(self.controllers[broker].phase == Phase.READING)
         for partition in Partition:
             decision = self.decision_at_failover(broker, partition)
@@ -469,7 +498,7 @@ class ZkController(Model):
 
     @action
     def on_broker_change(self, broker: Broker) -> None:
-        """Reads the live brokers and finds the affected partitions."""
+        """Reads the live brokers and finds the affected partitions. The draft's section A, steps 1 and 2."""
         require(self.controllers[broker].phase == Phase.IDLE and self.controllers[broker].brokers_watch == Watch.FIRED)
         self.controllers[broker].live = self.live_brokers(broker)
         self.watch_brokers(broker)
@@ -481,7 +510,7 @@ class ZkController(Model):
 
     @action
     def controller_reads_isr(self, broker: Broker, partition: Partition) -> None:
-        """Step 3.1: the ISR, and the version that the write will quote."""
+        """Section A, step 3.1: the ISR, and the version that the write will quote."""
         require(self.controllers[broker].phase == Phase.CHANGING and partition in self.controllers[broker].todo)
         require(self.controllers[broker].decisions[partition].version == 0)
         require(self.leader_and_isr[partition].version != 0)
@@ -505,14 +534,14 @@ class ZkController(Model):
 
     @action
     def controller_elects(self, broker: Broker, partition: Partition, leader: Broker) -> None:
-        """Step 4: writes the new leader and ISR."""
+        """Section A, step 4: writes the new leader and ISR."""
         require(self.has_read(broker, partition) and leader in self.candidates(broker, partition))
         require(self.may_decide(partition))
         self.decide(broker, partition, leader, self.new_isr(broker, partition, leader))
 
     @action
     def controller_finds_nobody(self, broker: Broker, partition: Partition) -> None:
-        """Question A.1: nobody leads until a member of the ISR is back, and the ISR stays as it was."""
+        """Section A, question A.1: nobody leads until a member of the ISR is back, and the ISR stays as it was."""
         require(self.has_read(broker, partition) and len(self.candidates(broker, partition)) == 0)
         if self.controllers[broker].decisions[partition].leader is None:
             self.controllers[broker].todo.discard(partition)
@@ -606,7 +635,7 @@ class ZkController(Model):
 
     @action
     def controller_publishes(self, broker: Broker, recipient: Broker) -> None:
-        """Writes all new decisions to one broker's queue, as one znode."""
+        """Writes all new decisions to one broker's queue, as one znode. The draft's section A, step 5."""
         require(self.controllers[broker].phase == Phase.PUBLISHING and recipient in self.controllers[broker].recipients)
         require(not self.is_told(broker, recipient) or len(self.queues[recipient]) < self.queue_length)
         if self.may_publish(broker):

@@ -38,7 +38,7 @@ class ReplicatedLogs(ZkController):
 
     @action
     def leader_writes(self, broker: Broker, partition: Partition) -> None:
-        """A producer's record goes to a broker that believes that it leads."""
+        """A producer's record goes to a broker that believes that it leads. ``Partition.appendRecordsToLeader``."""
         require(self.leads(broker, partition) and self.logs[partition][broker] == 0)
         self.logs[partition][broker] = self.processes[broker].known[partition].version
 
@@ -50,7 +50,10 @@ class ReplicatedLogs(ZkController):
 
     @action
     def follower_fetches(self, follower: Broker, leader: Broker, partition: Partition) -> None:
-        """Truncates what the leader does not have, and copies what it has."""
+        """Truncates what the leader does not have, and copies what it has.
+
+        The draft, "end-to-end latency during a broker failure", step 4.1 (``AbstractFetcherThread.doWork``).
+        """
         require(follower != leader and self.leads(leader, partition) and self.may_fetch(follower, leader, partition))
         self.logs[partition][follower] = self.logs[partition][leader]
 
@@ -68,7 +71,7 @@ class ReplicatedLogs(ZkController):
 
     @action
     def leader_commits(self, broker: Broker, partition: Partition) -> None:
-        """Every member of the ISR that the leader knows has the record."""
+        """Every member of the ISR that the leader knows has the record. ``Partition.maybeIncrementLeaderHW``."""
         record = self.logs[partition][broker]
         require(self.leads(broker, partition) and self.may_commit(broker, partition) and record != 0)
         require(all(self.logs[partition][member] == record for member in self.processes[broker].known[partition].isr))

@@ -46,7 +46,9 @@ class ZkProgress(ZkController):
     @fair(each="broker")
     @action
     def lost_session_expires(self, broker: Broker) -> None:
-        """The session of a broker that has abandoned it expires: this is no failure, and it happens eventually."""
+        """The environment: the session of a broker that has abandoned it expires: this is no failure, and it happens
+        eventually.
+        """
         require(broker in self.ids and self.processes[broker].stage in (Stage.DOWN, Stage.STARTING))
         self.session_expires(broker)
 
@@ -67,7 +69,7 @@ class ZkProgress(ZkController):
     @fair(each="broker")
     @action
     def controller_goes_on(self, broker: Broker, partition: Partition, other: Broker) -> None:
-        """The next step of sections A and D, with whichever leader, or recipient."""
+        """The next step of section A or of section D, with whichever leader, or recipient."""
         phase = self.controllers[broker].phase
         if phase == Phase.READING:
             self.controller_reads_decisions(broker)
@@ -140,7 +142,10 @@ class MoveProgress(TopicProgress, Reassignments):
     @fair(each="member")
     @action
     def requested_broker_joins(self, broker: Broker, partition: Partition, member: Broker) -> None:
-        """A member of RAR has caught up. That it joins is not one of the changes that are counted."""
+        """A member of RAR has caught up. That it joins is not one of the changes that are counted.
+
+        Section F, step 3.
+        """
         require(member in self.requested[partition] and member not in self.leader_and_isr[partition].isr)
         require(self.may_decide(partition))
         ZkController.leader_updates_isr(self, broker, partition, member, True)

@@ -75,6 +75,7 @@ class TopicChanges(ZkController):
 
     @action
     def topic_is_created(self, partition: Partition) -> None:
+        """Section C: a user creates a topic."""
         require(partition in self.unused)
         self.unused.discard(partition)
         self.topics.add(partition)
@@ -86,6 +87,7 @@ class TopicChanges(ZkController):
 
     @action
     def topic_is_deleted(self, partition: Partition) -> None:
+        """Section C: a user deletes a topic."""
         require(self.may_be_deleted(partition))
         self.topics.discard(partition)
         self.topics_changed()
@@ -102,7 +104,7 @@ class TopicChanges(ZkController):
 
     @action
     def on_topic_change(self, broker: Broker) -> None:
-        """Reads the topics, arms the watch again, and finds the new and the deleted ones."""
+        """Reads the topics, arms the watch again, and finds the new and the deleted ones. Section C."""
         require(self.idles(broker) and self.topics_watch[broker] == Watch.FIRED)
         self.topics_watch[broker] = Watch.ARMED
         self.controllers[broker].live = self.ids
@@ -128,14 +130,14 @@ class TopicChanges(ZkController):
 
     @action
     def controller_inits_leader(self, broker: Broker, partition: Partition, leader: Broker) -> None:
-        """init_leaders: writes the first decision, unless there already is one."""
+        """init_leaders: writes the first decision, unless there already is one. Section D, step 2.3."""
         require(self.is_undecided(broker, partition) and partition in self.known_topics[broker])
         require(self.leader_and_isr[partition].version == 0 and leader in self.available(broker, partition))
         self.decide(broker, partition, leader, self.isr_of_new_topic(broker, partition))
 
     @action
     def controller_forgets_topic(self, broker: Broker, partition: Partition) -> None:
-        """Removes the decision for a deleted topic; its replicas are to be stopped."""
+        """Removes the decision for a deleted topic; its replicas are to be stopped. Section C."""
         require(self.is_undecided(broker, partition) and partition not in self.known_topics[broker])
         if self.is_replaced(broker):
             self.resign(broker)
@@ -273,7 +275,7 @@ class Reassignments(TopicChanges):
 
     @action
     def reassignment_is_requested(self, partition: Partition, brokers: Set[Broker]) -> None:
-        """One request at a time, for an existing topic."""
+        """One request at a time, for an existing topic. Section F."""
         require(len(brokers) > 0 and brokers != self.assigned[partition] and partition in self.topics)
         require(len(self.requested[partition]) == 0 and self.reassignments < self.max_reassignments)
         self.reassignments += 1
@@ -299,7 +301,7 @@ class Reassignments(TopicChanges):
 
     @action
     def on_partitions_reassigned(self, broker: Broker) -> None:
-        """Steps 1 and 2: reads the requests and has the new replicas started."""
+        """Section F, steps 1 and 2: reads the requests and has the new replicas started."""
         require(self.idles(broker) and self.requests_watch[broker] == Watch.FIRED)
         self.requests_watch[broker] = Watch.ARMED
         for partition in Partition:
@@ -329,7 +331,7 @@ class Reassignments(TopicChanges):
 
     @action
     def controller_checks_isr(self, broker: Broker, partition: Partition) -> None:
-        """Step 3: checks the ISR from time to time, and continues when a member of RAR can lead."""
+        """Section F, step 3: checks the ISR from time to time, and continues when a member of RAR can lead."""
         require(self.idles(broker) and self.can_complete(partition))
         self.controllers[broker].live = self.ids
         self.controllers[broker].todo = Set({partition})
@@ -363,7 +365,7 @@ class Reassignments(TopicChanges):
 
     @action
     def controller_removes_request(self, broker: Broker, partition: Partition) -> None:
-        """Step 3.3, once all brokers have been informed."""
+        """Section F, step 3.3, once all brokers have been informed."""
         require(self.idles(broker) and self.is_installed(partition))
         if self.is_replaced(broker):
             self.resign(broker)
