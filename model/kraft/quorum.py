@@ -11,6 +11,7 @@ model are in the file of the same name in invariants/kraft/ (disk_loss.py: quoru
       one request ("multi-raft")
     KIP-595, the requests' ClusterId               clusters.py   flawed_clusters.py   clusters
     KIP-595 "Fetch": whom a leader serves          quorum.py     flawed_serving.py    any_fetch_epoch, half_commits
+      a deposed leader that leads again            returning_leader.py, flawed_serving.py  returning_leader
     KIP-996; KIP-595 "Leader Progress Timeout":    pre_vote.py   flawed_pre_vote.py   pre_vote, disruptive_voter,
       disruptive voters                                                               stores_both
     beyond the KIPs: a bad network                 network.py    flawed_network.py    late_messages, cut_off

@@ -1,4 +1,4 @@
-"""Known-bad designs of whom a leader serves, and what it counts. Three of them lose nothing, which has its reason."""
+"""Known-bad designs of whom a leader serves, and what it counts. Two of them lose nothing, which has its reason."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from floodmark import action
 from model.kraft.network import KraftNetwork
 from model.kraft.progress import KraftProgress
 from model.kraft.quorum import Kraft, Message, Offset, Replica, Role
+from model.kraft.returning_leader import ReturningLeader
 
 
 class ServesWhenResigned(Kraft):
@@ -63,7 +64,8 @@ class KeepsEndOffsets(Kraft):
     """A replica that leads again counts what it knew of the others when it led before (B-M35); a restart forgets that.
 
     Among three voters nothing is lost within the bounds: one fetch beside the leader's own copy commits a record, so a
-    log does not get shorter than an offset that counted.
+    log does not get shorter than an offset that counted. Among five voters one fetch commits nothing, the follower's
+    log is truncated by the next leader, and what it no longer has is counted: ``ReturnsWithEndOffsets``.
     """
 
     def take_role(self, replica: Replica, role: Role) -> None:
@@ -75,3 +77,7 @@ class KeepsEndOffsets(Kraft):
     def replica_restarts(self, replica: Replica, kept: Offset) -> None:
         super().replica_restarts(replica, kept)
         self.leader_state[replica] = self.no_leader_state()
+
+
+class ReturnsWithEndOffsets(KeepsEndOffsets, ReturningLeader):
+    """The same among five voters (B-M35): what the follower had is not in the leader's log any more, and is counted."""

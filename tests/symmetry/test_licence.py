@@ -28,8 +28,9 @@ def test_the_specs_that_count_orbits_are_known() -> None:
         "kip236_tools.toml@deep", "kip236_tools.toml@two_brokers", "late_messages.toml@three_epochs",
         "latest_voters_in_snapshots.toml", "metric.toml", "min_isr.toml", "observers_stand.toml",
         "partition.toml", "pre_vote.toml@three_epochs", "pre_vote.toml@two_voters", "reassignment.toml",
-        "shipped_four_brokers.toml", "sizes.toml@five_voters", "sizes.toml@four_epochs_restart",
-        "snapshots.toml", "switched.toml", "two_keys.toml", "voters.toml@restarts", "voters.toml@three_voters",
+        "returning_leader.toml", "shipped_four_brokers.toml", "sizes.toml@five_voters",
+        "sizes.toml@four_epochs_restart", "snapshots.toml", "switched.toml", "two_keys.toml", "voters.toml@restarts",
+        "voters.toml@three_voters",
         "voters.toml@two_voters", "voters.toml@updates",
     ]  # fmt: skip
 
