@@ -114,7 +114,8 @@ def _parts() -> Iterator[str]:
     yield f"\n```python\n{_block('model')}```\n\n"
     yield STEPS.format(spec=_block("model spec"))
     yield "".join(f"   - {int(code)}: {text}\n" for code, text in MEANINGS.items())
-    yield f"\n{MISTAKES}{TOOLS}## What a model consists of\n\n{language.decorators()}\n"
+    yield f"\n{MISTAKES}{TOOLS}## What a model consists of\n\n"
+    yield f"{language.DECORATOR_HEAD.partition(chr(10) * 2)[2]}\n{language.decorators()}\n"
     yield "## Types\n\n" + _list((it.code, it.meaning) for it in TYPES.values())
     for title, sections in (("Expressions", EXPRESSIONS), ("Statements", STATEMENTS)):
         yield f"\n## {title}\n\n{LEGEND}\n\n" if sections is EXPRESSIONS else f"\n## {title}\n\n"

@@ -81,6 +81,16 @@ A class derived from `Model` may have these methods; properties may also be func
 the type of their parameter says which model they are about. Undecorated methods and plain functions are helpers,
 inlined wherever they are called. Brackets may be empty: `@action()`.
 
+An action, the method that sets the initial state, and a property of runs may have parameters, each with its type. A
+type of at most 4,096 values is enumerated: truth values, integers, enums, identifiers, records, sets and maps of these
+(`votes: Map[Broker, bool]`), also optional. A sequence, a bag, and a set with a capacity are drawn from the state
+instead, as is what has more values: `require(entries in self.sent)`. To choose an order, take a map of places. An
+invariant takes the model alone and says `all(... for b in Broker)`; `@transition` takes the model before and after.
+
+`@fair` covers an action with any arguments, `@fair(strong=True)` likewise, and `@fair(each="broker")` each broker
+separately. A mapping with `@refines` returns the other model in a state, with a value for each of its variables:
+`return Memory(value=self.current())`.
+
 A property may ask `enabled(self.sends)`: whether some parameters make an action possible in the state. All guards of
 such an action stand at its beginning. A property of runs may ask it only of a model without bounds.
 """

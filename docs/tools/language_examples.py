@@ -110,7 +110,11 @@ TYPES: Mapping[str, Example] = {
     "x": Example(
         "Annotated[int, Between(0, 6)]", "the integers from 0 to 6, both included", "those of the number of values"
     ),
-    "state": Example("State", "the members of an `Enum`", "those of the number of members"),
+    "state": Example(
+        "State",
+        "the members of an `Enum`, which is Python's: `from enum import Enum`",
+        "those of the number of members",
+    ),
     "controller": Example(
         "Broker",
         "an `Identifier`: one of as many names as its count says, without order or arithmetic; with"
@@ -176,7 +180,12 @@ EXPRESSIONS: dict[str, list[Example]] = {
             "both are evaluated; a premise that is never true is reported, also one in a conclusion",
             FREE,
         ),
-        Example("not self.isr", "whether a container is empty; integers are no truth values", FREE),
+        Example(
+            "not self.isr",
+            "whether a container is empty; `if` and `require` take one as well, `and` and `or` do not; integers are no "
+            "truth values",
+            FREE,
+        ),
     ],
     "Comparisons": [
         Example(

@@ -73,6 +73,10 @@ class Beat(Record):
     last: Term | None = None
 
 
+class Parcel(Record):
+    of: Granted | Vote
+
+
 Message = Vote | Granted | Beat
 
 
@@ -192,6 +196,61 @@ class Forwards(Model):
         self.message = self.answer
 
 
+class Keeps(Model):
+    """What three classes share a variable with is kept as one of two: alone, in a record, in every container."""
+
+    servers = Constant(2)
+    message: Message | None = None
+    answer: Granted | Vote | None = None
+    parcel: Parcel | None = None
+    answers: Annotated[Set[Granted | Vote], Capacity(2)] = Set()
+    copies: Annotated[Bag[Granted | Vote], Capacity(1)] = Bag()
+    log: Annotated[Seq[Granted | Vote], Capacity(1)] = Seq()
+    by_server: Map[Server, Granted | Vote | None]
+
+    @initial
+    def start(self) -> None:
+        self.by_server = Map({server: None for server in Server})
+
+    @action
+    def receives(self, message: Message) -> None:
+        require(message.term == 1 and (isinstance(message, Granted) or self.message is None))
+        self.message = message
+
+    @action
+    def keeps(self, server: Server) -> None:
+        message = self.message
+        require(self.may_keep(message))
+        self.answer = message
+        self.parcel = Parcel(of=message)
+        self.by_server[server] = message
+
+    @action
+    def collects(self) -> None:
+        message = self.message
+        require(self.may_keep(message))
+        self.answers = Set({message})
+        self.copies = Bag([message])
+        self.log = [message]
+
+    def may_keep(self, message: Message | None) -> bool:
+        return isinstance(message, Granted | Vote)
+
+
+class KeepsAnything(Keeps):
+    """It forgets to ask for the class."""
+
+    def may_keep(self, message: Message | None) -> bool:
+        return message is not None
+
+
+class KeepsNothing(Keeps):
+    """It forgets that there may be no message."""
+
+    def may_keep(self, message: Message | None) -> bool:
+        return not isinstance(message, Beat)
+
+
 class Small(Record):
     flag: bool
 
@@ -238,6 +297,20 @@ def test_every_engine_sees_the_same() -> None:
 
 def test_a_record_keeps_its_class_among_more_classes() -> None:
     assert_agrees(Forwards)
+
+
+def test_a_record_of_more_classes_is_kept_as_one_of_fewer() -> None:
+    assert not assert_agrees(Keeps, workers=(1,)).violations
+    assert_steps_agree(Keeps(), 3)
+
+
+@pytest.mark.parametrize(("cls", "states"), [(KeepsAnything, 2), (KeepsNothing, 1)])
+def test_a_record_of_a_class_that_is_not_kept_is_a_model_error_in_every_engine(cls: type[Model], states: int) -> None:
+    for search in (reference.search_states, search_states):
+        found = search(cls(), [], Options(workers=1))
+        assert [violation.kind for violation in found.violations] == ["error"]
+        assert len(found.violations[0].trace) == states
+        assert "Granted | Vote" in found.violations[0].message
 
 
 def test_z3_takes_the_same_steps() -> None:

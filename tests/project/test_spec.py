@@ -155,6 +155,12 @@ def test_a_missing_model_is_an_error_of_the_spec(tmp_path: Path, reference: str,
         ("import nowhere_to_be_found\n", "ModuleNotFoundError", 1),
         ("\n\nx = 1 / 0\n", "ZeroDivisionError", 3),
         ("from floodmark.language import nothing\n", "there is no nothing in language", 1),
+        (
+            "from floodmark import Enum\n",
+            "there is no Enum in floodmark; it is Python's: from enum import Enum",
+            1,
+        ),
+        ("from floodmark import Annotated\n", "there is no Annotated in floodmark; it is Python's: from typing", 1),
     ],
 )
 def test_an_exception_in_a_model_file_is_reported_at_its_line(

@@ -68,7 +68,7 @@ class Unions(Lowering):
             case _, OptionalType(inner):
                 return self.convert(self.convert(value, inner, ""), kind, "")
             case UnionType(), UnionType():
-                return self._held(value, lambda held: self._widened(held, kind))
+                return self._held(value, lambda held: self._of_other_union(held, kind))
             case UnionType(), RecordType():
                 return self._held(value, lambda held: self._narrowed(held, kind))
             case RecordType(), UnionType() if isinstance(value, RecordOf):
@@ -118,23 +118,28 @@ class Unions(Lowering):
         is_one = self._is_one_of(value, (union.number(kind),))
         return Inline(kind, at, [Assert(at, is_one), Return(at, RecordOf(kind, at, fields), result)], result)
 
-    def _widened(self, value: Expr, kind: UnionType) -> Expr:
-        """A record of a union as one of a union of more classes."""
+    def _of_other_union(self, value: Expr, kind: UnionType) -> Expr:
+        """A record of a union as one of another; a model error if it is of a class that the other lacks."""
         at, union = value.at, value.type
         assert isinstance(union, UnionType)
-        numbers = [kind.number(member) for member in union.members]
-        tag: Expr = Const(IntType(numbers[-1], numbers[-1]), at, numbers[-1])
-        for index in range(len(numbers) - 2, -1, -1):
+        numbers = {index: kind.number(of) for index, of in enumerate(union.members) if of in kind.members}
+        first, *others = numbers
+        tag: Expr = Const(IntType(numbers[first], numbers[first]), at, numbers[first])
+        for index in others:
             number = Const(IntType(numbers[index], numbers[index]), at, numbers[index])
             this, other = self.unify(number, tag, "the branches give")
             tag = Choose(this.type, at, self._is_one_of(value, (index,)), this, other)
-        made: dict[str, Expr] = {TAG: tag}
+        made: dict[str, Expr] = {TAG: self.convert(tag, dict(kind.fields)[TAG], "")}
         known = dict(union.fields)
         for name, of in kind.fields[1:]:
             held = self._field(value, name) if name in known else Const(NoneType(), at, None)
             made[name] = self.convert(held, of, name)
-        made[TAG] = self.convert(tag, dict(kind.fields)[TAG], "")
-        return RecordOf(kind, at, made)
+        record = RecordOf(kind, at, made)
+        if len(numbers) == len(union.members):
+            return record
+        result = self.fresh(kind, "result", at)
+        is_one = self._is_one_of(value, tuple(numbers))
+        return Inline(kind, at, [Assert(at, is_one), Return(at, record, result)], result)
 
     def _entries_of(self, value: Expr, key: Type, of: Type, wanted: Type) -> Expr:
         variable = self.fresh(key, "key", value.at)

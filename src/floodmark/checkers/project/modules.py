@@ -13,6 +13,7 @@ copy of each class.
 
 from __future__ import annotations
 
+import enum
 import functools
 import hashlib
 import importlib
@@ -21,6 +22,7 @@ import os
 import re
 import sys
 import traceback
+import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
@@ -493,7 +495,14 @@ def _failed_import(error: ImportError) -> str:
     if re.search(rf"^(class|def)\s+{wanted[1]}\b|^{wanted[1]}\s*[:=]", text, re.MULTILINE):
         advice = "move what both need into a third file"
         return f"this file and {file.name} import each other, so {wanted[1]} is not defined there yet; {advice}"
-    return f"there is no {wanted[1]} in {file.parent.name if file.stem == '__init__' else file.name}"
+    where = file.parent.name if file.stem == "__init__" else file.name
+    return f"there is no {wanted[1]} in {where}{_elsewhere(wanted[1])}"
+
+
+def _elsewhere(name: str) -> str:
+    """Where Python has a name that models use beside those of the language."""
+    found = next((module.__name__ for module in (enum, typing) if name in module.__all__), None)
+    return f"; it is Python's: from {found} import {name}" if found else ""
 
 
 def _place(error: BaseException, path: Path) -> tuple[str, int | None]:
