@@ -1,6 +1,6 @@
 """KIP-497: the controller owns a partition's ISR; the leader asks it for changes and does not wait for the answer.
 
-Start here. atomic.py is what all of this refines. Where each part of the KIP is modelled:
+Start here. atomic.py is what this refines, atomic_logs.py the files with logs. Where each part of the KIP is modelled:
 
     KIP-497                                    model/alter_isr/   its properties and known-bad designs
     "Motivation", "Proposed Changes",          core.py            invariants/alter_isr/core.py (and core_lemmas.py, for

@@ -5,6 +5,7 @@ properties of each model are in the file of the same name in invariants/dynamic_
 
     KIP-853 "AddVoter", "RemoveVoter",    voters.py      flawed.py            voters, half_holds, former_voters_commit,
       "UpdateVoter", "Vote"                                                     observers_stand
+      what all of this refines            committed_voters.py  flawed_committed.py  committed_voters, committed_log
     directory ids, automatic joining      disks.py       flawed_disks.py      disks
     snapshots (with KIP-630)              snapshots.py   flawed_snapshots.py  snapshots, latest_voters_in_snapshots
     pre-votes (KIP-996)                   pre_vote.py    flawed_pre_vote.py   pre_vote, removed_while_away

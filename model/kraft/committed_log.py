@@ -29,6 +29,12 @@ class CommittedLog(Model):
         self.committed = Seq()
         self.leaders = Map({epoch: None for epoch in range(self.max_epoch + 1)})
 
+    @initial
+    def bootstrap(self, leader: Replica) -> None:
+        """A quorum may be formatted with a leader of the first epoch and its first record (KIP-853)."""
+        self.committed = Seq([1])
+        self.leaders = Map({epoch: leader if epoch == 1 else None for epoch in range(self.max_epoch + 1)})
+
     @action
     def leader_is_elected(self, epoch: Annotated[int, Between(1, "max_epoch")], replica: Replica) -> None:
         """An epoch gets its leader, which stays the only one. ``QuorumState.transitionToLeader``."""

@@ -16,8 +16,8 @@ invariants/reassignment/, its known-bad designs in specs/reassignment/; this fil
     KIP-236, earlier version: "The new znode       requests.py    flawed_requests.py
       protocol", the legacy znode protocol, "On
       controller failover", onPartitionReassignment()
-    KIP-455 with a ZooKeeper controller            kip455.py      flawed_kip455.py
-    KIP-455 with a KRaft controller                kraft.py       flawed_kraft.py
+    KIP-455 with a ZooKeeper controller            kip455.py      flawed_kip455.py; refines moving_replica_set.py
+    KIP-455 with a KRaft controller                kraft.py       flawed_kraft.py; refines moving_replica_set.py
     what the brokers do in all of these            replicas.py
     a planned reassignment (floodmark plan)        plan.py        flawed_plan.py
     liveness                                       progress.py, continuing.py    flawed_progress.py

@@ -1,8 +1,8 @@
 """Kafka's controller on ZooKeeper, third draft of the design: decisions travel through one queue per broker.
 
-Start here. Where each section of the draft is modelled; the properties of each model are in the file of the same name
-in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py,
-flawed_logs.py, flawed_progress.py):
+Start here. It refines atomic.py. Where each section of the draft is modelled; the properties of each model are in the
+file of the same name in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py,
+flawed_topics.py, flawed_logs.py, flawed_progress.py):
 
     A  on_broker_change, change_leaders                  controller.py, ZkController
        step 3.2 as written (unclean elections)           alternatives.py, UncleanElections
