@@ -21,6 +21,7 @@ from floodmark.checkers.liveness.plain import PlainSolver
 from floodmark.checkers.project.properties import Property, PropertyKind
 from floodmark.checkers.search_result import Finding, TraceState
 from floodmark.language.conditions import Condition
+from floodmark.language.model import State
 from floodmark.language.reference import Step
 from floodmark.language.types import BoolType
 from tests.support.fair_graphs import (
@@ -31,6 +32,8 @@ from tests.support.fair_graphs import (
     _is_fair,
     _places,
     _reached,
+    assert_breaks,
+    assert_is_run,
     by_streett,
     random_graph,
     verdict,
@@ -77,36 +80,23 @@ class Recorder:
     drawn: FairGraph
     graph: Graph
 
-    def lost(self, goal: Goal, way: Sequence[int], certain: bool) -> Finding:
+    def lost(self, goal: Goal, way: Sequence[State], certain: bool) -> Finding:
         states = self._run(way)
         within = {(old, new) for old, _, new in self.drawn.steps if _inside(self.drawn, new)}
         assert not _reached({states[-1]}, within) & self.drawn.goal
         return Finding(goal.prop.name, goal.name, {}, "violated" if certain else "undetermined", _trace(states))
 
-    def lasso(self, goal: Goal, way: Sequence[int], loop: Sequence[int]) -> Finding:
+    def lasso(self, goal: Goal, way: Sequence[State], loop: Sequence[State]) -> Finding:
         states = self._run([*way, *loop])
         around = states[len(way) - 1 :]
-        assert around[0] == around[-1]
+        assert_breaks(self.drawn, goal.prop.kind, states, len(way) - 1)
         taken = set(itertools.pairwise(around))
-        assert _is_fair(self.drawn, set(around), taken, beyond=False)
-        assert set(around) <= _places(self.drawn, goal.prop.kind)
-        if goal.prop.kind == "eventually_always":
-            assert not set(around) <= self.drawn.goal
-        if goal.prop.kind == "eventually":
-            assert not set(states) & self.drawn.goal
-        if goal.prop.kind == "leads_to":
-            assert any(
-                it in self.drawn.premise and not set(states[place:]) & self.drawn.goal
-                for place, it in enumerate(states)
-            )
         verdict = "violated" if _is_fair(self.drawn, set(around), taken, beyond=True) else "undetermined"
         return Finding(goal.prop.name, goal.name, {}, verdict, _trace(states), len(way) - 1)  # type: ignore[arg-type]
 
-    def _run(self, numbers: Sequence[int]) -> list[int]:
-        states = [self.graph.state(number)[0] for number in numbers]
-        assert states[0] in self.drawn.initial
-        assert set(itertools.pairwise(states)) <= {(old, new) for old, _, new in self.drawn.steps}
-        assert all(_inside(self.drawn, state) for state in states)
+    def _run(self, way: Sequence[State]) -> list[int]:
+        states = [state[0] for state in way]
+        assert_is_run(self.drawn, states)
         return states
 
 

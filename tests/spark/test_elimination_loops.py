@@ -13,12 +13,15 @@ from floodmark.checkers.kernel.partitioned import COUNTS, OUTBOXES, OWNERS
 from floodmark.checkers.spark.elimination_loops import (
     CACHE,
     CACHE_MASK,
+    COLORING,
     COUNTING,
     ELIMINATION_FIELDS,
+    LAYERING,
     LEAVING,
     MODE,
     REACHING,
     combine,
+    combined,
     post,
 )
 
@@ -27,9 +30,12 @@ def words(*values: int) -> NDArray[np.uint64]:
     return np.array(values, dtype=np.uint64)
 
 
-@pytest.mark.parametrize(("mode", "kept"), [(REACHING, 0b1101), (COUNTING, 9 + 5), (LEAVING, 9 + 5)])
+@pytest.mark.parametrize(
+    ("mode", "kept"),
+    [(REACHING, 0b1101), (COUNTING, 9 + 5), (LEAVING, 9 + 5), (COLORING, 0b1001), (LAYERING, 0b1101)],
+)
 def test_what_a_state_is_told_twice_before_it_is_sent_is_kept_together(mode: int, kept: int) -> None:
-    text = str(compile_loops([fingerprint, same, copy, post, combine], {"NW": 1}))
+    text = str(compile_loops([fingerprint, same, copy, post, combined, combine], {"NW": 1}))
     code = MachineCode([object_image({"test": text}, lambda: text)])
     tell = code.function("combine", 4)
     cell, box, counts = words(0, 0), words(0, 0), words(0)

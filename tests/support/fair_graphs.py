@@ -13,7 +13,7 @@ import linecache
 import random
 import sys
 import types
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -210,6 +210,28 @@ def _reached(begin: Set[int], steps: set[tuple[int, int]]) -> set[int]:
 
 def _enabled(graph: FairGraph, group: frozenset[tuple[int, int]], state: int, beyond: bool) -> bool:
     return any(old == state and (beyond or _inside(graph, new)) for old, new in group)
+
+
+def assert_is_run(graph: FairGraph, states: Sequence[int]) -> None:
+    """The states are those of a run within the bounds."""
+    assert states[0] in graph.initial
+    assert set(itertools.pairwise(states)) <= _steps(graph)
+    assert all(_inside(graph, state) for state in states)
+
+
+def assert_breaks(graph: FairGraph, kind: str, states: Sequence[int], loop: int) -> None:
+    """A run that goes round again and again from the place ``loop`` on is fair, and breaks the property."""
+    assert_is_run(graph, states)
+    around = states[loop:]
+    assert around[0] == around[-1]
+    assert _is_fair(graph, set(around), set(itertools.pairwise(around)), beyond=False)
+    assert set(around) <= _places(graph, kind)
+    if kind == "eventually_always":
+        assert not set(around) <= graph.goal
+    if kind == "eventually":
+        assert not set(states) & graph.goal
+    if kind == "leads_to":
+        assert any(it in graph.premise and not set(states[at:]) & graph.goal for at, it in enumerate(states))
 
 
 def _lost(graph: FairGraph, kind: str, beyond: bool) -> bool:

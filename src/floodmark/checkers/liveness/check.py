@@ -30,10 +30,10 @@ Make = Callable[[Sequence[Condition], Assumptions, dict[str, Beyond]], Graph]
 
 
 class Elsewhere(Protocol):
-    """Judges goals where the states are, without a graph, as far as they hold."""
+    """Judges goals where the states are, without a graph."""
 
     def finding(self, goal: Goal) -> Finding | None:
-        """The finding on a goal that holds; None for one that does not."""
+        """The finding on a goal; None where it takes the graph to tell."""
 
     def is_ever(self, condition: Condition) -> bool:
         """Whether a condition is true of some state."""
@@ -68,7 +68,7 @@ def after_native(
 ) -> None:  # fmt: skip
     """Judges liveness over the states that a native search found, rows of words, and adds it to what was found.
 
-    What holds is judged elsewhere, if there is such a place: then ``pieces`` are fetched for the other goals alone.
+    Goals are judged elsewhere, if there is such a place: then ``pieces`` are fetched only for those left open there.
     """
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
@@ -140,14 +140,14 @@ def _findings(
     open_goals = [goal for goal, finding in zip(goals, known, strict=True) if finding is None]
     if begin is not None and open_goals:
         names = ", ".join(goal.name for goal in open_goals)
-        found.notes.append(f"the driver judges what does not hold: {names}")
+        found.notes.append(f"the driver judges runs that may end at a bound: {names}")
     judged: dict[str, Finding] = {}
     if open_goals:
         beyond = beyond_bounds(model)
         graph = make(conditions, assumptions, beyond)
         bounded = bool(beyond or type(model).methods("boundary"))
         judge = LivenessJudge(
-            model, assumptions, graph, solver, WitnessRuns(model, graph, assumptions, beyond), bounded
+            model, assumptions, graph, solver, WitnessRuns(model, assumptions, beyond), bounded
         )
         for goal in open_goals:
             paused()

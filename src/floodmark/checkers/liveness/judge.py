@@ -7,7 +7,7 @@ beyond the bounds; if there is none, the goal is undetermined, since what breaks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -21,7 +21,7 @@ from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, short
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, smallest_need, unfairness
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.search_result import Finding
-from floodmark.language.model import Model
+from floodmark.language.model import Model, State
 
 
 class Solver(Protocol):
@@ -63,11 +63,11 @@ class LivenessJudge:
             certain = self.solver.unrecoverable(self.graph, self.reached, definite=True) & self._unsteered()
             if certain.any():
                 way = shortest_way(self.graph, replace(region, steered=False), certain)
-                found = self.witness.lost(goal, way, certain=True)
+                found = self.witness.lost(goal, self._states(way), certain=True)
                 if found.verdict == "violated":
                     return found
         way = shortest_way(self.graph, region, lost)
-        return self.witness.lost(goal, way, certain=not self.bounded)
+        return self.witness.lost(goal, self._states(way), certain=not self.bounded)
 
     # Some fair run misses the goal.
 
@@ -122,7 +122,10 @@ class LivenessJudge:
         way = shortest_way(self.graph, region, fair != 0)
         members = fair == fair[way[-1]]
         loop = fair_loop(self.graph, region, demands, members, way[-1])
-        return self.witness.lasso(goal, way, loop)
+        return self.witness.lasso(goal, self._states(way), self._states(loop))
+
+    def _states(self, numbers: Sequence[int]) -> list[State]:
+        return [self.graph.state(number) for number in numbers]
 
     # Which assumptions a goal needs.
 

@@ -7,7 +7,7 @@ number of workers.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,19 +71,47 @@ def fair_loop(graph: Graph, region: Region, demands: Demands, members: Flags, en
     return _FairWalk(graph, region, demands, members, entry).run()
 
 
+class WalkTally:
+    """What makes a walk fair, as it stands at its newest state: then a loop of it is fair by itself."""
+
+    def __init__(self, demands: Demands, enabled: Set[int], recurring: bool) -> None:
+        self.demands = demands
+        self.taken: set[int] = set()
+        self.always, self.ever = set(enabled), set(enabled)
+        self.visits = recurring
+        """Whether it visited a recurring state."""
+
+    def step(self, taken: Set[int], enabled: Set[int], recurring: bool) -> None:
+        """Adds a step with the labels ``taken`` into a state."""
+        self.taken |= taken
+        self.always &= enabled
+        self.ever |= enabled
+        self.visits |= recurring
+
+    @property
+    def is_fair(self) -> bool:
+        return self.visits and not self.starved and not self.cheated
+
+    @property
+    def starved(self) -> set[int]:
+        """The weakly fair labels that are enabled all along and not taken."""
+        return (self.always & self.demands.weak) - self.taken
+
+    @property
+    def cheated(self) -> set[int]:
+        """The strongly fair labels that are enabled somewhere and not taken."""
+        return (self.ever & self.demands.strong) - self.taken
+
+
 class _FairWalk:
     """A walk through a component that continues until it is a fair loop."""
 
     def __init__(self, graph: Graph, region: Region, demands: Demands, members: Flags, entry: int) -> None:
         self.graph = graph
         self.region = region
-        self.demands = demands
         self.members = members
         self.walk = [entry]
-        self.taken: set[int] = set()
-        self.always = self._enabled(entry)
-        self.ever = set(self.always)
-        self.visits = bool(region.recurring[entry])
+        self.tally = WalkTally(demands, self._enabled(entry), bool(region.recurring[entry]))
 
     def _enabled(self, state: int) -> set[int]:
         _, edges = self.graph.edges_of(np.array([state], dtype=np.int64))
@@ -94,29 +122,18 @@ class _FairWalk:
     def run(self) -> list[int]:
         entry = self.walk[0]
         while True:
-            while not self._is_fair():
+            while not self.tally.is_fair:
                 self._go(self._helps)
             if self.walk[-1] == entry:
                 return self.walk[1:]
             self._go(lambda _origin, _label, target: target == entry)
 
-    def _is_fair(self) -> bool:
-        return self.visits and not self._starved() and not self._cheated()
-
-    def _starved(self) -> set[int]:
-        """The weakly fair labels that are enabled all along and not taken."""
-        return (self.always & self.demands.weak) - self.taken
-
-    def _cheated(self) -> set[int]:
-        """The strongly fair labels that are enabled somewhere and not taken."""
-        return (self.ever & self.demands.strong) - self.taken
-
     def _helps(self, origin: Numbers, label: Numbers, target: Numbers) -> Flags:
         """The steps after which the walk is nearer to a fair loop."""
-        helps = np.isin(label, sorted(self._starved() | self._cheated()))
-        if not self.visits:
+        starved = self.tally.starved
+        helps = np.isin(label, sorted(starved | self.tally.cheated))
+        if not self.tally.visits:
             helps |= self.region.recurring[target]
-        starved = self._starved()
         if starved:
             reached = np.unique(target)
             free = [state for state in reached.tolist() if not starved <= self._enabled(state)]
@@ -154,8 +171,5 @@ class _FairWalk:
     def _step(self, before: int, after: int) -> None:
         _, label, target = self._steps(np.array([before], dtype=np.int64))
         self.walk.append(after)
-        self.taken |= set(label[target == after].tolist())
-        enabled = self._enabled(after)
-        self.always &= enabled
-        self.ever |= enabled
-        self.visits |= bool(self.region.recurring[after])
+        taken = set(label[target == after].tolist())
+        self.tally.step(taken, self._enabled(after), bool(self.region.recurring[after]))

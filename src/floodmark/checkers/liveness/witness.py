@@ -10,7 +10,6 @@ from typing import Any, Literal
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.disabling_guard import why_disabled
 from floodmark.checkers.liveness.goals import Begins, Goal
-from floodmark.checkers.liveness.graph import Graph
 from floodmark.checkers.search_result import FairReason, Finding, TraceState
 from floodmark.checkers.value_text import show
 from floodmark.language.bound_dependence import Unbounded
@@ -39,7 +38,6 @@ class WitnessRuns:
     """Shows runs of one model."""
 
     model: Model
-    graph: Graph
     assumptions: Assumptions
     beyond: dict[str, Beyond]
     known: dict[State, list[tuple[Step, State]]] = field(default_factory=dict)
@@ -47,13 +45,13 @@ class WitnessRuns:
     def __post_init__(self) -> None:
         self.unbounded = Unbounded(self.model)
 
-    def lost(self, goal: Goal, way: Sequence[int], certain: bool) -> Finding:
+    def lost(self, goal: Goal, way: Sequence[State], certain: bool) -> Finding:
         """A run to a state from which nothing leads to the goal; ``certain`` if nothing does beyond the bounds.
 
         A goal that mentions a bound may be true there of other states than here.
         """
         certain = certain and not mentioned_bounds(self.model, goal.goal.function)
-        trace = self._replayed([self.graph.state(number) for number in way])
+        trace = self._replayed(way)
         if goal.goal.holds(self.model, trace[-1].state):
             raise RuntimeError(f"{goal.name}: a state that cannot lead to the goal is one; it is {trace[-1].state}")
         bounds: tuple[str, ...] = ()
@@ -63,9 +61,9 @@ class WitnessRuns:
         verdict: RunVerdict = "undetermined" if bounds else "violated"
         return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, bounds=bounds)
 
-    def lasso(self, goal: Goal, way: Sequence[int], loop: Sequence[int]) -> Finding:
+    def lasso(self, goal: Goal, way: Sequence[State], loop: Sequence[State]) -> Finding:
         """A fair run that breaks a goal: a violation, unless it may be unfair, or another, without the bounds."""
-        trace = self._replayed([self.graph.state(number) for number in (*way, *loop)])
+        trace = self._replayed([*way, *loop])
         start = len(way) - 1
         self._confirm(goal, trace, start)
         fair = tuple(self._reasons(trace, start))
@@ -83,13 +81,13 @@ class WitnessRuns:
             raise RuntimeError(f"compiled code begins where CPython does not, in {states[0]}")
         trace = [TraceState(first, states[0])]
         for state in states[1:]:
-            step = next((step for step, after in self._steps(trace[-1].state) if after == state), None)
+            step = next((step for step, after in self.steps(trace[-1].state) if after == state), None)
             if step is None:
                 raise RuntimeError(f"compiled code took a step that CPython does not take, to {state}")
             trace.append(TraceState(step, state))
         return tuple(trace)
 
-    def _steps(self, state: State) -> list[tuple[Step, State]]:
+    def steps(self, state: State) -> list[tuple[Step, State]]:
         """The steps that change a state and stay within the boundary."""
         if state not in self.known:
             found = [(step, after) for step, after in successors(self.model, state) if after != state]
@@ -118,7 +116,7 @@ class WitnessRuns:
     # The run is fair.
 
     def _reasons(self, trace: Sequence[TraceState], start: int) -> Iterator[FairReason]:
-        enabled = {label for entry in trace[start:] for label in self._enabled(entry.state)}
+        enabled = {label for entry in trace[start:] for label in self.enabled(entry.state)}
         for assumption in self.assumptions.by_action.values():
             own = sorted(label for label in enabled if assumption.has(label))
             every = assumption.all_labels(MAX_CHOICES) or own
@@ -137,16 +135,21 @@ class WitnessRuns:
         """Why a loop is fair for a label that is enabled in it. Raises RuntimeError where CPython finds otherwise."""
         for place in range(start + 1, len(trace)):
             before, after = trace[place - 1].state, trace[place].state
-            taken = [step for step, to in self._steps(before) if to == after]
-            if any(self.assumptions.label(step.action, step.arguments) == label for step in taken):
+            if label in self.labels(before, after):
                 return f"taken at step {place + 1}"
-        idle = [place for place in range(start, len(trace)) if label not in self._enabled(trace[place].state)]
+        idle = [place for place in range(start, len(trace)) if label not in self.enabled(trace[place].state)]
         if assumption.strong or not idle:
             raise RuntimeError(f"compiled code calls a loop fair for {assumption}, CPython does not")
         return f"not enabled after step {idle[0] + 1}: {self._why(assumption, label, trace, idle[0])}"
 
-    def _enabled(self, state: State) -> set[int]:
-        return {self.assumptions.label(step.action, step.arguments) for step, _ in self._steps(state)}
+    def enabled(self, state: State) -> set[int]:
+        """The labels of the steps that change a state and stay within the boundary."""
+        return {self.assumptions.label(step.action, step.arguments) for step, _ in self.steps(state)}
+
+    def labels(self, before: State, after: State) -> set[int]:
+        """The labels of the steps from one state to another."""
+        steps = (step for step, to in self.steps(before) if to == after)
+        return {self.assumptions.label(step.action, step.arguments) for step in steps}
 
     def _why(self, assumption: Assumption, label: int | None, trace: Sequence[TraceState], place: int) -> str:
         def is_meant(step: Step) -> bool:
@@ -218,14 +221,10 @@ class WitnessRuns:
 
     def _unfair_beyond(self, trace: Sequence[TraceState], start: int) -> tuple[str, ...]:
         """The bounds without which a loop might be unfair, since something is enabled only beyond them."""
-        taken = {
-            self.assumptions.label(step.action, step.arguments)
-            for before, after in pairwise(entry.state for entry in trace[start:])
-            for step, to in self._steps(before)
-            if to == after
-        }
+        pairs = pairwise(entry.state for entry in trace[start:])
+        taken = {label for before, after in pairs for label in self.labels(before, after)}
         states = [entry.state for entry in trace[start:]]
-        enabled = [self._enabled(state) for state in states]
+        enabled = [self.enabled(state) for state in states]
         beyond = [self._beyond(state) for state in states]
         found: dict[str, None] = {}
         for assumption in self.assumptions.by_action.values():
@@ -263,7 +262,7 @@ class WitnessRuns:
                 if open_step is None:
                     for label in [0] if assumption is None else assumption.labels:
                         add(label, action.ruled_out_by)
-                elif not any(open_step == step for step, _ in self._steps(state)):
+                elif not any(open_step == step for step, _ in self.steps(state)):
                     label = self.assumptions.label(name, open_step.arguments)
                     add(label, self._ruling(action, state, open_step))
         for name in type(self.model).methods("action") if bounds_of(type(self.model)) else ():

@@ -3,7 +3,8 @@
 ``w`` are the fields of a partition (``checkers/kernel/loops.py``), ``e`` those of an elimination, ``r`` those of the
 outboxes. FACTS has for each state a word of the conditions that are true of it, and words of the labels that are
 enabled in it. MARKS has two words: the labels known to be met there, and the number of steps from remaining states,
-shifted by two bits, with the status below. For recoverability MARKS has a bit for each state instead.
+shifted by two bits, with the status below. For recoverability MARKS has a bit for each state instead. While a lasso is
+built, the first word is a color or the number of a layer.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from floodmark.checkers.kernel.loops import (
     copy,
     fingerprint,
     is_stored,
+    less,
     place_of,
     same,
     state_at,
@@ -51,8 +53,8 @@ __all__ = ["BITS", "CHECK", "CONTEXT", "ELIMINATION_LOOPS", "EXPAND", "FAILED"]
 (
     FACTS, MARKS, ROWS, STEP_CONTEXT, STEP_EXPAND, STEP_CHECK, LABEL_WORDS, INITIAL_END, CACHE, CACHE_MASK, WEAK,
     STRONG, INSIDE_CARE, INSIDE_WANT, CHOSEN_CARE, CHOSEN_WANT, WORD, MODE, STATES, LEFT_STATES, TELLING_STATES,
-    ALONE, SEAL, HERE, OWN, OWN_COUNT,
-) = range(26)  # fmt: skip
+    ALONE, SEAL, HERE, OWN, OWN_COUNT, LAYER, GOAL, HIT,
+) = range(29)  # fmt: skip
 ELIMINATION_FIELDS = 32
 
 INITIAL = 1 << 63
@@ -61,8 +63,9 @@ CHOSEN = 1
 """Bit 0: an accepting state was met; no transition carries it."""
 MARK_WORDS = 2
 
-# Marks from predecessors. COUNTING: how many steps lead to them; LEAVING: which of these are gone; REACHING: labels.
-COUNTING, LEAVING, REACHING = range(3)
+# Marks from predecessors. COUNTING: how many steps lead to them; LEAVING: which of these are gone; REACHING: labels;
+# COLORING: the largest color; LAYERING: the layer after the sender's, shifted by one bit, with bit 0 for a wanted label.
+COUNTING, LEAVING, REACHING, COLORING, LAYERING = range(5)
 
 # The status of a state: eliminated; left; left, or about to be eliminated, and it still has to send to its successors.
 GONE, LEFT, TELLING = range(3)
@@ -272,20 +275,36 @@ def post(r: Words, h: Word, row: Words, words: Word) -> None:
         r[FULLEST] = known + 1
 
 
+def combined(mode: Word, known: Word, value: Word) -> Word:
+    """What a state is told by two predecessors."""
+    if mode == COLORING:
+        if known > value:
+            return known
+        return value
+    if (mode == COUNTING) | (mode == LEAVING):
+        return known + value
+    return known | value
+
+
 def combine(e: Words, r: Words, row: Words, value: Word) -> None:
     """Adds a mark to the marks that are buffered for a state; these are sent when the cell is needed."""
     h = fingerprint(row, SEED_1)
     cell = offset(words_at(e[CACHE]), (h & e[CACHE_MASK]) * (NW + 1))
     if cell[NW] != 0 and same(cell, row) == 1:
-        if e[MODE] == REACHING:
-            cell[NW] = cell[NW] | value
-        else:
-            cell[NW] = cell[NW] + value
+        cell[NW] = combined(e[MODE], cell[NW], value)
     else:
         if cell[NW] != 0:
             post(r, fingerprint(cell, SEED_1), cell, NW + 1)
         copy(cell, row)
         cell[NW] = value
+
+
+def is_wanted(e: Words, row: Words) -> Word:
+    """Whether a step has one of the labels in WEAK."""
+    label = (row[NW] >> LABEL_SHIFT) & LABEL_MASK
+    if label == 0:
+        return 0
+    return (words_at(e[WEAK])[label >> 6] >> (label & 63)) & 1
 
 
 @exported
@@ -310,6 +329,10 @@ def send(w: Words, e: Words, r: Words, start: Word, stop: Word) -> Word:
                         label = (row[NW] >> LABEL_SHIFT) & LABEL_MASK
                         if label != 0 and (label >> 6) == e[WORD]:
                             value = value | ((1 << (label & 63)) & demanded)
+                    if e[MODE] == COLORING:
+                        value = mark[0]
+                    if e[MODE] == LAYERING:
+                        value = (e[LAYER] << 1) | is_wanted(e, row)
                     if value != 0:
                         combine(e, r, row, value)
         at = at + 1
@@ -329,7 +352,20 @@ def flush(e: Words, r: Words, start: Word, stop: Word) -> Word:
     return at
 
 
-def receive_one(e: Words, position: Word, value: Word) -> None:
+def helps(e: Words, position: Word) -> Word:
+    """Whether a walk is to end in a state: GOAL, a chosen one, or one in which a label in STRONG is not enabled."""
+    facts = facts_of(e, position)
+    missing = 0
+    for i in range(e[LABEL_WORDS]):
+        missing = missing | (words_at(e[STRONG])[i] & ~facts[1 + i])
+    if (position == e[GOAL]) | (missing != 0):
+        return 1
+    if e[CHOSEN_CARE] != 0:
+        return is_chosen(e, facts)
+    return 0
+
+
+def receive_one(w: Words, e: Words, position: Word, value: Word) -> None:
     mark = offset(words_at(e[MARKS]), position * MARK_WORDS)
     if mark[1] & STATUS != GONE:
         if e[MODE] == COUNTING:
@@ -339,6 +375,15 @@ def receive_one(e: Words, position: Word, value: Word) -> None:
         if e[MODE] == REACHING and (mark[0] | value) != mark[0]:
             mark[0] = mark[0] | value
             mark[1] = (mark[1] & ~STATUS) | TELLING
+        if e[MODE] == COLORING and value > mark[0]:
+            mark[0] = value
+            mark[1] = (mark[1] & ~STATUS) | TELLING
+        if e[MODE] == LAYERING:
+            if (value & 1) | helps(e, position) != 0:
+                hit(w, e, position)
+            if mark[0] == 0:
+                mark[0] = value >> 1
+                mark[1] = (mark[1] & ~STATUS) | TELLING
 
 
 @exported
@@ -366,9 +411,44 @@ def receive(w: Words, e: Words, rows: Words, number: Word) -> Word:
             if scratch[k] == MISSING:
                 strange = strange + 1
             else:
-                receive_one(e, scratch[k], offset(rows, (start + k) * (NW + 1))[NW])
+                receive_one(w, e, scratch[k], offset(rows, (start + k) * (NW + 1))[NW])
         start = start + size
     return strange
+
+
+# Lassos.
+
+
+def hit(w: Words, e: Words, position: Word) -> None:
+    """Remembers in HIT the place, from 1 on, of the smallest state."""
+    if e[HIT] == 0:
+        e[HIT] = position + 1
+    elif less(address_of(w, position), address_of(w, e[HIT] - 1)) == 1:
+        e[HIT] = position + 1
+
+
+@exported
+def find(w: Words, e: Words, state: Words) -> Word:
+    """The position of a state; MISSING if it is not stored."""
+    return position_of(w, fingerprint(state, SEED_1), state)
+
+
+@exported
+def find_origins(w: Words, e: Words, target: Words, anyhow: Word) -> Word:
+    """Remembers the smallest state of LAYER with a step to the target; unless ``anyhow``, a step with a wanted label."""
+    rows = words_at(e[ROWS])
+    context = words_at(e[STEP_CONTEXT])
+    for at in range(e[STATES]):
+        mark = offset(words_at(e[MARKS]), at * MARK_WORDS)
+        if mark[1] & STATUS != GONE and mark[0] == e[LAYER]:
+            state = state_at(w, at)
+            made = call_model(e[STEP_EXPAND], state, rows, context)
+            for i in range(made):
+                row = offset(rows, i * (NW + 2))
+                if row[NW + 1] == 0 and same(row, target) == 1 and same(row, state) == 0:
+                    if (anyhow | is_wanted(e, row)) != 0:
+                        hit(w, e, at)
+    return e[HIT]
 
 
 # What can be recovered: a bit for each state from which a goal was found to be reached.
@@ -475,6 +555,7 @@ def apply_responses(e: Words, positions: Words, number: Word) -> Word:
 ELIMINATION_LOOPS: list[Callable[..., Any]] = [
     fingerprint, same, copy, address_of, word_of, is_stored, state_at, place_of, position_of, facts_of, seal,
     compute_facts, is_chosen, may_stutter, enter_region, start_counting, seed_labels, eliminate, finish_sending,
-    eliminate_sources, count_statuses, post, combine, send, flush, receive_one, receive, has_bit, set_bit,
-    mark_goals, count_unmarked, request, respond, apply_responses,
+    eliminate_sources, count_statuses, post, combined, combine, is_wanted, send, flush, helps, less, hit,
+    receive_one, receive, find, find_origins, has_bit, set_bit, mark_goals, count_unmarked, request, respond,
+    apply_responses,
 ]  # fmt: skip

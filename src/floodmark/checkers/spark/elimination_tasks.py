@@ -50,12 +50,18 @@ class StateSelection:
 @dataclass(frozen=True, slots=True)
 class FairRunQuery:
     """Whether a fair run stays ``inside`` and visits ``chosen`` states again and again. ``weak`` and ``strong`` have
-    a word for each 64 labels."""
+    a word for each 64 labels.
+
+    For a lasso, whether a walk from some ``layer`` helps (``lasso.py``): by a step with a label in ``weak``, or into a
+    state that is chosen, is the ``goal``, or does not enable a label in ``strong``.
+    """
 
     inside: StateSelection
     chosen: StateSelection
     weak: tuple[int, ...]
     strong: tuple[int, ...]
+    layer: int = 0
+    goal: Packed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,8 @@ class TaskReport:
     order: str = ""
     ever: int = 0
     """The conditions that are true of some state."""
-    failed: Packed | None = None
-    """A state in which compiled code failed."""
+    state: Packed | None = None
+    """The state that was asked for, or in which compiled code failed."""
     enabled: frozenset[tuple[int, ...]] = frozenset()
     """The sets of labels that are enabled in a chosen state that is left, as words; see ``MAX_GROUPS``."""
 
@@ -160,8 +166,26 @@ class Opened:
             loops.CHOSEN_WANT: question.chosen.want,
             loops.MODE: mode,
             loops.WORD: word,
+            loops.LAYER: question.layer,
+            loops.GOAL: loops.MISSING if question.goal is None else self.find(question.goal),
+            loops.HIT: 0,
         }.items():
             self.fields[place] = value
+
+    def find(self, state: Packed) -> int:
+        """The position of a state, ``MISSING`` if it is another partition's."""
+        words = np.array(state, dtype=np.uint64)
+        return self.of_states("find", words.ctypes.data)
+
+    @property
+    def hit(self) -> Packed | None:
+        """The smallest state that helped."""
+        place = int(self.fields[loops.HIT])
+        return None if not place else self.state(place - 1)
+
+    def state(self, position: int) -> Packed:
+        """The words of a state."""
+        return tuple(int(word) for word in self.shard.states(position, position + 1))
 
     def seal(self, array: Array) -> int:
         return self.steps.loop("seal", array.ctypes.data, len(array))
@@ -215,7 +239,7 @@ def _opened(sieve: Sieve, partition: int) -> Iterator[Opened]:
         yield Opened(sieve, shard, partition)
 
 
-def _reported(sieve: Sieve, partition: int, do: Callable[[Opened], TaskReport]) -> Iterator[TaskReport]:
+def reported(sieve: Sieve, partition: int, do: Callable[[Opened], TaskReport]) -> Iterator[TaskReport]:
     """The report of a task that sends nothing."""
     try:
         with _opened(sieve, partition) as files:
@@ -243,13 +267,12 @@ def compute_facts(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
                 stop = min(at + SURVEYED, files.count)
                 failed = files.of_states("compute_facts", at, stop)
                 if failed:
-                    state = tuple(int(word) for word in shard.states(failed - 1, failed))
-                    return TaskReport(partition, order=shard.header.order, failed=state)
+                    return TaskReport(partition, order=shard.header.order, state=files.state(failed - 1))
                 ever |= int(np.bitwise_or.reduce(table[at:stop, 0]))
             seal = files.seal(facts)
         return TaskReport(partition, seal=seal, order=shard.header.order, ever=ever)
 
-    yield from _reported(sieve, partition, do)
+    yield from reported(sieve, partition, do)
 
 
 # Marks of states that are left.
@@ -265,15 +288,15 @@ def change(
             for name, word in steps:
                 files.set_query(question, loops.LEAVING, word)
                 files.of_partition(name)
-            return _counted(files, marks)
+            return count_statuses(files, marks)
 
-    yield from _reported(sieve, partition, do)
+    yield from reported(sieve, partition, do)
 
 
-def _counted(files: Opened, marks: Array) -> TaskReport:
+def count_statuses(files: Opened, marks: Array) -> TaskReport:
     files.of_partition("count_statuses")
     counts = tuple(int(files.fields[place]) for place in (loops.LEFT_STATES, loops.TELLING_STATES, loops.ALONE))
-    return TaskReport(files.partition, seal=files.seal(marks), counts=counts)
+    return TaskReport(files.partition, seal=files.seal(marks), counts=counts, state=files.hit)
 
 
 def send(sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int) -> Iterator[Record]:
@@ -326,11 +349,11 @@ def receive(
                     strange += files.of_states("receive", rows.ctypes.data, len(rows) // (files.words + 1))
             arrivals.require_all()
             _require_known(files, strange)
-            if mode != loops.REACHING:
+            if mode in (loops.COUNTING, loops.LEAVING):
                 files.of_partition("eliminate_sources")
-            return _counted(files, marks)
+            return count_statuses(files, marks)
 
-    yield from _reported(sieve, partition, do)
+    yield from reported(sieve, partition, do)
     for _ in arriving:
         pass
 
@@ -358,7 +381,7 @@ def enabled_sets(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterat
                 break
         return TaskReport(partition, enabled=frozenset(found))
 
-    yield from _reported(sieve, partition, do)
+    yield from reported(sieve, partition, do)
 
 
 # Marks of states from which a goal was found to be reached.
@@ -373,7 +396,7 @@ def mark_goals(sieve: Sieve, inside: StateSelection, partition: int) -> Iterator
             files.of_partition("mark_goals")
             return _unmarked(files, marks)
 
-    yield from _reported(sieve, partition, do)
+    yield from reported(sieve, partition, do)
 
 
 def _bit_words(files: Opened) -> int:
@@ -469,7 +492,7 @@ def apply_responses(sieve: Sieve, partition: int, records: Iterable[Record]) -> 
             arrivals.require_all()
             return _unmarked(files, marks)
 
-    yield from _reported(sieve, partition, do)
+    yield from reported(sieve, partition, do)
     for _ in arriving:
         pass
 

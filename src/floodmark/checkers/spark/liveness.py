@@ -1,10 +1,12 @@
-"""Liveness of a distributed search: the workers verify goals that hold.
+"""Liveness of a distributed search, judged by the workers.
 
 The partitions decide each goal, by elimination (``elimination.py``) or, for recoverability, by querying successors
-(``recoverability.py``). This decides a goal that holds, and the fairness that it needs: sets of assumptions are tried
-in the native engine's order, smallest first, so the first that suffices is the one that the native engine reports. A
-goal that does not hold needs a counterexample, and for that the driver builds the whole graph, as the native engine
-does.
+(``recoverability.py``). Where a goal holds, sets of assumptions are tried in the native engine's order, smallest first,
+so the first that suffices is the one that the native engine reports. Where it does not hold, the partitions build the
+counterexample (``lasso.py``).
+
+One case is left to the driver, which builds the whole graph as the native engine does: the run that was found may owe
+its existence to a bound. Then others have to be tried, among those that are fair whatever may be enabled beyond it.
 """
 
 from __future__ import annotations
@@ -16,16 +18,20 @@ from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import Demands
 from floodmark.checkers.liveness.goals import Begins, Goal
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, provided, smallest_need
+from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.search_result import Finding
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.elimination import Elimination
 from floodmark.checkers.spark.elimination_loops import INITIAL
 from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelection
+from floodmark.checkers.spark.lasso import LassoSearch, way_to_unmarked
+from floodmark.checkers.spark.reader import Packed
 from floodmark.checkers.spark.recoverability import all_lead_to_goals
 from floodmark.checkers.spark.rounds import Failing, Rounds
-from floodmark.checkers.spark.step_code import WORD, build_steps
+from floodmark.checkers.spark.step_code import WORD, build_steps, words_of
+from floodmark.language.bounding import beyond_bounds
 from floodmark.language.conditions import Condition
-from floodmark.language.model import Model
+from floodmark.language.model import Model, State
 
 
 class LivenessCheck:
@@ -40,24 +46,44 @@ class LivenessCheck:
         self.conditions = list(conditions)
         self.assumptions = list(assumptions.by_action.values())
         self.label_words = -(-assumptions.labels // WORD)
+        beyond = beyond_bounds(model)
+        self.bounded = bool(beyond or type(model).methods("boundary"))
+        self.witness = WitnessRuns(model, assumptions, beyond)
         self.rounds = Rounds(cluster, build_steps(model, conditions, assumptions), paused)
 
     def finding(self, goal: Goal) -> Finding | None:
-        """The finding on a goal that holds; None for one that does not."""
+        """The finding on a goal; None where it takes the whole graph to tell."""
         try:
-            if goal.breach is None:
-                missed = StateSelection(self._bit(goal.goal), 0)
-                holds = self.rounds.answered(partial(all_lead_to_goals, self.rounds, missed))
-                return _held(goal, ()) if holds else None
-            whole = self._elimination(goal, self.assumptions)
-            if not self.rounds.answered(partial(whole.leaves_nothing, noting=True)):
-                return None
-            return _held(goal, self._needs(goal, whole.enabled))
+            found = self.rounds.answered(partial(self._judged, goal))
         except Failing as failing:
             state = self.layout.unpack(failing.state)
             for condition in self.conditions:
                 condition.holds(self.model, state)
             raise RuntimeError(f"a condition fails in compiled code and not in CPython, in {state}") from None
+        if isinstance(found, Elimination):
+            return _held(goal, self._needs(goal, found.enabled))
+        return None if found.verdict == "undetermined" else found
+
+    def _judged(self, goal: Goal) -> Finding | Elimination:
+        """The finding; where it holds by fairness, the elimination that left nothing."""
+        if goal.breach is None:
+            missed = StateSelection(self._bit(goal.goal), 0)
+            if all_lead_to_goals(self.rounds, missed):
+                return _held(goal, ())
+            return self.witness.lost(goal, self._unpacked(way_to_unmarked(self.rounds)), certain=not self.bounded)
+        whole = self._elimination(goal, self.assumptions)
+        if whole.leaves_nothing(noting=True):
+            return whole
+        recurring = partial(self._is_chosen, whole.question.chosen)
+        way, loop = LassoSearch(whole, self.witness, demands_of(self.assumptions), recurring).run()
+        return self.witness.lasso(goal, self._unpacked(way), self._unpacked(loop))
+
+    def _unpacked(self, states: Sequence[Packed]) -> list[State]:
+        return [self.layout.unpack(state) for state in states]
+
+    def _is_chosen(self, chosen: StateSelection, state: State) -> bool:
+        true = sum(self._bit(it) for it in self.conditions if self._bit(it) & chosen.care and it.holds(self.model, state))
+        return true == chosen.want
 
     def is_ever(self, condition: Condition) -> bool:
         """Whether a condition is true of some state; known once a goal was judged."""
@@ -91,11 +117,8 @@ class LivenessCheck:
         return Elimination(self.rounds, self._question(inside, chosen, demands), roots)
 
     def _question(self, inside: StateSelection, chosen: StateSelection, demands: Demands) -> FairRunQuery:
-        return FairRunQuery(inside, chosen, self._label_words(demands.weak), self._label_words(demands.strong))
-
-    def _label_words(self, labels: frozenset[int]) -> tuple[int, ...]:
-        bits = sum(1 << label for label in labels)
-        return tuple(bits >> WORD * word & (1 << WORD) - 1 for word in range(self.label_words))
+        weak, strong = (words_of(labels, self.label_words) for labels in (demands.weak, demands.strong))
+        return FairRunQuery(inside, chosen, weak, strong)
 
     def _bit(self, condition: Condition) -> int:
         return 1 << self.conditions.index(condition)

@@ -76,8 +76,8 @@ class Rounds:
             new = Sieve(self.cluster.run, self.code, accepted, uuid.uuid4().hex)
             reports = self._reports(self._everywhere(partial(tasks.compute_facts, new)))
             for report in reports:
-                if report.failed is not None:
-                    raise Failing(report.failed)
+                if report.state is not None:
+                    raise Failing(report.state)
                 self.ever |= report.ever
             orders = tuple(report.order for report in reports)
             self._sieve = replace(new, orders=orders, facts=tuple(report.seal for report in reports))

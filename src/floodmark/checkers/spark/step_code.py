@@ -6,7 +6,7 @@ As with the code of the search (``code_transfer.py``), neither the model's sourc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -90,6 +90,12 @@ def build_steps(model: Model, conditions: Sequence[Condition], assumptions: Assu
         _image("steps", steps_text),
         _image("elimination", loops_text),
     )
+
+
+def words_of(labels: Set[int], count: int) -> tuple[int, ...]:
+    """Labels as bits of so many words."""
+    bits = sum(1 << label for label in labels)
+    return tuple(bits >> WORD * word & (1 << WORD) - 1 for word in range(count))
 
 
 def _image(kind: str, text: str) -> bytes:
