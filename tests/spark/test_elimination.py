@@ -32,6 +32,7 @@ from floodmark.checkers.search_result import Limit, Options, SearchResult, Stop,
 from floodmark.checkers.spark import recoverability, search
 from floodmark.checkers.spark.elimination_tasks import TaskReport
 from floodmark.checkers.spark.jobs import JobFailed
+from floodmark.checkers.spark.lasso import LassoSearch
 from floodmark.checkers.spark.liveness import LivenessCheck
 from floodmark.checkers.spark.rounds import Rounds
 from floodmark.checkers.spark.shard import FilesChangedError, Shard
@@ -147,6 +148,22 @@ def test_a_loop_that_no_root_reaches_within_the_region_is_not_asked_of(tmp_path:
     graph = FairGraph(4, 1, steps, (0,), frozenset({0}), frozenset({1}), {0: False})
     assert verdict(graph, "leads_to", "streett") == verdict(graph, "eventually", "streett") == "holds"
     assert_graph_is_judged(graph, quiet(tmp_path), noted)
+
+
+def test_a_loop_stays_in_the_component_that_no_step_enters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From both states of the loop fair steps lead out of it, to states that are smaller, so these are tried first."""
+    steps = [(6, 0, 7), (7, 1, 6), *((loop, 1, out) for loop in (6, 7) for out in range(6))]
+    graph = FairGraph(9, 2, (*steps, *((out, 1, 8) for out in range(6))), (6,), NONE, frozenset({8}), {1: False})
+    leads: list[bool] = []
+    original = LassoSearch._leads
+
+    def noted_leads(self: LassoSearch, start: Any, goal: Any) -> bool:
+        leads.append(original(self, start, goal))
+        return leads[-1]
+
+    monkeypatch.setattr(LassoSearch, "_leads", noted_leads)
+    assert_graph_is_judged(graph, quiet(tmp_path), {})
+    assert False in leads
 
 
 class Stairs(Model):

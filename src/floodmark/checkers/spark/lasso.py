@@ -92,12 +92,11 @@ class LassoSearch:
     def _loop(self, entry: Packed) -> Way:
         state, walk = self._unpack(entry), [entry]
         tally = WalkTally(self.demands, self.witness.enabled(state), self.is_chosen(state))
-        while not tally.is_fair:
-            path = self._path(walk[-1], self._helping(tally))
+        while not tally.is_fair or walk[-1] != entry:  # on the way back more may become enabled
+            query = replace(self._nowhere, goal=entry) if tally.is_fair else self._helping(tally)
+            path = self._path(walk[-1], query)
             if path[-1] == entry or self._leads(path[-1], entry):
                 self._walk(tally, walk, path)
-        if walk[-1] != entry:
-            self._walk(tally, walk, self._path(walk[-1], replace(self._nowhere, goal=entry)))
         return walk[1:]
 
     def _helping(self, tally: WalkTally) -> FairRunQuery:
