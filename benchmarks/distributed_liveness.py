@@ -1,7 +1,8 @@
 """Liveness judged by a cluster's workers: ``python -m benchmarks.distributed_liveness [--managers N] [--write]``.
 
-Two-phase commit with its properties of runs and another one, by the native engine on two threads and by Spark with two
-local workers, each in a process of its own; verdicts and needed fairness have to be the same. Processor time is that of
+Two-phase commit with its properties of runs and another one, of which all hold; and with a coordinator that may fail,
+where some are violated. Both by the native engine on two threads and by Spark with two local workers, each in a process
+of its own; verdicts and needed fairness have to be the same. Processor time is that of
 the process and all that it starts, in the search and in the judgement after it. Memory is the most that the command
 used, looked at every second: mapped files, in which Spark's workers have the states, do not count.
 """
@@ -9,6 +10,7 @@ used, looked at every second: mapped files, in which Spark's workers have the st
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
@@ -35,10 +37,12 @@ ROOT = Path(__file__).parent.parent
 SPEC = "specs/examples/two_phase_commit_progress.toml"
 ENGINES = ("native", "spark")
 TICK = os.sysconf("SC_CLK_TCK")
+DESIGNS = {"DecidesSomeDay": None, "CoordinatorFails": "specs.examples.flawed_progress"}
+"""The spec's own model, and a known-bad design of a module."""
 HEAD = [
-    "| engine | distinct | generated | verdicts | search, processor s | judgement, processor s | judgement, s | jobs "
-    "| memory |",
-    "|---|---|---|---|---|---|---|---|---|",
+    "| engine | design | distinct | generated | verdicts | search, processor s | judgement, processor s | judgement, s "
+    "| jobs | memory |",
+    "|---|---|---|---|---|---|---|---|---|---|",
 ]
 
 
@@ -112,12 +116,12 @@ class Watched:
         Rounds._reports = reports  # type: ignore[method-assign, assignment]
 
 
-def once(engine: str, managers: int) -> Measured:
+def once(engine: str, design: str, managers: int) -> Measured:
     """Searches and judges in this process."""
     watched = Watched()
     watched.install()
     began = processor_seconds()
-    found = _explored(engine, managers)
+    found = _explored(engine, design, managers)
     ended = processor_seconds()
     assert found.complete, found.stopped
     return Measured(
@@ -132,9 +136,10 @@ def once(engine: str, managers: int) -> Measured:
     )
 
 
-def _explored(engine: str, managers: int) -> SearchResult:
+def _explored(engine: str, design: str, managers: int) -> SearchResult:
     spec = specs.read(ROOT / SPEC)
-    cls = spec.model_class()
+    module = DESIGNS[design]
+    cls = spec.model_class() if module is None else getattr(importlib.import_module(module), design)
     properties = list(collect(cls, [sys.modules[__name__]]).values())
     options = Options(workers=2, fairness=spec.fairness)
     model = cls(managers=managers)
@@ -146,35 +151,40 @@ def _explored(engine: str, managers: int) -> SearchResult:
     return spark.search_states(model, properties, options)
 
 
-def measure(engine: str, managers: int) -> Measured:
+def measure(engine: str, design: str, managers: int) -> Measured:
     """The same in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.distributed_liveness", "--only", engine, "--managers", str(managers)]
+    command = [sys.executable, "-m", "benchmarks.distributed_liveness", "--only", engine, design]
+    command += ["--managers", str(managers)]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return Measured(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def row(engine: str, it: Measured) -> str:
+def row(engine: str, design: str, it: Measured) -> str:
     """A row of the table."""
     verdicts = ", ".join(f"{name} {verdict}" for name, verdict, _ in it.judged)
     return (
-        f"| {engine} | {it.distinct:,} | {it.generated:,} | {verdicts} | {it.search:.0f} | {it.judgement:.0f} "
-        f"| {it.seconds:.0f} | {it.jobs or ''} | {it.memory / 1e9:.1f} GB |"
+        f"| {engine} | {design} | {it.distinct:,} | {it.generated:,} | {verdicts} | {it.search:.0f} "
+        f"| {it.judgement:.0f} | {it.seconds:.0f} | {it.jobs or ''} | {it.memory / 1e9:.1f} GB |"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--managers", type=int, default=9, help="9 make 10,340,352 states")
-    parser.add_argument("--only", choices=ENGINES, help="measure one engine in this process and print it as JSON")
+    parser.add_argument("--managers", type=int, default=9, help="9 make 10,340,352 states without a failure")
+    parser.add_argument("--only", nargs=2, metavar=("ENGINE", "DESIGN"), help="measure one here and print it as JSON")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     if arguments.only:
-        print(json.dumps(asdict(once(arguments.only, arguments.managers))))
+        engine, design = arguments.only
+        print(json.dumps(asdict(once(engine, design, arguments.managers))))
         return
-    measured = {engine: measure(engine, arguments.managers) for engine in ENGINES}
-    assert measured["native"].judged == measured["spark"].judged, "the engines judge differently"
+    rows = []
+    for design in DESIGNS:
+        measured = {engine: measure(engine, design, arguments.managers) for engine in ENGINES}
+        assert measured["native"].judged == measured["spark"].judged, "the engines judge differently"
+        rows += [row(engine, design, it) for engine, it in measured.items()]
     load = f"The machine's load was {os.getloadavg()[0]:.1f} at the end; both need the same fairness."
-    lines = [load, "", *HEAD, *(row(engine, it) for engine, it in measured.items())]
+    lines = [load, "", *HEAD, *rows]
     print(*lines, sep="\n")
     if arguments.write:
         command = f"python -m benchmarks.distributed_liveness --managers {arguments.managers} --write"

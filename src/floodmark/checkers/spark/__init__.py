@@ -17,11 +17,11 @@
 - ``code_transfer.py``, ``project_transfer.py``: how compiled code and projects travel to workers.
 - ``checkpoint.py``: the states of a level and a manifest; ``folders.py``: folders on any file system that Spark
   reaches, and in object stores.
-- ``liveness.py``: liveness of a large search, as far as it holds. ``elimination.py``: which states are on no fair run,
-  and why the rule is sound; ``recoverability.py``: whether every state can lead to a goal.
-- ``rounds.py``: the jobs of both, and what the driver accepts of them. ``elimination_tasks.py``,
-  ``elimination_loops.py``, ``step_code.py``: what runs on the workers for it; ``marks.py``: files of marks of
-  each state; ``outboxes.py``: what partitions tell each other.
+- ``liveness.py``: liveness of a large search. ``elimination.py``: which states are on no fair run, and why the rule is
+  sound; ``recoverability.py``: whether every state can lead to a goal; ``lasso.py``: a run that breaks a goal.
+- ``rounds.py``: the jobs of these, and what the driver accepts of them. ``elimination_tasks.py``,
+  ``lasso_tasks.py``, ``elimination_loops.py``, ``step_code.py``: what runs on the workers; ``marks.py``: files of marks
+  of each state; ``outboxes.py``: what partitions tell each other.
 - ``state_table.py``: the reachable set as a table with readable columns; ``parquet.py``: tables as files.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
 - ``memory.py``: how a memory limit sets Java's heap, the number of workers and their buffers.
@@ -46,8 +46,8 @@ Decisions; ``docs/scaling.md`` has the figures:
   repeated does not count a message twice.
 - A partition lost during elimination is recomputed as always, and the question is asked again from its beginning: the
   states may then be stored in another order, so that marks made before are of others. Headers say in which order.
-- The driver judges what does not hold, since a counterexample needs the graph, and what is small, since each round of
-  elimination costs a job.
+- The driver judges what is small, since each round costs a job, and what may owe its failure to a bound, since that
+  needs the graph.
 - Lost partitions are recomputed from the others, level by level. Checkpoints are for a lost driver.
 - Partitions are small, and a new table is filled in the order of its cells: while a table in a file is changed at
   random, the system would write its pages to the disk again and again.

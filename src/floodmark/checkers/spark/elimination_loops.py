@@ -64,7 +64,7 @@ CHOSEN = 1
 MARK_WORDS = 2
 
 # Marks from predecessors. COUNTING: how many steps lead to them; LEAVING: which of these are gone; REACHING: labels;
-# COLORING: the largest color; LAYERING: the layer after the sender's, shifted by one bit, with bit 0 for a wanted label.
+# COLORING: the largest color; LAYERING: the layer after the sender's, shifted by a bit, with bit 0 for a wanted label.
 COUNTING, LEAVING, REACHING, COLORING, LAYERING = range(5)
 
 # The status of a state: eliminated; left; left, or about to be eliminated, and it still has to send to its successors.
@@ -421,9 +421,7 @@ def receive(w: Words, e: Words, rows: Words, number: Word) -> Word:
 
 def hit(w: Words, e: Words, position: Word) -> None:
     """Remembers in HIT the place, from 1 on, of the smallest state."""
-    if e[HIT] == 0:
-        e[HIT] = position + 1
-    elif less(address_of(w, position), address_of(w, e[HIT] - 1)) == 1:
+    if e[HIT] == 0 or less(address_of(w, position), address_of(w, e[HIT] - 1)) == 1:
         e[HIT] = position + 1
 
 
@@ -435,7 +433,7 @@ def find(w: Words, e: Words, state: Words) -> Word:
 
 @exported
 def find_origins(w: Words, e: Words, target: Words, anyhow: Word) -> Word:
-    """Remembers the smallest state of LAYER with a step to the target; unless ``anyhow``, a step with a wanted label."""
+    """Remembers the smallest state of LAYER with a step to the target, ``anyhow`` or with a wanted label."""
     rows = words_at(e[ROWS])
     context = words_at(e[STEP_CONTEXT])
     for at in range(e[STATES]):
@@ -445,9 +443,9 @@ def find_origins(w: Words, e: Words, target: Words, anyhow: Word) -> Word:
             made = call_model(e[STEP_EXPAND], state, rows, context)
             for i in range(made):
                 row = offset(rows, i * (NW + 2))
-                if row[NW + 1] == 0 and same(row, target) == 1 and same(row, state) == 0:
-                    if (anyhow | is_wanted(e, row)) != 0:
-                        hit(w, e, at)
+                is_step = row[NW + 1] == 0 and same(row, target) == 1 and same(row, state) == 0
+                if is_step and (anyhow | is_wanted(e, row)) != 0:
+                    hit(w, e, at)
     return e[HIT]
 
 

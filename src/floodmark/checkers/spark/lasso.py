@@ -1,9 +1,10 @@
 """A run that breaks a goal, found by the workers: a way into the states that elimination left, and a fair loop there.
 
 Predecessors are not stored, and components are not known. So a loop is built by breadth-first searches along steps, in
-a set S that at first is what elimination left. Two facts about S are kept: whatever S lacks to meet a demand of fairness
-is met at each of its states by steps within S (``elimination.py``), and each of its states has a predecessor in S. Both
-stay true of a part of S that no step enters from the rest of S; only such parts are kept.
+a set S that at first is what elimination left. Two facts about S are kept. Each of its states has a predecessor in S.
+And each demand of fairness on a state is met there by steps within S: a step with the label, or for weak fairness a
+state that does not enable it, leads to the state (``elimination.py``). Both facts stay true of a part of S that no step
+enters from the rest of S, and only such parts are kept.
 
 - *The component.* Each state gets a number of its own as its color, and colors spread along steps, the larger one
   prevails: at the end the color of a state is the largest number of the states that lead to it. Let m be the least

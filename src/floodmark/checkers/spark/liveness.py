@@ -82,8 +82,8 @@ class LivenessCheck:
         return [self.layout.unpack(state) for state in states]
 
     def _is_chosen(self, chosen: StateSelection, state: State) -> bool:
-        true = sum(self._bit(it) for it in self.conditions if self._bit(it) & chosen.care and it.holds(self.model, state))
-        return true == chosen.want
+        asked = [it for it in self.conditions if self._bit(it) & chosen.care]
+        return sum(self._bit(it) for it in asked if it.holds(self.model, state)) == chosen.want
 
     def is_ever(self, condition: Condition) -> bool:
         """Whether a condition is true of some state; known once a goal was judged."""
