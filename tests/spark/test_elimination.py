@@ -166,6 +166,19 @@ def test_a_loop_stays_in_the_component_that_no_step_enters(tmp_path: Path, monke
     assert False in leads
 
 
+@pytest.mark.parametrize("but", [4, 5])
+def test_a_loop_passes_a_state_in_which_a_weakly_fair_action_is_not_enabled(but: int, tmp_path: Path) -> None:
+    """The action leads from all states of a ring but one to the goal, and is never taken in the ring."""
+    steps = (*((at, 0, (at + 1) % 6) for at in range(6)), *((at, 1, 6) for at in range(6) if at != but))
+    graph = FairGraph(7, 2, steps, (0,), NONE, frozenset({6}), {1: False})
+    assert_graph_is_judged(graph, quiet(tmp_path), {})
+
+
+def test_a_run_may_stay_where_it_begins(tmp_path: Path) -> None:
+    graph = FairGraph(2, 1, ((0, 0, 1),), (0,), frozenset({0}), frozenset({1}), {})
+    assert_graph_is_judged(graph, quiet(tmp_path), {})
+
+
 class Stairs(Model):
     """The last of eighty stairs, each climbed by a choice of its own; from some one may fall back one."""
 
