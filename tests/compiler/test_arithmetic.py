@@ -17,7 +17,7 @@ from floodmark import Between, Model, action, invariant, reachable
 from floodmark.checkers.codegen import llvm_ir as llvm
 from floodmark.checkers.codegen.bits import I64, const
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
-from floodmark.checkers.codegen.model_module import COUNTERS, FAILED, _failure, _function
+from floodmark.checkers.codegen.model_module import COUNTERS, FAILED, _failure, function_in
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.checkers.native import search as native
 from floodmark.checkers.search_result import Options, SearchResult
@@ -131,7 +131,7 @@ def compiled(layout: Layout, nodes: Sequence[Expr], effort: Effort) -> MachineCo
     """Each expression as a function of its own: (state*, context*) -> value."""
     module = llvm.Module("values")
     for number, node in enumerate(nodes):
-        function = _function(module, f"value{number}", I64, 2)
+        function = function_in(module, f"value{number}", I64, 2)
         code = Statements(function, layout, function.args[1], 0)
         leave = code.routine.block("gave.up")
         code.routine.failed = _failure(code, leave)

@@ -20,7 +20,7 @@ TOPS = {"src/floodmark": "floodmark", "model": "model", "invariants": "invariant
 _LAYERS = """
     part_kinds value_text disk_cache resources interrupts processes search_result project codegen
     symbolic.terms symbolic.any_size symbolic.values symbolic.translate symbolic.tactics symbolic.records
-    symmetry adaptive_capacity verdict engine kernel liveness search native simulation
+    symmetry adaptive_capacity verdict engine kernel liveness coverage search native simulation
     symbolic.methods symbolic.crosscheck symbolic.suggestions report symbolic.attempts symbolic
     reference spark designs walking run gate mutation plan explorer conformance saved export commands starter interface
     assistants editor command_line pytest_plugin

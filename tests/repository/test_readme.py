@@ -60,6 +60,12 @@ def test_the_step_that_refines_nothing_is_what_the_command_prints() -> None:
     assert block(command) in floodmark(*command.split()[1:]).stdout
 
 
+def test_what_was_never_taken_is_what_the_command_prints() -> None:
+    command = "floodmark check specs/alter_isr/batch.toml --only-variant AlterIsrBatch --coverage"
+    printed = {line.strip() for line in floodmark(*command.split()[1:]).stdout.splitlines()}
+    assert {line.strip() for line in block(command).splitlines()} <= printed
+
+
 def test_the_mapping_of_the_page_is_that_of_the_file() -> None:
     file = "specs/examples/transaction_commit.py"
     assert block(file) in (ROOT / file).read_text(encoding="utf-8")

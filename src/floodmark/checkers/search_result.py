@@ -104,6 +104,8 @@ class Options:
     likely: int | None = None
     fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
     """What a spec adds to the fairness of a model's actions or, by None, takes away."""
+    coverage: bool = False
+    """Whether to count which lines and branches were taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,35 @@ class WalkFigures:
     cut_short: int
 
 
+@dataclass(frozen=True, slots=True)
+class CoverageCount:
+    """How often an outcome of a place in the source was taken by an action or a property, its ``part``.
+
+    ``kind`` is what stands there (``floodmark.compiler.marks``), ``said`` its text, or the value of an argument or a
+    variable; ``outcome`` is the truth value that was counted, where it is a condition.
+    """
+
+    part: str
+    kind: str
+    file: str
+    line: int
+    column: int
+    outcome: bool | None
+    said: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What was evaluated in ``states`` (those of a search; of walks each as often as it was visited) and in all steps
+    from them. ``whole`` says how often each part was complete: the steps of an action, the evaluations of a property.
+    """
+
+    states: int
+    whole: dict[str, int]
+    counts: tuple[CoverageCount, ...]
+
+
 @dataclass(slots=True)
 class SearchResult:
     """What a search found. ``complete`` is true when it saw the whole reachable set; ``stopped`` is the limit that
@@ -291,6 +322,7 @@ class SearchResult:
     state_bits: int = 0
     notes: list[str] = field(default_factory=list)
     walked: WalkFigures | None = None
+    coverage: Coverage | None = None
 
 
 Watcher = Callable[[Progress], None]

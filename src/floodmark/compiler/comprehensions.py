@@ -90,7 +90,7 @@ class Comprehensions(Pairs):
             bound *= domain_size(domain, of)
             variable = self._loop_variable(frame, generator.target, domain, of)
             conditions = [self.condition(frame, test) for test in generator.ifs]
-            lowered.append(Generator(variable, domain, conditions))
+            lowered.append(Generator(variable, domain, conditions, [frame.at(test) for test in generator.ifs]))
         at = frame.at(node)
         lower_body = self.condition if kind in ("any", "all") else self.expression
         body = lower_body(frame, element)
@@ -140,7 +140,8 @@ class Comprehensions(Pairs):
             frame.bindings[target.id] = part
             frame.definite.add(target.id)
             frame.unbound.discard(target.id)
-        lowered.append(Generator(variable, found.domain, [self.condition(frame, test) for test in generator.ifs]))
+        conditions = [self.condition(frame, test) for test in generator.ifs]
+        lowered.append(Generator(variable, found.domain, conditions, [frame.at(test) for test in generator.ifs]))
         return found.domain, found.kind
 
     def _loop_variable(self, frame: Frame, target: ast.Name, domain: Domain, kind: Type) -> Local:

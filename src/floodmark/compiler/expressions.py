@@ -95,9 +95,10 @@ class Expressions(KnownValues):
                 return called
             case ast.BoolOp(op=op, values=values):
                 operands = self._operands(frame, values, isinstance(op, ast.Or))
+                places = [frame.at(value) for value in values]
                 if isinstance(op, ast.And):
-                    return self.all_of(frame.at(node), operands)
-                return self.as_written(self.any_of(frame.at(node), operands), node)
+                    return self.all_of(frame.at(node), operands, places)
+                return self.as_written(self.any_of(frame.at(node), operands, places), node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.negate(self.condition(frame, operand))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -424,7 +425,8 @@ class Expressions(KnownValues):
         if kind is not None:
             then, otherwise = self.convert(then, kind, ""), self.convert(otherwise, kind, "")
         then, otherwise = self.unify(then, otherwise, "the branches give")
-        return self.as_written(Choose(then.type, frame.at(node), condition, then, otherwise), node)
+        at = frame.at(node)
+        return self.as_written(Choose(then.type, at, condition, then, otherwise, [at]), node)
 
     def _of_asked_class(self, frame: Frame, test: ast.expr, body: ast.expr, then: Expr) -> Expr:
         """``message`` in ``message if isinstance(message, Vote) else ...`` as the Vote that it then is."""

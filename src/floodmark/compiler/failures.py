@@ -27,6 +27,7 @@ from floodmark.compiler.ir import (
     IsNone,
     Local,
     MapGet,
+    Marked,
     Not,
     OpenConstant,
     Or,
@@ -88,6 +89,7 @@ def _fails_itself(node: AnyExpr) -> bool:
             Const() | OpenConstant() | Local() | StateVar() | Field() | MapGet() | SeqSlice() | SeqConcat() | SeqOf()
             | RecordOf() | SetOf() | SetBinary() | Subset() | Contains() | Size() | Count() | Compare() | Equal()
             | Not() | And() | Or() | Implies() | Choose() | IsNone() | Extremum() | Sorted() | Witness()
+            | Marked()
         ):
             return False
         case _:

@@ -183,7 +183,7 @@ def _names(kind: type) -> tuple[str, ...] | None:
     """The fields of a node that are written as they are; None for anything that is not a node."""
     if not issubclass(kind, _NODES):
         return None
-    skipped = {"at", "premises"}
+    skipped = {"at", "premises", "places"}
     if kind is Local or kind is SharedFunction:
         skipped.add("name")
     if kind is Const:

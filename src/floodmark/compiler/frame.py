@@ -126,8 +126,9 @@ class Frame:
         self.slots[parameter.name] = parameter.slot
 
     def at(self, node: ast.AST) -> Position:
-        """The line of the user's file that a syntax tree node is on."""
-        return Position(self.source.file, getattr(node, "lineno", self.source.tree.lineno))
+        """Where a syntax tree node is in the user's file."""
+        line = getattr(node, "lineno", self.source.tree.lineno)
+        return Position(self.source.file, line, getattr(node, "col_offset", 0))
 
     def refuse(self, node: ast.AST, message: str) -> ModelError:
         """The error that says why a construct cannot be read, and what to write instead."""

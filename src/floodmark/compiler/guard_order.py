@@ -39,11 +39,12 @@ class GuardOrder:
     choices: list[Choice]
 
 
-def plan(action: Action) -> GuardOrder:
+def plan(action: Action, in_order: bool = False) -> GuardOrder:
     """Places each guard at the outermost loop in which its parameters are known.
 
     A guard that can fail (by an index, say) is never tried before one that precedes it in the source, and no guard is
     tried before a preceding one that can fail: what CPython evaluates is evaluated here, and nothing else can fail.
+    With ``in_order``, no guard is tried before one that precedes it in the source.
     """
     slots = [parameter.slot for parameter in action.parameters]
     levels: list[list[Expr]] = [[] for _ in range(len(slots) + 1)]
@@ -51,7 +52,7 @@ def plan(action: Action) -> GuardOrder:
     deepest = floor = 0
     for guard in action.guards:
         level = max((slots.index(slot) + 1 for slot in locals_in(guard) if slot in slots), default=0)
-        if can_fail(guard):
+        if in_order or can_fail(guard):
             level = floor = max(level, deepest)
         level = max(level, floor)
         deepest = max(deepest, level)

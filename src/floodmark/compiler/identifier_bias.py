@@ -57,6 +57,7 @@ from floodmark.compiler.ir import (
     ItemStep,
     Local,
     MapGet,
+    Marked,
     Not,
     NothingType,
     OpenConstant,
@@ -216,7 +217,7 @@ class _BiasFinder:
                 return self._parts(premise, conclusion)
             case And(operands=operands) | Or(operands=operands) | Extremum(operands=operands):
                 return self._parts(*operands)
-            case Not(operand=operand) | IsNone(operand=operand):
+            case Not(operand=operand) | IsNone(operand=operand) | Marked(operand=operand):
                 return self._parts(operand)
             case Witness(operand=operand, condition=condition):
                 return self._parts(operand, *([] if condition is None else [condition]))

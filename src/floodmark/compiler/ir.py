@@ -59,10 +59,11 @@ class NothingType(Type):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A line (from 1) of a file."""
+    """A line (from 1) of a file, and where in that line, which tells nodes apart and is no part of the identity."""
 
     file: str
     line: int
+    column: int = field(default=0, compare=False)
 
 
 Which = Literal["new", "old"]
@@ -325,9 +326,11 @@ class Not(Expr):
 
 @dataclass(slots=True, eq=False)
 class And(Expr):
-    """``a and b and ...``: nothing after a false operand is evaluated."""
+    """``a and b and ...``: nothing after a false operand is evaluated. ``places`` are where the source has the
+    operands; there are none where the source has another construct."""
 
     operands: list[Expr]
+    places: list[Position] = field(default_factory=list)
 
     def accept(self, visitor: Visitor[T]) -> T:
         return visitor.visit_and(self)
@@ -335,9 +338,11 @@ class And(Expr):
 
 @dataclass(slots=True, eq=False)
 class Or(Expr):
-    """``a or b or ...``: nothing after a true operand is evaluated."""
+    """``a or b or ...``: nothing after a true operand is evaluated. ``places`` are where the source has the
+    operands; there are none where the source has another construct."""
 
     operands: list[Expr]
+    places: list[Position] = field(default_factory=list)
 
     def accept(self, visitor: Visitor[T]) -> T:
         return visitor.visit_or(self)
@@ -356,11 +361,13 @@ class Implies(Expr):
 
 @dataclass(slots=True, eq=False)
 class Choose(Expr):
-    """``then if condition else otherwise``; only one branch is evaluated."""
+    """``then if condition else otherwise``; only one branch is evaluated. ``places`` has where the source has this, if
+    it does."""
 
     condition: Expr
     then: Expr
     otherwise: Expr
+    places: list[Position] = field(default_factory=list)
 
     def accept(self, visitor: Visitor[T]) -> T:
         return visitor.visit_choose(self)
@@ -423,6 +430,24 @@ class Witness(Expr):
         return visitor.visit_witness(self)
 
 
+@dataclass(slots=True, eq=False)
+class Marked(Expr):
+    """The operand. That it is evaluated sets the mark ``reached``; a truth value also sets the mark of what it is.
+
+    Marks are numbers, and None is no mark. A ``counted`` one counts every time, the others wait until the step or the
+    property is complete. Only the code that counts coverage has such nodes.
+    """
+
+    operand: Expr
+    reached: int | None = None
+    true: int | None = None
+    false: int | None = None
+    counted: bool = False
+
+    def accept(self, visitor: Visitor[T]) -> T:
+        return visitor.visit_marked(self)
+
+
 @dataclass(frozen=True, slots=True)
 class Universe:
     """Every value of a type, as the domain of a loop."""
@@ -444,11 +469,13 @@ Domain = Universe | Range | Expr
 
 @dataclass(slots=True, eq=False)
 class Generator:
-    """``for variable in domain if conditions`` of a comprehension."""
+    """``for variable in domain if conditions`` of a comprehension. ``places`` are where the source has the conditions.
+    """
 
     variable: Local
     domain: Domain
     conditions: list[Expr]
+    places: list[Position] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -611,13 +638,15 @@ class Do(Statement):
 
 @dataclass(slots=True)
 class Action:
-    """An action: a choice of parameters, the guards that open it (conjunct by conjunct), its effect."""
+    """An action: a choice of parameters, the guards that open it (conjunct by conjunct), its effect. ``places`` are
+    where the source has the guards."""
 
     name: str
     parameters: list[Local]
     guards: list[Expr]
     body: list[Stmt]
     at: Position
+    places: list[Position] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -677,6 +706,7 @@ AnyExpr = (
     | Extremum
     | Sorted
     | Witness
+    | Marked
     | Reduce
     | Inline
     | Applied

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from floodmark.compiler.compile_cache import Reading, meant_type
@@ -297,15 +297,25 @@ class Lowering(ABC):
             return Const(BOOL, at, isinstance(value.type, NoneType))
         return IsNone(BOOL, at, value)
 
-    def all_of(self, at: Position, operands: list[Expr]) -> Expr:
-        """``and``: nothing after a false operand is evaluated."""
-        needed = _until(operands, False) if self.guarded else operands
-        return And(BOOL, at, needed) if len(needed) > 1 else needed[0]
+    def all_of(self, at: Position, operands: list[Expr], places: Sequence[Position] = ()) -> Expr:
+        """``and``: nothing after a false operand is evaluated. ``places`` are where the source has the operands."""
+        needed, where = self._needed(operands, places, False)
+        return And(BOOL, at, needed, where) if len(needed) > 1 else needed[0]
 
-    def any_of(self, at: Position, operands: list[Expr]) -> Expr:
+    def any_of(self, at: Position, operands: list[Expr], places: Sequence[Position] = ()) -> Expr:
         """``or``: nothing after a true operand is evaluated."""
-        needed = _until(operands, True) if self.guarded else operands
-        return Or(BOOL, at, needed) if len(needed) > 1 else needed[0]
+        needed, where = self._needed(operands, places, True)
+        return Or(BOOL, at, needed, where) if len(needed) > 1 else needed[0]
+
+    def _needed(
+        self, operands: list[Expr], places: Sequence[Position], decisive: bool
+    ) -> tuple[list[Expr], list[Position]]:
+        """The operands that count, and their places."""
+        if not self.guarded:
+            return operands, list(places)
+        needed = _until(operands, decisive)
+        kept = {id(operand) for operand in needed}
+        return needed, [at for operand, at in zip(operands, places, strict=False) if id(operand) in kept]
 
     def set_of(self, at: Position, element: Type, members: list[Expr], slotted: bool = False) -> Expr:
         """A set literal; in slots if it will be combined with slots."""

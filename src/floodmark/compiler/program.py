@@ -157,7 +157,7 @@ def _action(compiler: Calls, name: str, method: Callable[..., Any]) -> Action:
         body, _ = compiler.block(frame, source.body)
         if not types.changed:
             break
-    guards, rest = _split_guards(body)
+    guards, places, rest = _split_guards(body)
     for guard in guards:
         if has_effects(guard):
             message = "a guard must not change the state; call what changes a variable after the require"
@@ -166,7 +166,7 @@ def _action(compiler: Calls, name: str, method: Callable[..., Any]) -> Action:
         rest = []
     if compiler.steps > MIN_STEPS_TO_COUNT:
         _must_not_be_too_large(name, [*guards, Inline(BOOL, at, rest, None)], at)
-    return Action(name, parameters, guards, rest, at)
+    return Action(name, parameters, guards, rest, at, places)
 
 
 def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
@@ -219,28 +219,34 @@ def _is_never_true(guard: Expr) -> bool:
     return False
 
 
-def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Stmt]]:
-    """The conjuncts of the leading guards, including those of an inlined ``super()`` call, and the statements after
-    them.
+def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Position], list[Stmt]]:
+    """The conjuncts of the leading guards, including those of an inlined ``super()`` call, where these are, and the
+    statements after them.
     """
     guards: list[Expr] = []
+    places: list[Position] = []
     rest = list(body)
     while rest:
         match rest[0]:
-            case Require(condition=condition):
-                guards.extend(_conjuncts(condition))
+            case Require(at=at, condition=condition):
+                found = conjuncts(condition, at)
+                guards += [guard for guard, _ in found]
+                places += [place for _, place in found]
                 rest = rest[1:]
             case Do(call=Inline(body=inner, result=None)) if not _returns(inner):
                 rest = [*inner, *rest[1:]]
             case _:
                 break
-    return guards, rest
+    return guards, places, rest
 
 
-def _conjuncts(condition: Expr) -> list[Expr]:
+def conjuncts(condition: Expr, at: Position) -> list[tuple[Expr, Position]]:
+    """The parts of a condition that have to be true, each with its place; ``at`` is that of the whole."""
     if isinstance(condition, And):
-        return [part for operand in condition.operands for part in _conjuncts(operand)]
-    return [condition]
+        known = len(condition.places) == len(condition.operands)
+        pairs = zip(condition.operands, condition.places if known else [at] * len(condition.operands), strict=True)
+        return [part for operand, place in pairs for part in conjuncts(operand, place)]
+    return [(condition, at)]
 
 
 def _returns(body: list[Stmt]) -> bool:
@@ -273,7 +279,14 @@ def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: 
     return made
 
 
-def _read_predicate(compiler: Calls, name: str, function: Callable[..., Any], kind: str) -> Predicate:
+def read_as_written(model: Model, name: str, function: Callable[..., Any], kind: str) -> Predicate:
+    """Reads a property without its premises, so that evaluating it takes the ways that CPython takes."""
+    return _read_predicate(Calls(model), name, function, kind, with_premises=False)
+
+
+def _read_predicate(
+    compiler: Calls, name: str, function: Callable[..., Any], kind: str, with_premises: bool = True
+) -> Predicate:
     source = source_of(function)
     compiler.reading.rests_on(own_source, function)
     compiler.guarded = False
@@ -300,7 +313,7 @@ def _read_predicate(compiler: Calls, name: str, function: Callable[..., Any], ki
     if compiler.steps > MIN_STEPS_TO_COUNT:
         _must_not_be_too_large(name, [Inline(BOOL, at, body, None)], at)
     predicate = Predicate(name, kind, Const(BOOL, at, True), at)
-    if kind in ("boundary", "reachable"):  # these must be true somewhere, so no premise can hide them
+    if kind in ("boundary", "reachable") or not with_premises:  # these must be true somewhere: no premise can hide them
         predicate.value = Inline(BOOL, at, body, frame.result)
         return predicate
     premises = Premises(compiler.written)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
@@ -598,8 +599,7 @@ def _ends_with_its_round(frame: Frame, name: str, assigned: set[str]) -> bool:
 @cache
 def _as_load(target: ast.expr) -> ast.expr:
     """The expression that reads what ``target`` assigns."""
-    copy = ast.parse(ast.unparse(target), mode="eval").body
-    for part in ast.walk(copy):
-        if hasattr(part, "lineno"):
-            ast.copy_location(part, target)
-    return copy
+    made = copy.deepcopy(target)
+    if isinstance(made, ast.Name | ast.Attribute | ast.Subscript):
+        made.ctx = ast.Load()
+    return made

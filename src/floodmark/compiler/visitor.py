@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         IsNone,
         Local,
         MapGet,
+    Marked,
         Not,
         OpenConstant,
         Or,
@@ -145,6 +146,9 @@ class Visitor(ABC, Generic[T]):
 
     @abstractmethod
     def visit_witness(self, node: Witness) -> T: ...
+
+    @abstractmethod
+    def visit_marked(self, node: Marked) -> T: ...
 
     @abstractmethod
     def visit_reduce(self, node: Reduce) -> T: ...

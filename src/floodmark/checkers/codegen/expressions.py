@@ -45,6 +45,7 @@ from floodmark.compiler.ir import (
     IsNone,
     Local,
     MapGet,
+    Marked,
     NoneType,
     Not,
     NothingType,
@@ -94,6 +95,9 @@ class Calls(Protocol):
 
     def is_premise_seen(self, index: int) -> Value:
         """Whether the premise of a property was noted before."""
+
+    def set_mark(self, mark: int, counted: bool) -> None:
+        """Sets a mark of what is covered, or counts it at once."""
 
 
 class Expressions(Visitor[Value]):
@@ -450,6 +454,16 @@ class Expressions(Visitor[Value]):
         self.calls.see_premise(index)
         self.builder.branch(after)
         self.builder.position_at_end(after)
+
+    def visit_marked(self, node: Marked) -> Value:
+        if node.reached is not None:
+            self.calls.set_mark(node.reached, node.counted)
+        value = self.emit(node.operand)
+        for mark, wanted in ((node.true, value), (node.false, None)):
+            if mark is not None:
+                with self.routine.when(self.builder.not_(value) if wanted is None else wanted):
+                    self.calls.set_mark(mark, node.counted)
+        return value
 
     def visit_inline(self, node: Inline) -> Value:
         return self.calls.inline(node)

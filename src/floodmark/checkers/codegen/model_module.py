@@ -173,7 +173,7 @@ class _ProgramParts:
         self.transitions = transitions
         self.words = interface.layout.words
         self.fingerprints = Fingerprints(interface.layout)
-        self.symbols = _Symbols()
+        self.symbols = Symbols()
         self.of_states = [self.symbols.new(predicate.kind, predicate.name) for predicate in states]
         self.of_transitions = [self.symbols.new(predicate.kind, predicate.name) for predicate in transitions]
         self.of_boundaries = [self.symbols.new(predicate.kind, predicate.name) for predicate in program.boundaries]
@@ -219,7 +219,7 @@ class _ProgramParts:
         transition = predicate.kind == "transition"
 
         def emit(module: ir.Module) -> None:
-            function = _function(module, symbol, I1, 3 if transition else 2)
+            function = function_in(module, symbol, I1, 3 if transition else 2)
             code = Statements(function, self.interface.layout, function.args[-1], first_premise, first_memory)
             leave = code.routine.block("gave.up")
             code.routine.failed = _failure(code, leave)
@@ -238,11 +238,11 @@ class _ProgramParts:
         names = self.of_states
 
         def emit(module: ir.Module) -> None:
-            function = _function(module, "check", I64, 2)
+            function = function_in(module, "check", I64, 2)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             mask: Value = const(0)
             for index, name in enumerate(names):
-                bit = builder.zext(builder.call(_function(module, name, I1, 2), function.args), I64)
+                bit = builder.zext(builder.call(function_in(module, name, I1, 2), function.args), I64)
                 mask = builder.or_(mask, builder.shl(bit, const(index)))
             builder.ret(mask)
 
@@ -253,13 +253,13 @@ class _ProgramParts:
         names = self.of_boundaries
 
         def emit(module: ir.Module) -> None:
-            function = _function(module, "within", I64, 2)
+            function = function_in(module, "within", I64, 2)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             inside = builder.alloca(I64)
             builder.store(const(1), inside)
             for name in names:  # as in CPython, none after a false one is evaluated: it might fail
                 with builder.if_then(builder.icmp_unsigned("!=", builder.load(inside), const(0))):
-                    fine = builder.call(_function(module, name, I1, 2), function.args)
+                    fine = builder.call(function_in(module, name, I1, 2), function.args)
                     builder.store(builder.zext(fine, I64), inside)
             builder.ret(builder.load(inside))
 
@@ -275,18 +275,18 @@ class _ProgramParts:
         bounded = bool(self.program.boundaries)
 
         def emit(module: ir.Module) -> None:
-            function = _function(module, "judge", I64, 3)
+            function = function_in(module, "judge", I64, 3)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             state, place, context = function.args
             for index, name in enumerate(names):
-                fine = builder.call(_function(module, name, I1, 3), [state, place, context])
+                fine = builder.call(function_in(module, name, I1, 3), [state, place, context])
                 broken = builder.gep(context, [const(BROKEN)])
                 bit = builder.shl(builder.zext(builder.not_(fine), I64), const(index))
                 builder.store(builder.or_(builder.load(broken), bit), broken)
             if not bounded:
                 builder.ret(const(1))
                 return
-            inside = builder.call(_function(module, "within", I64, 2), [place, context])
+            inside = builder.call(function_in(module, "within", I64, 2), [place, context])
             with builder.if_then(builder.icmp_unsigned("==", inside, const(0))):
                 builder.call(_outside(module), [place, context])
             builder.ret(inside)
@@ -303,7 +303,7 @@ class _ProgramParts:
             cut_place = builder.gep(context, [const(CUT)])
             builder.store(builder.add(builder.load(cut_place), const(1)), cut_place)
             true_of = builder.gep(context, [const(OUTSIDE)])
-            mask = builder.call(_function(module, "check", I64, 2), [place, context])
+            mask = builder.call(function_in(module, "check", I64, 2), [place, context])
             builder.store(builder.and_(builder.load(true_of), mask), true_of)
             builder.ret(const(0))
 
@@ -316,13 +316,13 @@ class _ProgramParts:
         """The successors by some actions, one action after the other."""
 
         def emit(module: ir.Module) -> None:
-            function = _function(module, symbol, I64, 3)
+            function = function_in(module, symbol, I64, 3)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             state, out, context = function.args
             count: Value = const(0)
             for name in names:
                 place = builder.gep(out, [builder.mul(count, const(self.words))])
-                added = builder.call(_function(module, name, I64, 3), [state, place, context])
+                added = builder.call(function_in(module, name, I64, 3), [state, place, context])
                 count = builder.add(count, added)
             builder.ret(count)
 
@@ -335,7 +335,7 @@ class _ProgramParts:
         )
 
     def _emit_action(self, module: ir.Module, action: Action, symbol: str, steps: GuardOrder, index: int) -> None:
-        function = _function(module, symbol, I64, 3)
+        function = function_in(module, symbol, I64, 3)
         state, out, context = function.args
         code = Statements(function, self.interface.layout, context, 0)
         count, fired = code.routine.room(I64, "count"), code.routine.room(I64, "fired")
@@ -350,7 +350,7 @@ class _ProgramParts:
         done = code.routine.block("done")
         with ExitStack() as loops:
             try:
-                onward = _choose(code, steps, loops, done)
+                onward = choose(code, steps, loops, done)
             except ModelError as error:
                 raise ModelError(error.message, action.at.file, action.at.line) from None
             code.abandoned = onward
@@ -378,11 +378,11 @@ class _ProgramParts:
         place = builder.gep(out, [builder.mul(number, const(self.words))])
         for index, word in enumerate(words):
             builder.store(builder.load(word), builder.gep(place, [const(index)]))
-        judge = _function(code.routine.function.module, "judge", I64, 3)
+        judge = function_in(code.routine.function.module, "judge", I64, 3)
         builder.store(builder.add(number, builder.call(judge, [state, place, code.context])), count)
 
 
-class _Symbols:
+class Symbols:
     """The names of the functions for a model's actions and predicates, each given once.
 
     A symbol has the role and the name, so that a known-bad design finds the code of its model, and a count of earlier
@@ -398,7 +398,7 @@ class _Symbols:
         return f"{role}.{number}.{name}"
 
 
-def _function(module: ir.Module, name: str, result: ir.LlvmType, parameters: int) -> ir.Function:
+def function_in(module: ir.Module, name: str, result: ir.LlvmType, parameters: int) -> ir.Function:
     """The function of that name in a module, declared if it is not there yet."""
     known = module.globals.get(name)
     if known is not None:
@@ -410,7 +410,7 @@ def _function(module: ir.Module, name: str, result: ir.LlvmType, parameters: int
 
 def _outside(module: ir.Module) -> ir.Function:
     """The function ``outside`` in a module. It stays one: with it, ``judge`` would be too large to inline."""
-    function = _function(module, "outside", I64, 2)
+    function = function_in(module, "outside", I64, 2)
     if "noinline" not in function.attributes:
         function.attributes.append("noinline")
     return function
@@ -425,15 +425,18 @@ def _failure(code: Statements, onward: ir.Block) -> ir.Block:
     return block
 
 
-def _choose(code: Statements, steps: GuardOrder, loops: ExitStack, done: ir.Block) -> ir.Block:
-    """Opens the loops over the parameters with guards between them; returns the block that tries the next binding."""
+def choose(
+    code: Statements, steps: GuardOrder, loops: ExitStack, done: ir.Block, records: bool = True
+) -> ir.Block:
+    """Opens the loops over the parameters with guards between them; returns the block that tries the next binding.
+    ``records`` is whether a guard that fails is recorded as a failure of the model."""
     onward = done
     for guard in [None, *steps.choices]:
         if guard is not None:
             values = code.expressions.comprehensions.over(guard.domain, guard.parameter.type, distinct=True)
             value, onward, _ = loops.enter_context(values)
             code.builder.store(value, code.routine.variable(guard.parameter))
-        code.routine.failed = _failure(code, onward)
+        code.routine.failed = _failure(code, onward) if records else onward
         code.abandoned = onward
         for condition in steps.first if guard is None else guard.guards:
             good = code.routine.block("enabled")

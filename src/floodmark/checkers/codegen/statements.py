@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from floodmark.checkers.codegen import elements, windows
@@ -51,6 +52,14 @@ def _words(kind: Type) -> int:
     return max(1, -(-kind.bits // 64))
 
 
+@dataclass(frozen=True, slots=True)
+class MarkPlaces:
+    """Where in the context the marks of an action or a property are: what is set, and what is counted."""
+
+    flags: int
+    counts: int
+
+
 class Statements:
     """Runs statements in a routine of its own.
 
@@ -68,6 +77,8 @@ class Statements:
         self.context = context
         self.first_premise = first_premise
         self.next_memory = first_memory
+        self.marks: MarkPlaces | None = None
+        """Where marks are, in code that counts coverage."""
         self.abandoned: ir.Block | None = None
         self.symbol = function.name
         self.functions: dict[int, ir.Function] = {}
@@ -83,6 +94,14 @@ class Statements:
 
     def _premise(self, index: int) -> Value:
         return self.builder.gep(self.context, [const(self.first_premise + index)])
+
+    def set_mark(self, mark: int, counted: bool) -> None:
+        assert self.marks is not None
+        if not counted:
+            self.builder.store(const(1), self.builder.gep(self.context, [const(self.marks.flags + mark)]))
+            return
+        place = self.builder.gep(self.context, [const(self.marks.counts + mark)])
+        self.builder.store(self.builder.add(self.builder.load(place), const(1)), place)
 
     def run(self, body: list[Stmt]) -> None:
         """Runs statements; leaves the builder at their end."""
@@ -234,7 +253,7 @@ class Statements:
         made.attributes += ["nounwind", "noinline"]
         self.functions[id(called)] = made
         inner = Statements(made, self.states.layout, made.args[0], self.first_premise)
-        inner.functions, inner.symbol = self.functions, self.symbol
+        inner.functions, inner.symbol, inner.marks = self.functions, self.symbol, self.marks
         inner.emit_function(called, {which: len(words) for which, words in self.states.words.items()})
         return made
 

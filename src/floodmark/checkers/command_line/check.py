@@ -13,6 +13,7 @@ from floodmark.checkers.command_line.parameters import (
     MemorySize,
     Seconds,
     SpecName,
+    coverage_option,
     invariants_option,
     set_option,
     workers_option,
@@ -48,6 +49,7 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
 @workers_option
 @engine_option()
 @spark_option(*SPARK_SETTINGS)
+@coverage_option
 @click.option("--watch", is_flag=True, help="Checks again whenever a file changes.")
 def check(
     specs: tuple[str, ...], tier: str | None, traces: bool, only: tuple[str, ...], watch: bool, **given: Any
@@ -72,6 +74,8 @@ def _settings(given: dict[str, Any]) -> CheckSettings:
     from floodmark.checkers.verdict.check import CheckSettings
 
     spark = take_spark(given, *SPARK_SETTINGS)
+    if given["coverage"] and given["engine"] == "reference":
+        raise click.UsageError("--coverage counts in compiled code; leave out --engine reference")
     for file in given["files"]:
         input_file.size_of(file)
     return CheckSettings(
@@ -84,5 +88,6 @@ def _settings(given: dict[str, Any]) -> CheckSettings:
         deadlock=given["deadlock"],
         properties=given["properties"],
         only_variant=given["only_variant"],
+        coverage=given["coverage"],
         **spark,
     )

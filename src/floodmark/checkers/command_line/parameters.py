@@ -134,3 +134,7 @@ workers_option = click.option(
     "--workers", type=Whole(0, input_limits.MAX_WORKERS), default=0,
     help="The number of workers; one per core by default.",
 )
+coverage_option = click.option(
+    "--coverage", is_flag=True,
+    help="Counts which lines and branches were taken.",
+)

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from floodmark.checkers.command_line.parameters import Count, Positive, Seconds, SpecName, set_option, workers_option
+from floodmark.checkers.command_line.parameters import (
+    Count,
+    Positive,
+    Seconds,
+    SpecName,
+    coverage_option,
+    set_option,
+    workers_option,
+)
 from floodmark.checkers.project.spec_entries import STRATEGIES, Simulate
 from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import Reports, json_option
@@ -25,6 +33,7 @@ _USUAL = Simulate()
               help="How a walk draws its next step.")
 @click.option("--only-variant", metavar="NAME", help="Only the model or design of this class name.")
 @click.option("--max-seconds", type=Seconds(), help="Stops after this time.")
+@coverage_option
 @json_option
 @set_option
 @workers_option
@@ -45,6 +54,7 @@ def simulate(specs: tuple[str, ...], **given: Any) -> int:
         limits=Limits(seconds=given["max_seconds"]),
         workers=given["workers"],
         only_variant=given["only_variant"],
+        coverage=given["coverage"],
         walks=Simulate(given["walks"], given["steps"], given["seed"], given["strategy"]),
     )
     return int(check(CheckRequest(spec_paths(specs), None, settings, given["only_variant"] is not None), reports))

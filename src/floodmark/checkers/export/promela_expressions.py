@@ -384,6 +384,9 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
     def visit_witness(self, node: ir.Witness) -> Value:
         return self.evaluate(node.operand)
 
+    def visit_marked(self, node: ir.Marked) -> Value:
+        return self.evaluate(node.operand)
+
     def visit_convert(self, node: ir.Convert) -> Value:
         source, value = node.operand.type, self.evaluate(node.operand)
         if not fits(source, node.type):

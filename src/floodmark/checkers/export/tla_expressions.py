@@ -294,6 +294,9 @@ class TlaExpressions(Visitor[str]):
     def visit_witness(self, node: ir.Witness) -> str:
         return self.evaluate(node.operand)
 
+    def visit_marked(self, node: ir.Marked) -> str:
+        return self.evaluate(node.operand)
+
     def visit_convert(self, node: ir.Convert) -> str:
         source, text = node.operand.type, self.evaluate(node.operand)
         if not fits(source, node.type):

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
-from floodmark.checkers.codegen.model_module import CodePart, Interface, _function, _ProgramParts, interface_of
+from floodmark.checkers.codegen.model_module import CodePart, Interface, _ProgramParts, function_in, interface_of
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
@@ -83,13 +83,13 @@ class _LabelledParts(_ProgramParts):
         names = self.of_actions
 
         def emit(module: ir.Module) -> None:
-            function = _function(module, "expand", I64, 3)
+            function = function_in(module, "expand", I64, 3)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             state, rows, context = function.args
             count: Value = const(0)
             for name in names:
                 row = builder.gep(rows, [builder.mul(count, const(self.words + MORE))])
-                added = builder.call(_function(module, name, I64, 3), [state, row, context])
+                added = builder.call(function_in(module, name, I64, 3), [state, row, context])
                 count = builder.add(count, added)
             builder.ret(count)
 
@@ -107,7 +107,7 @@ class _LabelledParts(_ProgramParts):
         for index, value in enumerate([*values, const(int(name != action.name))]):
             builder.store(value, builder.gep(row, [const(index)]))
         if name == action.name and self.of_boundaries:
-            within = builder.call(_function(code.routine.function.module, "within", I64, 2), [row, code.context])
+            within = builder.call(function_in(code.routine.function.module, "within", I64, 2), [row, code.context])
             builder.store(builder.xor(within, const(1)), builder.gep(row, [const(len(words) + 1)]))
         builder.store(builder.add(number, const(1)), count)
 

@@ -102,6 +102,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "memory": found.memory,
         "notes": found.notes,
         "walked": None if found.walked is None else asdict(found.walked),
+        "coverage": None if found.coverage is None else asdict(found.coverage),
         "workers": found.workers,
         "state_bits": found.state_bits,
         "reproduce": result.reproduce,

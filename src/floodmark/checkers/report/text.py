@@ -12,6 +12,7 @@ import click
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.colour import painted
+from floodmark.checkers.report.coverage import coverage_lines
 from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.report.liveness import (
     around,
@@ -42,7 +43,7 @@ def lines(result: CheckResult, traces: bool = False, only: Sequence[str] = ()) -
     shown of, as for ``TraceView``.
     """
     told = [f"{' ' * _WIDTH}  {text}" for text in scenario_lines(result)]
-    said = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result)]
+    said = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result), *_coverage(result)]
     if result.violation is not None and (traces or not result.expected):
         said += ["", *painted(counterexample(result, only)), ""]
     elif not result.expected and result.reproduce:
@@ -68,6 +69,13 @@ def _sizes(result: CheckResult) -> list[str]:
     room = dict(place for name, kind in kinds.items() for place in capacities(kind, name))
     full = [f"{place} {size} of {room[place]}" for place, size in found.sizes.items()]
     return [f"{' ' * _WIDTH}  largest sizes: {', '.join(full)}"] if full else []
+
+
+def _coverage(result: CheckResult) -> list[str]:
+    found = result.search_result
+    if found is None or found.coverage is None:
+        return []
+    return [f"{' ' * _WIDTH}  {text}" for text in coverage_lines(found.coverage)]
 
 
 def _liveness(result: CheckResult) -> list[str]:

@@ -16,6 +16,8 @@ from floodmark.checkers.project.used_files import current
 from floodmark.checkers.report.json import SCHEMA
 from floodmark.checkers.saved.retrace import WrittenEntry, require_shown, retraced, step_of
 from floodmark.checkers.search_result import (
+    Coverage,
+    CoverageCount,
     FairReason,
     Finding,
     Limit,
@@ -163,7 +165,14 @@ def _search_result(model: Model, properties: Sequence[Property], entry: WrittenE
         liveness=_findings(model, properties, entry["liveness"]),
         assumed=tuple(entry["fairness"]),
         walked=None if entry["walked"] is None else WalkFigures(**entry["walked"]),
+        coverage=_coverage(entry["coverage"]),
     )
+
+
+def _coverage(given: Any) -> Coverage | None:
+    if given is None:
+        return None
+    return Coverage(given["states"], given["whole"], tuple(CoverageCount(**each) for each in given["counts"]))
 
 
 def _stop(given: Any) -> Stop | None:

@@ -179,6 +179,8 @@ class Search:
         self.look_at_memory()
         self._count()
         self.look_at_memory()
+        if self.options.coverage:
+            self._cover()
         found.memory = self.memory
         return found
 
@@ -328,6 +330,16 @@ class Search:
 
     def _generated(self) -> int:
         return self.initial + int(self.store.fired.sum())
+
+    def _cover(self) -> None:
+        """Counts what the states that were found, and their steps, take of the source."""
+        from floodmark.checkers.coverage.counter import coverage_of
+
+        self.show("counting coverage")
+        properties = list(self.by_name.values())
+        layout = self.interface.layout
+        self.found.coverage = coverage_of(self.model, properties, layout, self.pieces(), self.found.workers)
+        self.look_at_memory()
 
     # What was found.
 

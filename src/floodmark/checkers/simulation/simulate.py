@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from floodmark.checkers.adaptive_capacity import Run, search_growing
+from floodmark.checkers.coverage.counter import CoverageCounter, build_coverage_code, coverage
 from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.project.properties import Property
@@ -99,6 +100,8 @@ class _Simulation:
         self.functions = {prop.name: prop.function for prop in properties}
         started = time.perf_counter()
         self.code = build_walk_code(model, self.functions, walking.walks * walking.steps >= MANY_STEPS)
+        layout = self.code.interface.layout
+        self.coverage = build_coverage_code(model, properties, layout) if options.coverage else None
         self.found = SearchResult("walks", compile_seconds=time.perf_counter() - started)
         self.found.state_bits = self.code.interface.layout.bits
         self.lock = threading.Lock()
@@ -115,7 +118,7 @@ class _Simulation:
             layout = self.code.interface.layout
             initial = [layout.pack(state) for state in beginning.within]
             found.workers = min(self.options.workers or cores(), self.groups.last) or 1
-            self.walkers = [self._walker(initial) for _ in range(found.workers)]
+            self.walkers = [self._walker(initial, self._counter()) for _ in range(found.workers)]
             with ThreadPoolExecutor(found.workers) as threads:
                 list(threads.map(self._walk, self.walkers))
             self._count()
@@ -126,8 +129,11 @@ class _Simulation:
         found.seconds = time.perf_counter() - self.started
         return found
 
-    def _walker(self, initial: Sequence[Packed]) -> Walker:
-        return Walker(self.code, initial, self.walking, self._invariants(), self.options.deadlock)
+    def _walker(self, initial: Sequence[Packed], coverage: CoverageCounter | None = None) -> Walker:
+        return Walker(self.code, initial, self.walking, self._invariants(), self.options.deadlock, coverage)
+
+    def _counter(self) -> CoverageCounter | None:
+        return None if self.coverage is None else CoverageCounter(self.coverage)
 
     def _invariants(self) -> int:
         """The mask of the state properties that have to hold."""
@@ -174,6 +180,9 @@ class _Simulation:
         for place, name in enumerate(self.code.interface.state_predicates):
             if self.by_name[name].kind == "reachable" and reached >> place & 1:
                 found.reached[name] = ()
+        if self.coverage is not None:
+            contexts = [walker.coverage.context for walker in walkers if walker.coverage is not None]
+            found.coverage = coverage(self.coverage, contexts)
         found.walked = WalkFigures(
             walks=min(self.groups.next * GROUP, self.walking.walks),
             steps=self.walking.steps,

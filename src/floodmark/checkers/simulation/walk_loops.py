@@ -34,10 +34,12 @@ CURRENT, OUT, CONTEXT, CHECK, ACTIONS, ACTION_COUNT, INITIAL, INITIAL_COUNT = ra
 ORDER, KEPT, RANDOM, SEED, WALK, LAST_WALK, STEP, STEPS = range(8, 16)
 STRATEGY, TAKEN, FALSE_WANTED, TRUE_WANTED, REACHED, DEADLOCK, FOUND, MASK = range(16, 24)
 PATH, SAMPLE, SAMPLE_SIZE, SAMPLE_COUNT, LEVEL, SPARE, VISITS, SEEN = range(24, 32)
-SEEN_SIZE, DEAD_ENDS, CUT_SHORT, ENDS, CHOSEN, DEEPEST, NOTED = range(32, 39)
-WALKER_FIELDS = 40
+SEEN_SIZE, DEAD_ENDS, CUT_SHORT, ENDS, CHOSEN, DEEPEST, NOTED, COVER = range(32, 40)
+COVER_CONTEXT, COVER_AFTER = range(40, 42)
+WALKER_FIELDS = 42
 """``TAKEN`` counts the steps of each action, ``ENDS`` has room for the number of an instance after each action's, and
-``PATH``, unless it is zero, takes the states of a walk, one after the other, up to the one after ``NOTED`` steps."""
+``PATH``, unless it is zero, takes the states of a walk, one after the other, up to the one after ``NOTED`` steps.
+``COVER``, unless it is zero, is the function that counts what a visited state covers."""
 
 BY_ACTION, BY_INSTANCE, BY_PRIORITY, SWARM, NOVEL = range(5)
 """Strategies: how the next step is drawn."""
@@ -114,6 +116,8 @@ def visit(w: Words, current: Words) -> None:
     if w[PATH] != 0:
         copy(offset(words_at(w[PATH]), w[STEP] * NW), current)
         w[NOTED] = w[STEP]
+    if w[COVER] != 0:
+        call_model(w[COVER], current, words_at(w[COVER_AFTER]), words_at(w[COVER_CONTEXT]))
     key = fingerprint(current, SEED_1) & ~1
     if key == 0:
         key = 2

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from floodmark.checkers.coverage.counter import CoverageCounter
 from floodmark.checkers.kernel.loops import ALL_ONES, OUTSIDE
 from floodmark.checkers.kernel.memory import reserve
 from floodmark.checkers.search.store import Array, Packed
@@ -70,11 +71,14 @@ class Hit:
 
 
 class Walker:
-    """Takes walks, one group after the other. ``invariants`` is the mask of the state properties that must hold."""
+    """Takes walks, one group after the other. ``invariants`` is the mask of the state properties that must hold;
+    ``coverage`` counts what the visited states cover."""
 
     def __init__(
-        self, code: WalkCode, initial: Sequence[Packed], walking: Walking, invariants: int, deadlock: bool
+        self, code: WalkCode, initial: Sequence[Packed], walking: Walking, invariants: int, deadlock: bool,
+        coverage: CoverageCounter | None = None,
     ) -> None:
+        self.coverage = coverage
         interface = code.interface
         self.code = code
         self.words = interface.layout.words
@@ -115,6 +119,10 @@ class Walker:
         }
         for field, value in given.items():
             self._fields[field] = value
+        if coverage is not None:
+            self._fields[loops.COVER] = coverage.code.address
+            self._fields[loops.COVER_CONTEXT] = coverage.context.ctypes.data
+            self._fields[loops.COVER_AFTER] = coverage.after.ctypes.data
         self._context[OUTSIDE] = ALL_ONES
 
     def take(self, first: int, last: int, paused: Callable[[], bool]) -> Hit | None:

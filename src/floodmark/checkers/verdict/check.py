@@ -34,7 +34,8 @@ class CheckSettings:
 
     ``properties`` are the only ones to check; empty for all that the spec names. ``compare`` is whether a known-bad
     design that fails as expected is compared with its good one, which only reports tell; where a result is not as
-    expected, the two are always compared. From ``master`` on, settings are for searches on Spark only.
+    expected, the two are always compared. ``coverage`` is about the model, not its known-bad designs, unless one is
+    named. From ``master`` on, settings are for searches on Spark only.
     """
 
     engine: EngineName = "auto"
@@ -47,6 +48,7 @@ class CheckSettings:
     properties: tuple[str, ...] = ()
     only_variant: str | None = None
     walks: Simulate | None = None
+    coverage: bool = False
     compare: bool = True
     master: str | None = None
     distribute: Literal["auto", "always"] = "auto"
@@ -96,7 +98,8 @@ class Check:
             given.memory if given.memory is not None else own.memory,
         )
         workers = self.settings.workers
-        return Options(workers, self.symmetry, self._deadlock, limits, self._likely, self.spec.fairness)
+        covers = self.settings.coverage and (self.flawed is None or self.settings.only_variant is not None)
+        return Options(workers, self.symmetry, self._deadlock, limits, self._likely, self.spec.fairness, covers)
 
     @property
     def walks(self) -> Simulate | None:

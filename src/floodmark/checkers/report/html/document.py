@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 from floodmark.checkers.report.html.counterexample import counterexample
 from floodmark.checkers.report.html.markup import Part, page, tag
 from floodmark.checkers.report.html.search import coverage, levels
+from floodmark.checkers.report.html.source import covered_source
 from floodmark.checkers.report.text import notices
 from floodmark.checkers.report.verdict_summary import Case, what_differs
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, worst
@@ -261,6 +262,8 @@ def _search(result: CheckResult) -> Iterator[Part]:
     if found is not None:
         yield tag("div", levels(found, "orbits" if result.symmetry else "states"),
                   coverage(found, result.idle_actions()), class_="search")
+        if found.coverage is not None:
+            yield covered_source(found.coverage)
 
 
 def _flawed(case: Case, opened: bool) -> Element:

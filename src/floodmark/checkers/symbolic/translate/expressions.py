@@ -27,6 +27,7 @@ from floodmark.compiler.ir import (
     IsNone,
     Local,
     MapGet,
+    Marked,
     NoneType,
     Not,
     NothingType,
@@ -423,6 +424,9 @@ class Evaluator(Reductions):
         return best
 
     def visit_witness(self, node: Witness) -> Truth:
+        return self.evaluate(node.operand)
+
+    def visit_marked(self, node: Marked) -> Value:
         return self.evaluate(node.operand)
 
     # Few elements of a set of any size.

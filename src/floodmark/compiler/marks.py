@@ -1,0 +1,429 @@
+"""Marks what a run of the model evaluates: the lines, branches, guards, arguments and values of coverage.
+
+The graph of an action or a property is rebuilt with ``Marked`` nodes, each of which sets the numbers of its marks. What
+is counted is counted once for each step that was completed, and once for each state or step of which a property was
+evaluated, however often the line ran in it. So the counts do not depend on how often a loop turned.
+
+- A line is a statement of the source, named by its first line. The graph knows the place of each statement and each
+  expression; an expression whose statement is another one than that of the expression around it was called.
+- Branches are those of the source: ``if``, ``x if c else y``, the operands of ``and`` and ``or`` (which one decided),
+  the conditions of comprehensions, the premise of ``implies``. A condition that the model's constants decide is no
+  branch.
+- ``any`` and ``all`` count up to the element that decides, also of a list that CPython makes first; elements of a plain
+  set are in the order of their codes.
+- A guard counts each choice of parameters that it is the first to refuse. Parameters are chosen one after the other,
+  in their order; a guard is asked, in the order of the source, as soon as those that it mentions are chosen. One from
+  which a parameter is drawn refuses nothing: only the members of its set are tried.
+
+The rebuilt graph stands beside the real one, which alone decides what the model does.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, cast
+
+from floodmark.compiler.guard_order import GuardOrder, plan
+from floodmark.compiler.ir import (
+    BOOL,
+    Action,
+    And,
+    Choose,
+    Const,
+    Equal,
+    Expr,
+    Field,
+    For,
+    Generator,
+    If,
+    Implies,
+    Inline,
+    IsNone,
+    ItemStep,
+    Local,
+    MapGet,
+    Marked,
+    Or,
+    Position,
+    Predicate,
+    Range,
+    Reduce,
+    Require,
+    SetLocal,
+    SharedFunction,
+    Size,
+    Statement,
+    StateVar,
+    Stmt,
+    Universe,
+    walk,
+)
+from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.program import conjuncts
+from floodmark.language.types import (
+    BagType,
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+from floodmark.language.universe import universe
+
+MarkKind = Literal["line", "if", "choice", "and", "or", "condition", "premise", "guard", "require", "argument", "value"]
+MAX_VALUES = 16
+"""So many values of one part of a variable or a parameter are told apart; of larger types none."""
+MAX_PARTS = 64
+"""So many values of one variable or one parameter are told apart."""
+
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a count is about: a place in the source, which outcome of it, and for a value what it says."""
+
+    kind: MarkKind
+    file: str
+    line: int
+    column: int
+    outcome: bool | None = None
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedAction:
+    """An action whose guards count what they refuse, in ``order``, and whose ``body`` marks all that a step takes."""
+
+    name: str
+    at: Position
+    order: GuardOrder
+    body: list[Stmt]
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPredicate:
+    """A property, or with the kind "values" what notes the values of the variables."""
+
+    name: str
+    kind: str
+    at: Position
+    value: Expr
+    marks: tuple[Mark, ...]
+
+
+def marked_action(action: Action) -> MarkedAction:
+    """An action with its marks."""
+    whole = Inline(BOOL, action.at, action.body, None)
+    marking = _Marking(next_slot=_last_slot([*action.parameters, *action.guards, whole]))
+    order = plan(action, in_order=True)
+    of_guards = {id(guard): place for guard, place in zip(action.guards, action.places, strict=True)}
+
+    def refusing(guards: list[Expr]) -> list[Expr]:
+        return [marking.refusing(guard, of_guards[id(guard)], "guard") for guard in guards]
+
+    order.first = refusing(order.first)
+    for choice in order.choices:
+        choice.guards = refusing(choice.guards)
+    body: list[Stmt] = []
+    for guard, place in zip(action.guards, action.places, strict=True):
+        body += marking.block([Require(place, guard)], is_counted=True)
+    for parameter in action.parameters:
+        body += marking.values_of(parameter, parameter.name, action.at, "argument")
+    body += marking.same_identifiers(action)
+    body += marking.block(action.body)
+    return MarkedAction(action.name, action.at, order, body, marking.marks)
+
+
+def marked_predicate(predicate: Predicate) -> MarkedPredicate:
+    """A property, read without its premises, with its marks."""
+    marking = _Marking(next_slot=_last_slot([predicate.value]))
+    value = marking.expression(predicate.value, None)
+    return MarkedPredicate(predicate.name, predicate.kind, predicate.at, value, marking.marks)
+
+
+def marked_values(variables: dict[str, Type], places: dict[str, Position]) -> MarkedPredicate:
+    """What notes which values the variables of a state have."""
+    marking = _Marking(next_slot=0)
+    body: list[Stmt] = []
+    for name, kind in variables.items():
+        at = places[name]
+        body += marking.values_of(StateVar(kind, at, name, "new"), name, at, "value")
+    at = next(iter(places.values()), Position("", 0))
+    result = marking.fresh(BOOL, "noted", at)
+    whole = Inline(BOOL, at, [*body, SetLocal(at, result, Const(BOOL, at, True))], result)
+    return MarkedPredicate("", "values", at, whole, marking.marks)
+
+
+def _last_slot(parts: Sequence[Expr]) -> int:
+    nodes = (node for part in parts for node in walk(part))
+    return max((node.slot for node in nodes if isinstance(node, Local)), default=0)
+
+
+@cache
+def _statements(file: str) -> dict[int, int]:
+    """The first line of the statement that each line of a file belongs to, of a compound one its head. A definition is
+    none, nor is a text alone."""
+    try:
+        with open(file, encoding="utf-8") as opened:
+            tree = ast.parse(opened.read())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt):
+            continue
+        inner = getattr(node, "body", None)
+        last = max(node.lineno, inner[0].lineno - 1) if isinstance(inner, list) else node.end_lineno or node.lineno
+        counts = not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Pass)
+        for line in range(node.lineno, last + 1):
+            if counts:
+                found[line] = max(node.lineno, found.get(line, 0))
+    return found
+
+
+def line_of(at: Position) -> Line | None:
+    """The file and the first line of the statement in which a place is."""
+    first = _statements(at.file).get(at.line)
+    return None if first is None else (at.file, first)
+
+
+class _Marking:
+    """The marks of one action or property, and its graph with them."""
+
+    def __init__(self, next_slot: int) -> None:
+        self._numbers: dict[Mark, int] = {}
+        self._known: dict[tuple[int, Line | None, bool], Expr] = {}
+        self._functions: dict[int, SharedFunction] = {}
+        self._kept: list[Any] = []
+        self._slot = next_slot
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        return tuple(self._numbers)
+
+    def fresh(self, kind: Type, name: str, at: Position) -> Local:
+        self._slot += 1
+        return Local(kind, at, self._slot, name)
+
+    def _number(self, kind: MarkKind, at: Position, outcome: bool | None = None, said: str = "") -> int:
+        mark = Mark(kind, at.file, at.line, at.column, outcome, said)
+        return self._numbers.setdefault(mark, len(self._numbers))
+
+    def _line(self, line: Line) -> int:
+        return self._number("line", Position(*line))
+
+    def _note(self, at: Position, value: Expr) -> Stmt:
+        """A statement that evaluates what is marked, and does nothing else."""
+        return SetLocal(at, self.fresh(BOOL, "noted", at), value)
+
+    # What is counted where it is false.
+
+    def refusing(self, guard: Expr, at: Position, kind: MarkKind) -> Expr:
+        """A guard that counts each time that it is false."""
+        return Marked(BOOL, guard.at, guard, false=self._number(kind, at, False), counted=True)
+
+    # Lines and branches.
+
+    def block(self, body: Sequence[Stmt], is_counted: bool = False) -> list[Stmt]:
+        """Statements that set the marks of their lines; ``is_counted`` is whether what a ``require`` refuses has been
+        counted before."""
+        marked: list[Stmt] = []
+        before: Line | None = None
+        for statement in body:
+            line = line_of(statement.at)
+            if line is not None and line != before:
+                true = Const(BOOL, statement.at, True)
+                marked.append(self._note(statement.at, Marked(BOOL, statement.at, true, reached=self._line(line))))
+            before = line
+            marked.append(self._statement(statement, line, is_counted))
+        return marked
+
+    def _statement(self, node: Stmt, line: Line | None, is_counted: bool) -> Stmt:
+        if isinstance(node, Require):
+            parts = [(self.expression(part, line, must=True), at) for part, at in conjuncts(node.condition, node.at)]
+            asked = [part if is_counted else self.refusing(part, at, "require") for part, at in parts]
+            return Require(node.at, And(BOOL, node.at, asked) if len(asked) > 1 else asked[0])
+        made = cast(Stmt, self._inside(node, line))
+        if isinstance(made, If):
+            made.condition = self._branches(made.condition, "if", node.at)
+        return made
+
+    def _branches(self, condition: Expr, kind: MarkKind, at: Position) -> Expr:
+        yes, no = (self._number(kind, at, outcome) for outcome in (True, False))
+        return Marked(BOOL, condition.at, condition, true=yes, false=no)
+
+    def expression(self, node: Expr, line: Line | None, must: bool = False) -> Expr:
+        """An expression in a statement of a certain line, with its marks.
+
+        One that ``must`` be true is required: where it is false there is no step, so an operand of it that makes it so
+        is no outcome that could be missing.
+        """
+        if isinstance(node, Local | Const):  # these are where they were bound
+            return node
+        known = self._known.get((id(node), line, must))
+        if known is not None:
+            return known
+        own = line_of(node.at)
+        made = self._required(node, own or line) if must else self._asked(node, own or line)
+        if own is not None and own != line:
+            made = Marked(node.type, node.at, made, reached=self._line(own))
+        self._kept.append(node)  # so that no other node gets its identity
+        self._known[id(node), line, must] = made
+        return made
+
+    def _asked(self, node: Expr, line: Line | None) -> Expr:
+        """An expression that may be true or false."""
+        made: Expr = self._inside(node, line)
+        match made:
+            case Inline():
+                made.remembered = []  # what is not evaluated again would not be counted
+            case And(operands=operands, places=places) if len(places) == len(operands):
+                made.operands = self._operands(operands, places, "and")
+            case Or(operands=operands, places=places) if len(places) == len(operands):
+                made.operands = self._operands(operands, places, "or")
+            case Choose(condition=condition, places=[at]):
+                made.condition = self._branches(condition, "choice", at)
+            case Implies(premise=premise):
+                made.premise = self._branches(premise, "premise", node.at)
+        return made
+
+    def _required(self, node: Expr, line: Line | None) -> Expr:
+        """An expression that is true in every step that is completed."""
+        match node:
+            case And(operands=operands):
+                return And(BOOL, node.at, [self.expression(operand, line, must=True) for operand in operands])
+            case Or(operands=operands, places=places) if len(places) == len(operands):
+                parts = [self.expression(operand, line) for operand in operands]
+                return Or(BOOL, node.at, self._operands(parts, places, "or", must=True))
+            case Reduce(kind="all", generators=generators, body=body):
+                over = [self._part(generator, line) for generator in generators]
+                return Reduce(BOOL, node.at, "all", over, self.expression(body, line, must=True))
+        return self._asked(node, line)
+
+    def _operands(
+        self, operands: list[Expr], places: list[Position], kind: Literal["and", "or"], must: bool = False
+    ) -> list[Expr]:
+        """The operands of ``and`` with marks of those that are false, of ``or`` of those that are true; and of the last
+        one, if it is the other, unless the whole ``must`` be true."""
+        marked: list[Expr] = []
+        for number, (operand, at) in enumerate(zip(operands, places, strict=True)):
+            decides = kind == "or"
+            marks = {decides: self._number(kind, at, decides)}
+            if number + 1 == len(operands) and not must:
+                marks[not decides] = self._number(kind, at, not decides)
+            marked.append(Marked(BOOL, operand.at, operand, true=marks.get(True), false=marks.get(False)))
+        return marked
+
+    def _inside(self, node: Any, line: Line | None) -> Any:
+        """A copy of a node whose parts are marked."""
+        made = copy.copy(node)
+        for name in _slots(node.__class__):
+            setattr(made, name, self._part(getattr(node, name), line))
+        return made
+
+    def _part(self, value: Any, line: Line | None) -> Any:
+        match value:
+            case Expr():
+                return self.expression(value, line)
+            case [Statement(), *_]:
+                return self.block(value)
+            case list():
+                return [self._part(item, line) for item in value]
+            case dict():
+                return {key: self._part(item, line) for key, item in value.items()}
+            case Generator(variable=variable, domain=domain, conditions=conditions, places=places):
+                over = self._part(domain, line)
+                asked = [self.expression(condition, line) for condition in conditions]
+                if len(places) == len(asked):
+                    asked = [self._branches(it, "condition", at) for it, at in zip(asked, places, strict=True)]
+                return Generator(variable, over, asked)
+            case Range(low=low, high=high, step=step):
+                return Range(self.expression(low, line), self.expression(high, line), step)
+            case ItemStep(container=container, key=key):
+                return ItemStep(container, self.expression(key, line))
+            case SharedFunction():
+                return self._function(value)
+        return value
+
+    def _function(self, shared: SharedFunction) -> SharedFunction:
+        known = self._functions.get(id(shared))
+        if known is None:
+            known = self._functions[id(shared)] = copy.copy(shared)
+            self._kept.append(shared)
+            known.body = self.block(shared.body)
+        return known
+
+    # Values.
+
+    def values_of(self, value: Expr, said: str, at: Position, kind: MarkKind) -> list[Stmt]:
+        """Statements that mark which value a variable or a parameter has, as far as there are few to tell apart."""
+        return list(self._values(value, said, at, kind, MAX_PARTS))
+
+    def _values(self, value: Expr, said: str, at: Position, kind: MarkKind, room: int) -> Iterator[Stmt]:
+        of = value.type
+        match of:
+            case BoolType() | EnumType() | IntType() if of.codes <= min(MAX_VALUES, room):
+                for each in universe(of):
+                    same = Equal(BOOL, at, value, Const(of, at, each))
+                    yield self._note_value(same, f"{said} = {_name(each)}", at, kind)
+            case OptionalType(inner=inner):
+                none = IsNone(BOOL, at, value)
+                yield self._note_value(none, f"{said} = None", at, kind)
+                number = self._number(kind, at, None, f"{said} is not None")
+                yield self._note(at, Marked(BOOL, at, none, false=number))
+                if isinstance(inner, BoolType | EnumType | IntType) and inner.codes <= min(MAX_VALUES, room):
+                    for each in universe(inner):
+                        same = Equal(BOOL, at, value, Const(of, at, each))
+                        yield self._note_value(same, f"{said} = {_name(each)}", at, kind)
+            case SetType() | SeqType() | BagType() if size_bound(of) < min(MAX_VALUES, room):
+                most = IntType(0, max(size_bound(of), 0))
+                for size in range(most.high + 1):
+                    same = Equal(BOOL, at, Size(most, at, value), Const(most, at, size))
+                    yield self._note_value(same, f"len({said}) = {size}", at, kind)
+            case MapType(key=key, value=entry):
+                each_key = self.fresh(key, "key", at)
+                body = list(self._values(MapGet(entry, at, value, each_key), f"{said}[...]", at, kind, room))
+                if body:
+                    yield For(at, each_key, Universe(key), body)
+            case RecordType() if not isinstance(of, UnionType):
+                for name, part in of.fields:
+                    yield from self._values(
+                        Field(part, at, value, name), f"{said}.{name}", at, kind, room // len(of.fields)
+                    )
+
+    def _note_value(self, true: Expr, said: str, at: Position, kind: MarkKind) -> Stmt:
+        return self._note(at, Marked(BOOL, at, true, true=self._number(kind, at, None, said)))
+
+    def same_identifiers(self, action: Action) -> Iterator[Stmt]:
+        """Statements that mark which parameters are the same identifier."""
+        for number, one in enumerate(action.parameters):
+            for other in action.parameters[number + 1 :]:
+                if isinstance(one.type, IdentifierType) and one.type == other.type:
+                    same = Equal(BOOL, action.at, one, other)
+                    yes, no = (
+                        self._number("argument", action.at, None, f"{one.name} {sign} {other.name}")
+                        for sign in ("==", "!=")
+                    )
+                    yield self._note(action.at, Marked(BOOL, action.at, same, true=yes, false=no))
+
+
+def _name(value: Any) -> str:
+    return getattr(value, "name", None) or repr(value)
+
+
+@cache
+def _slots(kind: type) -> tuple[str, ...]:
+    names = [name for cls in reversed(kind.__mro__) for name in getattr(cls, "__slots__", ())]
+    return tuple(name for name in names if name not in ("type", "at", "places"))
