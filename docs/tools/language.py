@@ -88,8 +88,9 @@ instead, as is what has more values: `require(entries in self.sent)`. To choose 
 invariant takes the model alone and says `all(... for b in Broker)`; `@transition` takes the model before and after.
 
 `@fair` covers an action with any arguments, `@fair(strong=True)` likewise, and `@fair(each="broker")` each broker
-separately. A mapping with `@refines` returns the other model in a state, with a value for each of its variables:
-`return Memory(value=self.current())`.
+separately; `each` is a parameter, a field of one, or a method that takes parameters of the action. A mapping with
+`@refines` returns the other model in a state, with a value for each of its variables: `return
+Memory(value=self.current())`.
 
 A property may ask `enabled(self.sends)`: whether some parameters make an action possible in the state. All guards of
 such an action stand at its beginning. A property of runs may ask it only of a model without bounds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 import z3
@@ -219,7 +219,7 @@ class Keeps(Model):
 
     @action
     def keeps(self, server: Server) -> None:
-        message = self.message
+        message: Any = self.message
         require(self.may_keep(message))
         self.answer = message
         self.parcel = Parcel(of=message)
@@ -227,11 +227,11 @@ class Keeps(Model):
 
     @action
     def collects(self) -> None:
-        message = self.message
+        message: Any = self.message
         require(self.may_keep(message))
         self.answers = Set({message})
         self.copies = Bag([message])
-        self.log = [message]
+        self.log = Seq([message])
 
     def may_keep(self, message: Message | None) -> bool:
         return isinstance(message, Granted | Vote)
@@ -404,7 +404,7 @@ def test_a_union_knows_its_classes() -> None:
 
 
 HEAD = """
-from typing import Annotated
+from typing import Annotated, Any
 from floodmark import *
 
 class One(Record):

@@ -141,7 +141,7 @@ def test_each_has_to_name_a_parameter() -> None:
         def rests(self, node: Node) -> None:
             require(node in self.done)
 
-    with pytest.raises(ModelError, match="rests is fair for each broker, which is no parameter of it; it has node"):
+    with pytest.raises(ModelError, match="each broker, which is no parameter of it and no method; it has node"):
         assumptions_of(Elsewhere())
 
 
@@ -197,7 +197,7 @@ def test_fairness_may_be_for_each_value_of_a_field(each: str, some: str, every: 
     [
         ("letter.weigth", "but letter is Letter, of which not every value has a field 'weigth'"),
         ("letter.to.number", "but letter.to is Node | None, of which not every value has a field 'number'"),
-        ("sacks.to", "which is no parameter of it; it has letter, twice"),
+        ("sacks.to", "which is no parameter of it and no method; it has letter, twice"),
     ],
 )
 def test_each_has_to_name_a_field_that_every_value_has(path: str, said: str) -> None:

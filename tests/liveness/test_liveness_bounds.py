@@ -60,7 +60,7 @@ def assert_outlives(model: Model, finding: Finding) -> None:
     enabled: list[set[int]] = []
     taken: set[int] = set()
     for place, state in enumerate(around):
-        steps = [(assumptions.label(step.action, step.arguments), to) for step, to in successors(model, state)]
+        steps = [(assumptions.label(model, state, step), to) for step, to in successors(model, state)]
         enabled.append({label for label, to in steps if to != state})
         taken |= {label for label, to in steps if to != state and to in around[place + 1 : place + 2]}
     for assumption in assumptions.by_action.values():

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
+from floodmark.checkers.liveness.assumptions import Assumption, Assumptions, Each
 from floodmark.checkers.liveness.compiled_graph import NativeSolver
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.liveness.graph import Graph
@@ -46,7 +46,8 @@ _TRUTH, _PREMISE = 0, 1
 def assumed(graph: FairGraph) -> Assumptions:
     found, first = {}, 1
     for number, strong in sorted(graph.fair.items()):
-        each = (("odd", BoolType()),) if number in graph.each else ()
+        each: tuple[Each, ...] = (Each("odd", BoolType()),) if number in graph.each else ()
+        each += (Each("turns", BoolType(), ("to",)),) if number in graph.turning else ()
         found[f"act_{number}"] = Assumption(f"act_{number}", strong, each, first)
         first += found[f"act_{number}"].count
     return Assumptions(found)
@@ -62,7 +63,11 @@ def as_data(graph: FairGraph) -> Graph:
     for state in states:
         for old, by, new in graph.steps:
             if old == state and new != state:
-                label = assumptions.label(f"act_{by}", {"odd": new % 2 == 1})
+                label = 0
+                if by in graph.fair:
+                    values = {"odd": new % 2 == 1, "turns": (old + new) % 2 == 1}
+                    assumption = assumptions.by_action[f"act_{by}"]
+                    label = assumption.label_of([values[each.name] for each in assumption.each])
                 edges.append(label << LABEL_SHIFT | number.get(new, NOWHERE))
         first.append(len(edges))
         truth.append((state in graph.goal) << _TRUTH | (state in graph.premise) << _PREMISE)

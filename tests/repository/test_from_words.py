@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_commitment_generates_as_many_states_as_published_when_each_no_is_a_step
     assert 218_128 + more == 218_352
 
 
-def states_of(model: Termination | Commitment) -> list[dict[str, object]]:
+def states_of(model: Termination | Commitment) -> list[dict[str, Any]]:
     """The reachable states as a search finds them."""
     layout = lay_out(model.variable_types)
     rows = reachable_set(model, Options(workers=1))[0]

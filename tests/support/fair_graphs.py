@@ -14,7 +14,7 @@ import random
 import sys
 import types
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
@@ -30,8 +30,9 @@ class FairGraph:
 
     ``fair`` says of an action whether it is strongly fair; ``each`` actions have a parameter, the lowest bit of the
     state that they lead to, and are fair for each value of it; with ``by_field`` every other one has it as a field of
-    a record. States from ``bound`` on are beyond a bound: with ``guarded`` a guard that mentions the bound keeps steps
-    from them, without it a boundary does.
+    a record. ``turning`` actions are fair for each value of a method, which says whether a step leads from an even
+    state to an odd one or the reverse. States from ``bound`` on are beyond a bound: with ``guarded`` a guard that
+    mentions the bound keeps steps from them, without it a boundary does.
     """
 
     states: int
@@ -45,6 +46,7 @@ class FairGraph:
     bound: int | None = None
     guarded: bool = False
     by_field: bool = False
+    turning: frozenset[int] = frozenset()
 
     def __hash__(self) -> int:
         return hash((self.states, self.steps, self.initial))
@@ -76,6 +78,7 @@ class FairGraph:
             lines += ["", "    @boundary", "    def near(self) -> bool:", "        return self.here < self.limit"]
         for number in range(self.actions):
             lines += ["", *self._action(number)]
+        lines += ["", "    def turns(self, to: Place) -> bool:", "        return (self.here + to) % 2 == 1"]
         for kind in ("eventually", "always_eventually", "eventually_always", "recoverable"):
             lines += ["", f"    @{kind}", f"    def {kind}_goal(self) -> bool:", "        return self.here in GOAL"]
         lines += [
@@ -91,7 +94,9 @@ class FairGraph:
         lines = []
         if number in self.fair:
             strong, each = self.fair[number], number in self.each
-            named = ['each="way.odd"' if self._has_field(number) else 'each="odd"'] if each else []
+            names = ['"turns"'] if number in self.turning else []
+            names += ['"way.odd"' if self._has_field(number) else '"odd"'] if each else []
+            named = [f"each=({', '.join(names)},)"] if names else []
             given = ", ".join([*(["strong=True"] if strong else []), *named])
             lines.append(f"    @fair({given})" if given else "    @fair")
         odd = "" if number not in self.each else ", way: Way" if self._has_field(number) else ", odd: bool"
@@ -115,12 +120,14 @@ class FairGraph:
             groups = [own]
             if number in self.each:
                 groups = [[it for it in own if it[1] % 2 == odd] for odd in range(2)]
+            if number in self.turning:
+                groups = [[it for it in group if sum(it) % 2 == odd] for group in groups for odd in range(2)]
             found += [(strong, frozenset(group)) for group in groups]
         return found
 
 
 def random_graph(chance: random.Random, by_field: bool = True) -> FairGraph:
-    """A graph of a few states."""
+    """A graph of a few states; without ``by_field`` it is fair for each value of parameters alone."""
     states = chance.randint(1, 6)
     actions = chance.randint(1, 3)
     density = chance.choice([0.15, 0.3, 0.5])
@@ -135,7 +142,7 @@ def random_graph(chance: random.Random, by_field: bool = True) -> FairGraph:
     fair = {number: chance.random() < 0.4 for number in range(actions) if chance.random() < 0.75}
     bound = chance.randint(1, states) if chance.random() < 0.4 else None
     initial = tuple(it for it in places if chance.random() < 0.3 and (bound is None or it < bound)) or (0,)
-    return FairGraph(
+    graph = FairGraph(
         states,
         actions,
         steps,
@@ -148,6 +155,9 @@ def random_graph(chance: random.Random, by_field: bool = True) -> FairGraph:
         chance.random() < 0.5,
         by_field,
     )
+    has_bounds = bound is not None and graph.guarded
+    turning = frozenset(number for number in fair if by_field and not has_bounds and chance.random() < 0.4)
+    return replace(graph, turning=turning)
 
 
 _COUNT = itertools.count()

@@ -448,13 +448,15 @@ def test_of_a_ranking_that_fails_the_induction_is_recorded(tmp_path: Path) -> No
     assert "sat" in {ask(file).answer for file in files}
 
 
-def test_a_ranking_is_not_helped_for_each_value_of_a_field() -> None:
+@pytest.mark.parametrize("each", ["way.odd", "turns"])
+def test_a_ranking_is_not_helped_for_each_value_of_a_field_or_of_a_method(each: str) -> None:
     graph = FairGraph(2, 2, ((0, 1, 1),), (0,), frozenset(), frozenset({1}), {1: False}, frozenset({1}), by_field=True)
-    with loaded(graph.source()) as cls:
+    turning = replace(graph, each=frozenset(), turning=frozenset({1}))
+    with loaded((turning if each == "turns" else graph).source()) as cls:
         model = cls()
         prop = collect(cls, [])["eventually_goal"]
         ranks = Ranks(("eventually_goal",), (Helper("act_1"),))
-        with pytest.raises(SourceError, match=r"fair for each way\.odd, and a ranking is helped only for each p"):
+        with pytest.raises(SourceError, match=f"fair for each {each}, and a ranking is helped only for each p"):
             _helpers(model, prop, ranks, assumptions_of(model))
 
 

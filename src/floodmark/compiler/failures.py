@@ -53,6 +53,7 @@ from floodmark.compiler.ir import (
     walk,
 )
 from floodmark.compiler.joins import fits
+from floodmark.language.types import IntType
 
 
 def may_outgrow(node: Expr) -> bool:
@@ -79,6 +80,8 @@ def _fails_itself(node: AnyExpr) -> bool:
             return True
         case Convert(type=kind, operand=operand):
             return not fits(operand.type, kind)
+        case Arithmetic(op="//" | "%", right=Expr(type=IntType(low, high))):
+            return low <= 0 <= high
         case Arithmetic(op=op):
             return op in ("//", "%")
         case Reduce(kind=kind):

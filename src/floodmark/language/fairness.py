@@ -3,7 +3,7 @@
 As in TLA+, an action is enabled in a state if it changes that state; a step that changes nothing does not count as
 taking it. An action is weakly fair if, once it stays enabled forever, it is taken infinitely often. It is strongly fair
 if, whenever it is enabled infinitely often, it is taken infinitely often. The assumption covers the action with any
-arguments, or each choice of some parameters, or of fields of theirs, separately.
+arguments, or each choice of some parameters, of fields of theirs, or each value of a method, separately.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FAIR = "__floodmark_fair__"
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """The fairness of an action; with ``each``, every choice of the named parameters, or fields of parameters, is fair
-    separately."""
+    """The fairness of an action; with ``each``, every choice of the named parameters, fields of parameters or values of
+    methods is fair separately."""
 
     strong: bool = False
     each: tuple[str, ...] = ()
@@ -42,7 +42,8 @@ def fair(function: Any = None, /, *, strong: bool = False, each: str | tuple[str
 
     ``@fair`` is weak fairness, ``@fair(strong=True)`` strong fairness, and ``@fair(each="broker")`` applies to each
     broker separately. ``@fair(each="message.to")`` applies to each receiver: some message to it is not postponed
-    forever, whichever that is. It stands above ``@action``::
+    forever, whichever that is. ``@fair(each="receiver")`` applies to each value of a method ``receiver``, which takes
+    parameters of the action by their names, and is asked before the step. It stands above ``@action``::
 
         @fair
         @action
@@ -73,6 +74,12 @@ def _marker(name: str, fairness: Fairness | None) -> Callable[[F], F]:
         return function
 
     return mark
+
+
+def fair_choices(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters, fields and methods for which an action is declared fair separately."""
+    fairness: Fairness | None = getattr(function, _FAIR, None)
+    return () if fairness is None else fairness.each
 
 
 def declared_fairness(cls: type) -> dict[str, Fairness]:

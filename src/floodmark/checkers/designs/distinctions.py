@@ -125,7 +125,7 @@ def _offers(model: Model, state: State, assumption: Assumption) -> dict[int, lis
     for step in reference.choices(model, state, assumption.action):
         after = reference.fire(model, state, step)
         if after is not None and after != state:
-            found.setdefault(assumption.label(step.arguments), []).append((step, after))
+            found.setdefault(assumption.label(model, state, step.arguments), []).append((step, after))
     return found
 
 

@@ -1,22 +1,31 @@
 """The fairness assumptions of a model, and the labels by which steps of a graph belong to them.
 
-An assumption is what is said of one action. Said of each choice of some parameters, or of fields of theirs, it is as
-many constraints as there are choices, each with a label of its own; otherwise it is one. Label 0 is that of steps of
-which nothing is assumed.
+An assumption is what is said of one action. Said of each choice of some parameters, of fields of theirs, or of each
+value of a method, it is as many constraints as there are choices, each with a label of its own; otherwise it is one.
+Label 0 is that of steps of which nothing is assumed.
+
+A method is asked of the state in which a step is taken, with the step's arguments. So each constraint is about those
+steps of the action of which the method has one value, as TLA+ says it with a conjunction below ``WF``. It does not
+matter that the value may change from state to state: whether such a step is possible is a property of a state, and
+whether a step is one of them a property of the step. What is refused is a method that may fail, since a label is that
+of every step, and a method in a model with bounds: what is enabled beyond them has values that nobody has computed.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from floodmark.compiler.fair_choices import read_choices
 from floodmark.compiler.layout import decode, encode
 from floodmark.language.errors import ModelError
 from floodmark.language.fairness import Fairness, declared_fairness
-from floodmark.language.model import Model
-from floodmark.language.reference import parameter_types
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, computing, parameter_types
+from floodmark.language.source import source_of
 from floodmark.language.types import RecordType, Type, UnionType, growing
 from floodmark.language.universe import universe
 
@@ -25,22 +34,48 @@ MAX_LABELS = 4096
 
 
 @dataclass(frozen=True)
+class Each:
+    """What is chosen: a parameter of an action, a field of one such as ``message.to``, or a method of the model, which
+    ``takes`` parameters of the action."""
+
+    name: str
+    kind: Type
+    takes: tuple[str, ...] | None = None
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter that it is, or is a field of."""
+        return self.name.partition(".")[0] if self.takes is None else None
+
+    def value(self, model: Model, state: State, arguments: Mapping[str, Any]) -> Any:
+        """What a step from a state chooses, as CPython finds it."""
+        if self.takes is not None:
+            with computing(model, f"{self.name} says for what a step is fair, so it returns a value"):
+                return getattr(model.at(state), self.name)(**{name: arguments[name] for name in self.takes})
+        parameter, *fields = self.name.split(".")
+        value = arguments[parameter]
+        for field in fields:
+            value = getattr(value, field)
+        return value
+
+
+@dataclass(frozen=True)
 class Assumption:
     """The fairness of one action; its labels are ``first`` and the ``count - 1`` after it.
 
-    ``each`` has the parameters, or fields of parameters such as ``message.to``, whose choices are fair separately.
+    ``each`` has what is fair separately for each of its values.
     """
 
     action: str
     strong: bool
-    each: tuple[tuple[str, Type], ...]
+    each: tuple[Each, ...]
     first: int
 
     @property
     def count(self) -> int:
         total = 1
-        for _, kind in self.each:
-            total *= 1 << kind.bits
+        for each in self.each:
+            total *= 1 << each.kind.bits
         return total
 
     @property
@@ -48,14 +83,20 @@ class Assumption:
         """All its labels."""
         return range(self.first, self.first + self.count)
 
-    def label(self, arguments: Mapping[str, Any]) -> int:
-        """The label of a step of the action."""
-        return self._label([_value(name, arguments) for name, _ in self.each])
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods of which each value is fair separately."""
+        return tuple(each.name for each in self.each if each.takes is not None)
 
-    def _label(self, values: Iterable[Any]) -> int:
+    def label(self, model: Model, state: State, arguments: Mapping[str, Any]) -> int:
+        """The label of a step of the action from a state."""
+        return self.label_of([each.value(model, state, arguments) for each in self.each])
+
+    def label_of(self, values: Iterable[Any]) -> int:
+        """The label of one choice."""
         code = 0
-        for (_, kind), value in zip(self.each, values, strict=True):
-            code = code << kind.bits | encode(kind, value)
+        for each, value in zip(self.each, values, strict=True):
+            code = code << each.kind.bits | encode(each.kind, value)
         return self.first + code
 
     def has(self, label: int) -> bool:
@@ -65,23 +106,23 @@ class Assumption:
     def all_labels(self, most: int) -> list[int]:
         """The labels of all choices of its parameters; none if there are more than so many."""
         total = 1
-        for _, kind in self.each:
-            total *= kind.codes
+        for each in self.each:
+            total *= each.kind.codes
         if total > most:
             return []
-        return [self._label(chosen) for chosen in product(*(list(universe(kind)) for _, kind in self.each))]
+        return [self.label_of(chosen) for chosen in product(*(list(universe(each.kind)) for each in self.each))]
 
     def chosen(self, label: int) -> dict[str, Any]:
         """The choice of its parameters that a label stands for."""
         code = label - self.first
         found: dict[str, Any] = {}
-        for name, kind in reversed(self.each):
-            found[name] = decode(kind, code & (1 << kind.bits) - 1)
-            code >>= kind.bits
+        for each in reversed(self.each):
+            found[each.name] = decode(each.kind, code & (1 << each.kind.bits) - 1)
+            code >>= each.kind.bits
         return dict(reversed(found.items()))
 
     def __str__(self) -> str:
-        return f"{self.action} {Fairness(self.strong, tuple(name for name, _ in self.each))}"
+        return f"{self.action} {Fairness(self.strong, tuple(each.name for each in self.each))}"
 
 
 @dataclass(frozen=True)
@@ -95,10 +136,10 @@ class Assumptions:
         """One more than the largest label."""
         return 1 + sum(it.count for it in self.by_action.values())
 
-    def label(self, action: str, arguments: Mapping[str, Any]) -> int:
-        """The label of a step."""
-        found = self.by_action.get(action)
-        return 0 if found is None else found.label(arguments)
+    def label(self, model: Model, state: State, step: Step) -> int:
+        """The label of a step from a state."""
+        found = self.by_action.get(step.action)
+        return 0 if found is None else found.label(model, state, step.arguments)
 
 
 def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None = None) -> Assumptions:
@@ -119,7 +160,8 @@ def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None =
         each = []
         for path in fairness.each:
             try:
-                each.append((path, _type_of(path, kinds)))
+                is_method = path not in kinds and inspect.isfunction(getattr(cls, path, None))
+                each.append(_method(model, name, path) if is_method else Each(path, _type_of(path, kinds)))
             except ModelError as error:
                 message = f"{name} is fair for each {path}, {error.message}"
                 raise ModelError(message, code.co_filename, code.co_firstlineno) from None
@@ -132,12 +174,23 @@ def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None =
     return Assumptions(found)
 
 
+def _method(model: Model, action: str, name: str) -> Each:
+    """A method of the model of which each value is fair separately. Raises ModelError for one that does not do."""
+    cls = type(model)
+    if any(constant.bound for constant in cls.constants().values()):
+        raise ModelError("a method, and the model has bounds: its values beyond them are not known; name a parameter")
+    (chosen,) = read_choices(model, action, (name,)).chosen
+    if any(growing(chosen.type)):
+        raise ModelError("but its values have no capacity")
+    return Each(name, chosen.type, tuple(source_of(getattr(cls, name)).parameters[1:]))
+
+
 def _type_of(path: str, kinds: Mapping[str, Type]) -> Type:
     """The type of a parameter, or of a field that every value of a parameter has. Raises ModelError for another path:
     a label is that of every step, so finding it must not fail."""
     parameter, *fields = path.split(".")
     if parameter not in kinds:
-        raise ModelError(f"which is no parameter of it; it has {', '.join(kinds) or 'none'}")
+        raise ModelError(f"which is no parameter of it and no method; it has {', '.join(kinds) or 'none'}")
     kind, so_far = kinds[parameter], parameter
     for field in fields:
         has = dict(kind.fields) if isinstance(kind, RecordType) else {}
@@ -148,10 +201,3 @@ def _type_of(path: str, kinds: Mapping[str, Type]) -> Type:
         raise ModelError(f"but {so_far} has no capacity")
     return kind
 
-
-def _value(path: str, arguments: Mapping[str, Any]) -> Any:
-    parameter, *fields = path.split(".")
-    value = arguments[parameter]
-    for field in fields:
-        value = getattr(value, field)
-    return value

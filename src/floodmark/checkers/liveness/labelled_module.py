@@ -22,8 +22,9 @@ from floodmark.checkers.codegen.statements import Statements
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
+from floodmark.compiler.fair_choices import read_choices
 from floodmark.compiler.guard_order import GuardOrder, plan
-from floodmark.compiler.ir import Action, Expr, Field
+from floodmark.compiler.ir import Action, Expr, Field, Local
 from floodmark.compiler.program import Program, read_action, read_predicate
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
@@ -41,7 +42,9 @@ def labelled_parts(
 ) -> tuple[list[CodePart], Interface]:
     """The functions that the code is made of."""
     methods = type(model).methods("action")
-    actions = [read_action(model, name, method) for name, method in methods.items()]
+    fair = assumptions.by_action
+    asked = {name: read_choices(model, name, fair[name].methods if name in fair else ()) for name in methods}
+    actions = [choosing.action for choosing in asked.values()]
     for name, action in beyond.items():
         if action.ruled_out_by:
             with action.forgotten():
@@ -54,23 +57,32 @@ def labelled_parts(
     plans = [plan(action) for action in actions]
     interface = interface_of(program, plans)
     steered = {name for name, action in beyond.items() if action.steered_by}
-    made = _LabelledParts(interface, program, assumptions, steered)
+    chosen = {name: choosing.chosen for name, choosing in asked.items()}
+    made = _LabelledParts(interface, program, assumptions, steered, chosen)
     return made.all(plans, None), interface
 
 
 class _LabelledParts(_ProgramParts):
     """The parts of one program with labels."""
 
-    def __init__(self, interface: Interface, program: Program, assumptions: Assumptions, steered: set[str]) -> None:
+    def __init__(
+        self,
+        interface: Interface,
+        program: Program,
+        assumptions: Assumptions,
+        steered: set[str],
+        chosen: dict[str, tuple[Local, ...]],
+    ) -> None:
         super().__init__(interface, program, list(program.predicates), [])
         self.assumptions = assumptions
         self.steered = steered
+        self.chosen = chosen
         self._emitting: Action | None = None
 
     def _action(self, action: Action, symbol: str, steps: GuardOrder, index: int) -> CodePart:
         name = action.name.removesuffix(_BEYOND)
         assumption = self.assumptions.by_action.get(name)
-        label = None if assumption is None else (assumption.first, [each for each, _ in assumption.each])
+        label = None if assumption is None else (assumption.first, [each.name for each in assumption.each])
         bounded = bool(self.of_boundaries)
         key = (action, index, "labelled", label, name in self.steered, bounded)
         return self._part(symbol, key, lambda module: self._emit_labelled(module, action, symbol, steps, index))
@@ -117,15 +129,21 @@ class _LabelledParts(_ProgramParts):
         assumption = self.assumptions.by_action.get(name)
         label: Value = const(0)
         if assumption is not None:
-            parameters = {parameter.name: parameter for parameter in action.parameters}
-            for path, kind in assumption.each:
-                parameter, *fields = path.split(".")
-                chosen: Expr = parameters[parameter]
-                for field in fields:
-                    assert isinstance(chosen.type, RecordType)
-                    chosen = Field(dict(chosen.type.fields)[field], chosen.at, chosen, field)
+            values = dict(zip(assumption.methods, self.chosen[name], strict=True))
+            for each in assumption.each:
+                chosen = _of_arguments(action, each.name) if each.takes is None else values[each.name]
                 encoded = code_of(builder, chosen.type, code.expressions.emit(chosen))
-                label = builder.or_(builder.shl(label, const(kind.bits)), resize(builder, encoded, I64))
+                label = builder.or_(builder.shl(label, const(each.kind.bits)), resize(builder, encoded, I64))
             label = builder.add(label, const(assumption.first))
         edge = builder.shl(label, const(LABEL_SHIFT))
         return builder.or_(edge, const(STEERED)) if name in self.steered else edge
+
+
+def _of_arguments(action: Action, path: str) -> Expr:
+    """A parameter of an action, or a field of one."""
+    name, *fields = path.split(".")
+    chosen: Expr = next(parameter for parameter in action.parameters if parameter.name == name)
+    for field in fields:
+        assert isinstance(chosen.type, RecordType)
+        chosen = Field(dict(chosen.type.fields)[field], chosen.at, chosen, field)
+    return chosen

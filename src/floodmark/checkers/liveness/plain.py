@@ -38,7 +38,7 @@ def plain_graph(
     for state in states:
         for step, after in successors(model, state):
             if after != state:
-                label = assumptions.label(step.action, step.arguments) << LABEL_SHIFT
+                label = assumptions.label(model, state, step) << LABEL_SHIFT
                 steered = STEERED if step.action in beyond and beyond[step.action].steered_by else 0
                 edges.append(number.get(after, NOWHERE) | label | steered)
         for name, action in beyond.items():
@@ -65,7 +65,7 @@ def _beyond(model: Model, state: State, name: str, action: Beyond, assumptions: 
             enabled = [step for step in choices(model, state, name) if fire(model, state, step) is not None]
         except SourceError:
             return list(range(assumptions.labels))
-    return [assumptions.label(name, step.arguments) for step in enabled]
+    return [assumptions.label(model, state, step) for step in enabled]
 
 
 @dataclass(frozen=True)

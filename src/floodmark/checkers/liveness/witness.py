@@ -144,18 +144,23 @@ class WitnessRuns:
 
     def enabled(self, state: State) -> set[int]:
         """The labels of the steps that change a state and stay within the boundary."""
-        return {self.assumptions.label(step.action, step.arguments) for step, _ in self.steps(state)}
+        return {self._label(state, step) for step, _ in self.steps(state)}
 
     def labels(self, before: State, after: State) -> set[int]:
         """The labels of the steps from one state to another."""
         steps = (step for step, to in self.steps(before) if to == after)
-        return {self.assumptions.label(step.action, step.arguments) for step in steps}
+        return {self._label(before, step) for step in steps}
+
+    def _label(self, state: State, step: Step) -> int:
+        return self.assumptions.label(self.model, state, step)
 
     def _why(self, assumption: Assumption, label: int | None, trace: Sequence[TraceState], place: int) -> str:
-        def is_meant(step: Step) -> bool:
-            return label is None or self.assumptions.label(step.action, step.arguments) == label
+        state = trace[place].state
 
-        return why_disabled(self.model, trace[place].state, assumption.action, is_meant)
+        def is_meant(step: Step) -> bool:
+            return label is None or self._label(state, step) == label
+
+        return why_disabled(self.model, state, assumption.action, is_meant)
 
     def _said(self, assumption: Assumption, label: int) -> str:
         """An assumption in words, for one choice of its parameters."""
@@ -249,12 +254,12 @@ class WitnessRuns:
 
         for step, after in successors(self.model, state):
             if after != state:
-                label = self.assumptions.label(step.action, step.arguments)
+                label = self._label(state, step)
                 add(label, self._boundaries() if not within_boundary(self.model, after) else frozenset())
         for name, action in self.beyond.items():
             assumption = self.assumptions.by_action.get(name)
             more = assumption is not None and any(
-                each.partition(".")[0] in action.loose for each, _ in assumption.each
+                each.parameter in action.loose for each in assumption.each
             )
             for open_step in self._open_steps(name, action, state):
                 if assumption is not None and more:
@@ -263,12 +268,12 @@ class WitnessRuns:
                     for label in [0] if assumption is None else assumption.labels:
                         add(label, action.ruled_out_by)
                 elif not any(open_step == step for step, _ in self.steps(state)):
-                    label = self.assumptions.label(name, open_step.arguments)
+                    label = self._label(state, open_step)
                     add(label, self._ruling(action, state, open_step))
         for name in type(self.model).methods("action") if bounds_of(type(self.model)) else ():
             for step in choices(self.model, state, name) if name not in self.beyond else ():
                 if not self._is_known(state, step):
-                    add(self.assumptions.label(name, step.arguments), bounds_of(type(self.model)))
+                    add(self._label(state, step), bounds_of(type(self.model)))
         return found
 
     def _ruling(self, action: Beyond, state: State, step: Step) -> frozenset[str]:

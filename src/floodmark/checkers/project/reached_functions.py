@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from floodmark.checkers.project.loading import is_users
+from floodmark.language.fairness import fair_choices
 from floodmark.language.model import Model
 from floodmark.language.source import source_of
 
@@ -42,7 +43,8 @@ def reached_functions(
 
 def _called(cls: type[Model], function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     order = cls.__mro__
-    for how, name in _mentioned(source_of(function).tree):
+    asked = [(_MEMBER, name) for name in fair_choices(function)]
+    for how, name in [*_mentioned(source_of(function).tree), *asked]:
         member: Any = None
         if how == _GLOBAL:
             member = function.__globals__.get(name)

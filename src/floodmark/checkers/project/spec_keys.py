@@ -154,8 +154,8 @@ SIMULATE: Sequence[Key] = (
 )
 FAIRNESS: Sequence[Key] = (
     Key("strong", FLAG, "Strong fairness instead of weak.", "`false`"),
-    Key("each", NAME_OR_NAMES, "Parameters of the action, or their fields such as `message.to`: each choice is fair "
-        "separately."),
+    Key("each", NAME_OR_NAMES, "Parameters of the action, their fields such as `message.to`, or methods of the model: "
+        "each value is fair separately."),
 )
 BELONGS = Key("rows", NAME_OR_NAMES, "The rows of the spec to which it belongs, if the spec has `[[row]]` tables.",
               "the first row")

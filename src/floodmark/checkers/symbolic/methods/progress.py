@@ -168,7 +168,10 @@ class Ranked:
         parts = [values.numbers.equal(self._before.ranks[index], after.ranks[index])]
         for place, it in enumerate(level.helpers):
             old, new = self._before.chosen[index][place], after.chosen[index][place]
-            same = [values.equal(kind, old.arguments[name], new.arguments[name]) for name, kind in it.assumption.each]
+            same = [
+                values.equal(each.kind, old.arguments[each.name], new.arguments[each.name])
+                for each in it.assumption.each
+            ]
             parts += [same_truth(old.helps, new.helps), disj((negation(old.helps), conj(same)))]
             parts.append(negation(self._taken(it, old, fired)))
             if not it.assumption.strong:
@@ -180,7 +183,7 @@ class Ranked:
 
         Sets that may have any size are not compared: too many steps count as taking it, which only makes a proof fail.
         """
-        fixed = {name: chosen.arguments[name] for name, _ in it.assumption.each}
+        fixed = {each.name: chosen.arguments[each.name] for each in it.assumption.each}
         other = self._fired(it, fixed, self._now)
         same = [
             self.system.values.equal(kind, other.after[name], fired.after[name])

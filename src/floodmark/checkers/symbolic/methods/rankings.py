@@ -119,10 +119,12 @@ def _helpers(model: Model, prop: Property, ranks: Ranks, assumptions: Assumption
             raise SourceError(message, prop.file, prop.line)
         for name in it.chosen:
             known(name, parameter_types(model, actions[it.action]), "parameter", prop.file, prop.line)
-        for name, _ in assumption.each:
-            if "." in name:
+        for each in assumption.each:
+            name = each.name
+            if name != each.parameter:
                 message = f"{it.action} is fair for each {name}, and a ranking is helped only for each parameter"
-                raise SourceError(f"{message}: {name.partition('.')[0]}", prop.file, prop.line)
+                instead = f": {each.parameter}" if each.parameter else ""
+                raise SourceError(f"{message}{instead}", prop.file, prop.line)
             if name not in it.chosen:
                 message = f"{it.action} is fair for each {name}; say which one helps: "
                 message += f'helper("{it.action}", {name}=...), with a function of the model'
@@ -206,7 +208,7 @@ class Explanations:
         label = self._label(level, it, state)
         if state not in self._known:
             self._known[state] = [
-                (self.assumptions.label(step.action, step.arguments), after)
+                (self.assumptions.label(self.model, state, step), after)
                 for step, after in successors(self.model, state)
                 if step.action in self.assumptions.by_action
                 and after != state and within_boundary(self.model, after)
@@ -218,7 +220,7 @@ class Explanations:
         chosen = {name: self._value(function, level, state) for name, function in it.chosen.items()}
         if any(value is None for value in chosen.values()):
             return None
-        return it.assumption.label(chosen)
+        return it.assumption.label_of([chosen[each.name] for each in it.assumption.each])
 
     def _value(self, function: Callable[..., Any], level: BoundRanking, state: State) -> Any:
         with computing(self.model, "a ranking returns a number, and what chooses for a helper a value"):
