@@ -46,6 +46,7 @@ GIVEN = CheckSettings(
     properties=("below_size", "gets_full"),
     only_variant="Tank",
     compare=False,
+    coverage=True,
     master="local[2]",
     distribute="always",
     partitions=5,
@@ -54,7 +55,7 @@ GIVEN = CheckSettings(
     keep_states="c",
     keep_results="d",
 )
-NOT_REPEATED = {"only_variant", "compare", "checkpoint", "resume", "keep_states", "keep_results"}
+NOT_REPEATED = {"only_variant", "compare", "coverage", "checkpoint", "resume", "keep_states", "keep_results"}
 """Settings that do not matter to what is found: what else is written, and which of several checks it is."""
 
 

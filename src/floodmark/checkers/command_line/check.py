@@ -54,7 +54,7 @@ SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", 
 def check(
     specs: tuple[str, ...], tier: str | None, traces: bool, only: tuple[str, ...], watch: bool, **given: Any
 ) -> int:
-    """Checks the models of specs, each a file, a row (lease.toml@small) or a folder; by default ./specs."""
+    """Checks specs: files, rows (lease.toml@small) or folders; by default ./specs."""
     from floodmark.checkers.commands.check import CheckRequest
     from floodmark.checkers.commands.check import check as run_check
 
