@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.kernel import scratch
-from floodmark.checkers.spark import check_tasks, jobs, tasks
+from floodmark.checkers.spark import check_tasks, jobs, leftovers, tasks
 from floodmark.checkers.spark.jobs import JobFailed, reason, told_of_java, wait_for_workers
-from floodmark.checkers.spark.tasks import SearchContext, is_left, scratch_folder, scratch_folders
+from floodmark.checkers.spark.tasks import SearchContext, scratch_folder, scratch_folders
 from floodmark.language.errors import SourceError
 
 
@@ -170,13 +170,13 @@ def test_what_a_killed_driver_left_is_known(tmp_path: Path, monkeypatch: pytest.
         for path in (disk / farther, disk / farther / "00000"):
             os.utime(path, (0, 0))
     os.utime(scratch_folders(run())[0] / far, (0, 0))  # a partition in it was changed lately
-    found = set(tasks.others(run(), 0))
+    found = set(leftovers.others(run(), 0))
     assert {name for name, _ in found} == {dead, alive, far, farther}
-    left = {name for name, seconds in found if is_left(name, seconds)}
+    left = {name for name, seconds in found if leftovers.is_left(name, seconds)}
     assert left == {dead, farther}
-    assert is_left(far, 0.0, {("far", "7")})
-    assert not is_left(far, 0.0, {("far", "8"), (here, "7")})
-    assert list(tasks.remove(run(), sorted(left), 3)) == [3]
+    assert leftovers.is_left(far, 0.0, {("far", "7")})
+    assert not leftovers.is_left(far, 0.0, {("far", "8"), (here, "7")})
+    assert list(leftovers.remove(run(), sorted(left), 3)) == [3]
     assert [sorted(path.name for path in disk.iterdir()) for disk in scratch_folders(run())] == [
         sorted([alive, far, run().folder])
     ] * 2

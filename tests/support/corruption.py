@@ -538,9 +538,17 @@ def searched(subject: Subject, machines: Corrupted) -> tuple[str, str]:
         except Exception as error:
             return "unclear", f"{type(error).__name__}: {error}"
     wanted = subject.wanted()
-    differs = [name for name in FIGURES if getattr(found, name) != getattr(wanted, name)]
-    said = "; ".join(f"{name}: {getattr(found, name)}, not {getattr(wanted, name)}" for name in differs)
-    return ("other" if differs else "the same"), said
+    here, there = figures(found), figures(wanted)
+    said = "; ".join(f"{name}: {here[name]}, not {there[name]}" for name in FIGURES if here[name] != there[name])
+    return ("other" if said else "the same"), said
+
+
+def figures(found: SearchResult) -> dict[str, Any]:
+    """What has to be the same, without lassos: the partitions find others, of which CPython takes each step again."""
+    figures = {name: getattr(found, name) for name in FIGURES}
+    figures["violations"] = [it for it in found.violations if it.kind != "liveness"]
+    figures["liveness"] = [(it.name, it.verdict, it.bounds, it.needs) for it in found.liveness]
+    return figures
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@
 - ``frontier.py``: a narrow level's states at the driver, which expands them itself.
 - ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
 - ``tasks.py``: what runs on the workers (expand, merge, look back). Records are arrays of packed states, or reports.
+  ``object_tasks.py``: the same for object stores; ``leftovers.py``: what killed searches left on machines.
 - ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when to trust them.
   ``reader.py``: copies of its states that have the accepted digest; only they are expanded.
 - ``loops.py``: the inner loops that tasks need besides those of ``checkers/kernel``.

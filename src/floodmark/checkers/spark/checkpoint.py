@@ -35,7 +35,8 @@ from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.folders import Folder, ObjectFolder, opened
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
-from floodmark.checkers.spark.tasks import Seeded, StoredObject
+from floodmark.checkers.spark.object_tasks import StoredObject
+from floodmark.checkers.spark.tasks import Seeded
 from floodmark.language.errors import SourceError
 from floodmark.language.widths import FIRST_WIDTHS, Widths
 

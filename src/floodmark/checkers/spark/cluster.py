@@ -26,7 +26,7 @@ from floodmark.checkers.kernel.scratch import tells_of_full_disk
 from floodmark.checkers.search.store import Packed, Store
 from floodmark.checkers.search.symmetry import confirm_states
 from floodmark.checkers.search_result import ClusterProgress, DiskUse
-from floodmark.checkers.spark import tasks
+from floodmark.checkers.spark import leftovers, object_tasks, tasks
 from floodmark.checkers.spark.code_transfer import KernelCode
 from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
@@ -42,6 +42,7 @@ from floodmark.checkers.spark.jobs import (
 )
 from floodmark.checkers.spark.ledger import END, Accepted, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
+from floodmark.checkers.spark.object_tasks import StoredObject
 from floodmark.checkers.spark.shard import Array, divided
 from floodmark.checkers.spark.tasks import (
     Absent,
@@ -50,7 +51,6 @@ from floodmark.checkers.spark.tasks import (
     Merged,
     SearchContext,
     Seeded,
-    StoredObject,
 )
 
 if TYPE_CHECKING:
@@ -412,7 +412,8 @@ class Cluster(Store):
     ) -> list[Seeded]:
         """Gives partitions the states in objects, levels of a ledger."""
         ends = {p: ledger.of(p)[:, END].copy() for p in range(self.partitions)}
-        return self._collect(self._everywhere(partial(tasks.seed_from_objects, self.run, token, url, objects, ends)))
+        task = partial(object_tasks.seed_from_objects, self.run, token, url, objects, ends)
+        return self._collect(self._everywhere(task))
 
     def _adopt(self, token: str, partitions: frozenset[int], levels: int) -> bool:
         """Turns the seeded states into the partitions' first levels; False when they differ from the ledger."""
@@ -428,10 +429,10 @@ class Cluster(Store):
     def clean_up_after_others(self, replaced: Collection[tuple[str, str]]) -> None:
         """Removes what killed searches have left on the machines of this one, and what the drivers have whose
         checkpoints it took over, by host and process."""
-        found = set(self._collect(self._everywhere(partial(tasks.others, self.run))))
-        left = [name for name, seconds in found if tasks.is_left(name, seconds, replaced)]
+        found = set(self._collect(self._everywhere(partial(leftovers.others, self.run))))
+        left = [name for name, seconds in found if leftovers.is_left(name, seconds, replaced)]
         if left:
-            self._collect(self._everywhere(partial(tasks.remove, self.run, sorted(set(left)))))
+            self._collect(self._everywhere(partial(leftovers.remove, self.run, sorted(set(left)))))
 
     def verify(self) -> None:
         """Reads everything that the partitions have and compares it with what was accepted. Raises JobFailed."""
@@ -497,7 +498,7 @@ class Cluster(Store):
     def save_objects(self, levels: range, url: str) -> list[StoredObject]:
         """Writes levels to a folder of an object store; returns the objects that have them."""
         return self._of_all(
-            lambda accepted: partial(tasks.write_objects, self.run, accepted, (levels.start, levels.stop), url)
+            lambda accepted: partial(object_tasks.write_objects, self.run, accepted, (levels.start, levels.stop), url)
         )
 
     def whole(self, write: Callable[[], T]) -> T:

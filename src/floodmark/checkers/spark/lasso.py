@@ -190,8 +190,10 @@ class LassoSearch:
 
     def _about(self, state: Packed) -> tuple[int, ...]:
         """The level of a state, and its first fact."""
-        reports = self.rounds.report(lambda sieve: partial(lasso_tasks.about, sieve, state))
-        return next(report.counts for report in reports if report.counts)
+        for report in self.rounds.report(lambda sieve: partial(lasso_tasks.about, sieve, state)):
+            if report.counts:
+                return report.counts
+        raise RuntimeError(f"no partition has the state {self._unpack(state)}")
 
     # Rounds.
 
@@ -209,7 +211,10 @@ def _telling(reports: Sequence[TaskReport]) -> int:
 
 def smallest(reports: Sequence[TaskReport]) -> Packed:
     """The smallest state of those that partitions report, of the lowest level if they report levels."""
-    return min((report.counts, report.state) for report in reports if report.state is not None)[1]
+    found = [(report.counts, report.state) for report in reports if report.state is not None]
+    if not found:
+        raise RuntimeError("no partition has a state that one of them has to have")
+    return min(found)[1]
 
 
 def way_to_unmarked(rounds: Rounds) -> Way:

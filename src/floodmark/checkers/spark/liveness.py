@@ -60,6 +60,9 @@ class LivenessCheck:
             for condition in self.conditions:
                 condition.holds(self.model, state)
             raise RuntimeError(f"a condition fails in compiled code and not in CPython, in {state}") from None
+        except RuntimeError:  # CPython takes other steps, perhaps since a byte of a state has changed
+            self.confirm()
+            raise
         if isinstance(found, Elimination):
             return _held(goal, self._needs(goal, found.enabled))
         return None if found.verdict == "undetermined" else found

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from floodmark.checkers.spark.folders import ObjectFolder, is_object_store
-from floodmark.checkers.spark.tasks import OBJECT_BYTES
+from floodmark.checkers.spark.object_tasks import OBJECT_BYTES
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,12 +22,10 @@ import shutil
 import socket
 import tempfile
 import time
-import uuid
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +46,6 @@ from floodmark.checkers.kernel.partitioned import (
 )
 from floodmark.checkers.search.statistics import Distinct, column, first_rows
 from floodmark.checkers.spark.code_transfer import KernelCode, Loaded
-from floodmark.checkers.spark.folders import ObjectFolder
 from floodmark.checkers.spark.ledger import Accepted, Array
 from floodmark.checkers.spark.reader import Packed, StateReader
 from floodmark.checkers.spark.shard import PartitionLost, Shard, divided
@@ -58,8 +55,6 @@ if TYPE_CHECKING:
 
 OUTBOX_BYTES = 4 << 20
 """States are shuffled in pieces of at most about this size."""
-OBJECT_BYTES = 32 << 20
-"""An object in an object store has about this size at most; a task holds one in memory."""
 MAX_FILTER_BITS = 22
 MAX_KEPT_SEARCHES = 2
 """Searches whose code and open files a Python worker keeps."""
@@ -302,7 +297,7 @@ def held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> 
         yield
 
 
-def _reading(shard: Shard, accepted: Accepted, partition: int) -> contextlib.AbstractContextManager[None]:
+def reading(shard: Shard, accepted: Accepted, partition: int) -> contextlib.AbstractContextManager[None]:
     return held(accepted, shard.reading(accepted.levels, accepted.seal(partition)))
 
 
@@ -355,7 +350,7 @@ def expand(run: SearchContext, level: LevelInput, partition: int) -> Iterator[Re
     sent = [Sum() for _ in range(run.partitions)]
     is_lost = False
     try:
-        with _reading(shard, level.accepted, partition):
+        with reading(shard, level.accepted, partition):
             reader, (start, stop) = StateReader(shard.code), shard.slice(level.number - 1)
             yield from routed(run, level, reader, shard.read(reader, level.number - 1), stop - start, report, sent)
             report.noted = reader.take_noted()
@@ -491,7 +486,7 @@ def hand_over(run: SearchContext, accepted: Accepted, level: int, owners: int, p
     sent = [Sum() for _ in range(owners)]
     is_lost = False
     try:
-        with _reading(shard, accepted, partition):
+        with reading(shard, accepted, partition):
             reader = StateReader(shard.code)
             for _ in shard.read(reader, level, OUTBOX_BYTES):
                 for owner, (mine, _) in enumerate(divided(reader.states, shard.words, owners)):
@@ -518,7 +513,7 @@ def parent(
     """The smallest state of the partition's part of a level that leads to ``target``."""
     shard = shard_of(run, partition)
     try:
-        with _reading(shard, accepted, partition):
+        with reading(shard, accepted, partition):
             reader = StateReader(shard.code)
             for _ in shard.read(reader, level):
                 reader.find_parents(target)
@@ -533,75 +528,9 @@ def pieces(run: SearchContext, accepted: Accepted, level: int, partition: int) -
     """The states of the partition's part of a level: (partition, position, bytes). Raises PartitionLost."""
     shard = shard_of(run, partition)
     reader = StateReader(shard.code)
-    with _reading(shard, accepted, partition):
+    with reading(shard, accepted, partition):
         for at in shard.read(reader, level, OUTBOX_BYTES):
             yield partition, at, reader.states.tobytes()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredObject:
-    """An object with states of a partition, from a position on."""
-
-    partition: int
-    position: int
-    name: str
-
-
-def write_objects(
-    run: SearchContext, accepted: Accepted, levels: tuple[int, int], url: str, partition: int
-) -> Iterator[StoredObject | Absent]:
-    """Writes the partition's states from one level to another to an object store.
-
-    The names are those of this attempt, so that another one, or what it left, changes nothing. Levels follow each other
-    without a gap, so an object may have states of several.
-    """
-    shard, folder, token = shard_of(run, partition), ObjectFolder(url), uuid.uuid4().hex[:12]
-    most = min(OBJECT_BYTES, run.buffers)
-    waiting: list[bytes] = []
-    first = size = 0
-
-    def written() -> StoredObject:
-        name = f"{partition:05}-{first:012}-{token}"
-        folder.write(name, b"".join(waiting))
-        return StoredObject(partition, first, name)
-
-    try:
-        with _reading(shard, accepted, partition):
-            reader = StateReader(shard.code)
-            for level in range(*levels):
-                for at in shard.read(reader, level, min(OUTBOX_BYTES, most)):
-                    if not waiting:
-                        first = at
-                    waiting.append(reader.states.tobytes())
-                    size += len(waiting[-1])
-                    if size >= most:
-                        yield written()
-                        waiting, size = [], 0
-            if size:
-                yield written()
-    except PartitionLost as lost:
-        yield Absent(partition, str(lost))
-
-
-def seed_from_objects(
-    run: SearchContext, token: str, url: str, objects: Sequence[StoredObject], ends: Mapping[int, Array], partition: int
-) -> Iterator[Seeded]:
-    """Gives the partition the states in its objects; says what it was given, by levels, of which ``ends`` has the ends
-    in each partition."""
-    shard, folder = shard_of(run, partition), ObjectFolder(url)
-    reader = StateReader(shard.code)
-    for each in objects:
-        if each.partition == partition:
-            content = folder.read(each.name)
-            states = np.frombuffer(content[: len(content) // 8 * 8], dtype=np.uint64)
-            last = each.position + len(states) // shard.words
-            cuts = [each.position, *(int(end) for end in ends[partition] if each.position < end < last), last]
-            for start, stop in pairwise(cuts):
-                piece = states[(start - each.position) * shard.words : (stop - each.position) * shard.words]
-                reader.begin()
-                reader.copy(piece)
-                shard.put(token, start, piece.tobytes())
-                yield Seeded(partition, start, stop - start, reader.digest)
 
 
 def verify(run: SearchContext, accepted: Accepted, partition: int) -> Iterator[int | Absent]:
@@ -621,7 +550,7 @@ def values(
     """The values that each variable has in the partition, as an array of its distinct codes."""
     shard = shard_of(run, partition)
     try:
-        with _reading(shard, accepted, partition):
+        with reading(shard, accepted, partition):
             reader, found = StateReader(shard.code), {name: Distinct() for name in slots}
 
             def add() -> None:
@@ -644,7 +573,7 @@ def sampled(run: SearchContext, accepted: Accepted, parts: int, most: int, parti
         return
     shard = shard_of(run, partition)
     try:
-        with _reading(shard, accepted, partition):
+        with reading(shard, accepted, partition):
             reader, chosen = StateReader(shard.code), np.zeros((0, shard.words), dtype=np.uint64)
             for level in range(accepted.levels):
                 for _ in shard.read(reader, level, OUTBOX_BYTES):
@@ -666,46 +595,4 @@ def clean(run: SearchContext, partition: int) -> Iterator[int]:
     _PROCESSES.pop(run.folder, None)
     for folder in scratch_folders(run):
         shutil.rmtree(folder / run.folder, ignore_errors=True)
-    yield partition
-
-
-# What killed searches left.
-
-OLD_SECONDS = 7 * 24 * 3600
-"""Files unchanged for so long belong to no running search. A level takes less."""
-
-
-def others(run: SearchContext, partition: int) -> Iterator[tuple[str, float]]:
-    """The folders of other searches on this machine, and how long ago each was changed, in seconds."""
-    now = time.time()
-    for folder in scratch_folders(run):
-        for other in folder.glob("*+*+*"):
-            if other.name != run.folder:
-                changed = [_changed(path) for path in [other, *other.glob("*")]]
-                yield other.name, now - max(changed)
-
-
-def _changed(path: Path) -> float:
-    with contextlib.suppress(OSError):
-        return path.stat().st_mtime
-    return 0.0
-
-
-def is_left(name: str, seconds: float, replaced: Collection[tuple[str, str]] = ()) -> bool:
-    """Whether a search has ended, whose folder has this name and was changed so long ago. To be asked on the driver's
-    machine: the name has the host and the process of the driver. ``replaced`` are drivers whose checkpoints this one
-    has taken over: they end when they next write, and a loss costs them nothing but time."""
-    host, process, _ = name.split("+")
-    if (host, process) in replaced:
-        return True
-    if host == socket.gethostname() and process.isdigit():
-        return not Path(f"/proc/{process}").exists()
-    return seconds > OLD_SECONDS
-
-
-def remove(run: SearchContext, names: Sequence[str], partition: int) -> Iterator[int]:
-    """Removes the folders of searches from this machine."""
-    for folder in scratch_folders(run):
-        for name in names:
-            shutil.rmtree(folder / name, ignore_errors=True)
     yield partition
