@@ -12,7 +12,7 @@ import pytest
 
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.search_result import Limits, Options, SearchResult
-from floodmark.checkers.spark import folders, tasks
+from floodmark.checkers.spark import folders, object_tasks
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.folders import ObjectFolder, is_object_store
 from floodmark.language.errors import SourceError
@@ -60,7 +60,7 @@ def test_object_stores_are_known_by_their_schemes() -> None:
 @pytest.mark.parametrize("size", [1, 100, 1 << 20])
 def test_a_search_is_resumed_from_objects(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects may hold one state, some of a level, or several levels."""
-    monkeypatch.setattr(tasks, "OBJECT_BYTES", size)
+    monkeypatch.setattr(object_tasks, "OBJECT_BYTES", size)
     model = Philosophers(last=2)
     wanted = searched(model, tmp_path, 0)
     ended = searched(model, tmp_path, 1, states=100, wide=20, checkpoint=URL)
