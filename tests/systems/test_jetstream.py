@@ -1,0 +1,144 @@
+"""A real server of NATS JetStream: where the model of its release is, after every step; the model is the other members.
+
+``nats-server`` is found beside Python, on the PATH, or ``FLOODMARK_NATS_SERVER`` names it; ``FLOODMARK_NATS_RELEASES``
+names a folder with several releases for the slow tests.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.lockstep import Lockstep
+from floodmark.conformance import Mismatch
+from floodmark.language.reference import initial_states
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "jetstream"
+MODULES = ("adapter", "driven", "library", "releases", "schedules", "server", "wire")
+SIZE = {
+    "servers": 3, "max_term": 5, "max_log": 6, "max_writes": 2, "in_flight": 12, "max_losses": 4, "max_restarts": 1,
+    "max_timeouts": 5, "max_heartbeats": 2, "max_transfers": 2,
+}
+Pick = tuple[str, ...]
+
+
+@pytest.fixture(scope="module")
+def example() -> Iterator[dict[str, ModuleType]]:
+    """The example's modules, which are found by their own names only here."""
+    sys.path.insert(0, str(EXAMPLE))
+    try:
+        yield {name: importlib.import_module(name) for name in ("library", "wire")}
+    finally:
+        sys.path.remove(str(EXAMPLE))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def server(example: dict[str, ModuleType]) -> Any:
+    """The release that is here; skips where there is none."""
+    missing = example["library"].missing()
+    if missing is not None:
+        pytest.skip(missing)
+    return example["library"].program()
+
+
+def adapter_of(program: Any) -> type[Any]:
+    found: type[Any] = importlib.import_module("schedules").driven(program)
+    return found
+
+
+def model_of_release(program: Any) -> Any:
+    releases = importlib.import_module("releases")
+    return releases.RELEASES[releases.known_model(program.version)]
+
+
+def taken(design: Any, adapter: type[Any], picks: list[Pick]) -> Lockstep:
+    """The run after the steps that are picked by who takes them: ``("arrives", "APPEND_ENTRY", "n2", "n1")``."""
+    model = design(**SIZE)
+    run = Lockstep(Contract(model, adapter), *next(iter(initial_states(model))))
+    try:
+        run.begin()
+        for pick in picks:
+            run.take(*next(each for each in offered(run, pick[0]) if fits(each[0], pick)))
+    except BaseException:
+        run.implementation.close()
+        raise
+    return run
+
+
+def offered(run: Lockstep, action: str) -> list[Any]:
+    return run.enabled().get("message_arrives" if action == "arrives" else action, [])
+
+
+def fits(step: Any, pick: Pick) -> bool:
+    message = step.arguments.get("message")
+    if message is not None:
+        return (message.kind.name, repr(message.source), repr(message.destination)) == pick[1:]
+    return tuple(map(repr, step.arguments.values())) == pick[1:]
+
+
+ELECTED: list[Pick] = [
+    ("election_times_out", "n2"), ("arrives", "VOTE_REQUEST", "n2", "n1"), ("arrives", "VOTE_RESPONSE", "n1", "n2"),
+    ("arrives", "APPEND_ENTRY", "n2", "n1"), ("arrives", "APPEND_ENTRY_RESPONSE", "n1", "n2"),
+    ("arrives", "APPEND_ENTRY", "n2", "n1"),
+]
+"""The real server votes for n2, and has its first entry and its commit index."""
+TAKES_OVER: list[Pick] = [
+    *ELECTED, ("leader_hands_over", "n2", "n1"), ("arrives", "APPEND_ENTRY", "n2", "n1"),
+    ("arrives", "VOTE_REQUEST", "n1", "n2"), ("arrives", "VOTE_RESPONSE", "n2", "n1"),
+]
+"""The real server is asked to take over, and does."""
+
+
+def test_messages_survive_both_ways(example: dict[str, ModuleType]) -> None:
+    wire = example["wire"]
+    entry = wire.stream_message("subject", b"payload", 300, 7)
+    for message in (
+        wire.VoteRequest(3, 2, 1 << 40, "ABCDEFGH"), wire.VoteResponse(3, "ABCDEFGH", True),
+        wire.VoteResponse(3, "ABCDEFGH", False, True), wire.AppendEntryResponse(3, 4, "ABCDEFGH", True),
+        wire.AppendEntry("ABCDEFGH", 1, 2, 3, 4),
+        wire.AppendEntry("ABCDEFGH", 1, 2, 3, 4, ((wire.NORMAL, entry), (wire.PEER_STATE, b"")), 300),
+    ):
+        assert type(message).decode(message.encode()) == message
+    assert wire.payload_of(entry) == b"payload"
+
+
+def test_what_is_missing_is_said(example: dict[str, ModuleType], tmp_path: Path) -> None:
+    library = example["library"]
+    named = tmp_path / "nats-server"
+    with pytest.raises(library.NoServer, match="set FLOODMARK_NATS_RELEASES"):
+        library.release("0.0.1", {"FLOODMARK_NATS_RELEASES": str(tmp_path)})
+    assert "cannot be run" in library.missing({"FLOODMARK_NATS_SERVER": str(named)})
+    for said, told in (("another", "does not say its version"), ("nats-server: v2.10.25", "the oldest release")):
+        named.write_text(f"#!/bin/sh\necho {said}\n", encoding="utf-8")
+        named.chmod(0o755)
+        assert told in library.missing({"FLOODMARK_NATS_SERVER": str(named)})
+
+
+def test_the_server_follows_and_takes_over_as_the_model_does(server: Any) -> None:
+    picks: list[Pick] = [
+        *TAKES_OVER, ("arrives", "APPEND_ENTRY", "n1", "n2"), ("arrives", "APPEND_ENTRY_RESPONSE", "n2", "n1"),
+        ("client_writes", "n1"), ("server_restarts", "n1"),
+    ]
+    run = taken(model_of_release(server), adapter_of(server), picks)
+    run.implementation.close()
+    assert [entry["write"] for entry in run.implementation.log()] == [0, 0, 0, 1]  # type: ignore[attr-defined]
+
+
+def test_a_server_with_another_rule_is_noticed(server: Any) -> None:
+    """The model changes what the server does with its vote when the leadership goes to another (bf8ebe7dd)."""
+    releases = importlib.import_module("releases")
+    version = releases.known_model(server.version)
+    with pytest.raises(Mismatch) as found:
+        taken(releases.CHANGED[version, "bf8ebe7dd"], adapter_of(server), [
+            *ELECTED, ("leader_hands_over", "n2", "n3"), ("arrives", "APPEND_ENTRY", "n2", "n1"),
+        ]).implementation.close()
+    assert {name for name, _, _ in found.value.differences} == {"vote", "stored"}
