@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import always_eventually, invariant, reachable
+from floodmark import always_eventually, invariant, reachable, transition
 from model.epoch_cache.partition import Broker, EpochCaches
 
 
@@ -52,6 +52,65 @@ def committed_records_survive(model: EpochCaches) -> bool:
     )
 
 
+@invariant
+def cache_tells_the_epoch_of_each_record(model: EpochCaches) -> bool:
+    """The last epoch that begins at or below a record's offset is the record's (``LeaderEpochFileCache``)."""
+    return all(
+        max((epoch for epoch in model.cached(broker) if model.start_offset(broker, epoch) <= offset), default=0)
+        == model.replicas[broker].log[offset]
+        for broker in Broker
+        for offset in range(model.max_offset)
+        if is_stored(model, broker, offset)
+    )
+
+
+@invariant
+def cached_epochs_begin_one_after_another(model: EpochCaches) -> bool:
+    """Later epochs begin at later offsets, none before the log and none behind it."""
+    return all(
+        model.replicas[broker].log_start_offset <= model.start_offset(broker, epoch) <= len(model.replicas[broker].log)
+        and all(
+            model.start_offset(broker, epoch) < model.start_offset(broker, later)
+            for later in model.cached(broker)
+            if later > epoch
+        )
+        for broker in Broker
+        for epoch in model.cached(broker)
+    )
+
+
+@invariant
+def offsets_are_in_order(model: EpochCaches) -> bool:
+    """A log begins no later than its high watermark, and that is no later than its end."""
+    return all(
+        replica.log_start_offset <= replica.high_watermark <= len(replica.log) for replica in model.replicas.values()
+    )
+
+
+@invariant
+def only_committed_records_are_below_high_watermarks(model: EpochCaches) -> bool:
+    """Nobody takes for committed what no leader has committed."""
+    return all(replica.high_watermark <= len(model.committed) for replica in model.replicas.values())
+
+
+@invariant
+def high_watermark_keeps_up(model: EpochCaches) -> bool:
+    """What the leader knows of the whole ISR is committed, whether or not a follower fetches again."""
+    return model.replicas[model.leader].high_watermark >= min(model.known_end(broker) for broker in model.isr)
+
+
+@invariant
+def leader_is_in_isr_and_follows_nobody(model: EpochCaches) -> bool:
+    """The leader is in sync, and what it remembers of fetches is of others."""
+    return model.leader in model.isr and model.fetch_offsets[model.leader] == 0
+
+
+@transition
+def high_watermark_of_a_leader_never_decreases(old: EpochCaches, new: EpochCaches) -> bool:
+    """Neither while it leads, nor when it begins to (V35, section 6.4)."""
+    return new.replicas[new.leader].high_watermark >= old.replicas[new.leader].high_watermark
+
+
 @always_eventually
 def followers_are_in_sync(model: EpochCaches) -> bool:
     """Every follower of a live leader gets into the ISR, and back into it."""
@@ -83,4 +142,31 @@ def follower_starts_anew(model: EpochCaches) -> bool:
         and model.replicas[broker].log_start_offset > 0
         and model.latest_epoch(broker) == 0
         for broker in Broker
+    )
+
+
+@reachable
+def leader_is_alone_before_any_election(model: EpochCaches) -> bool:
+    """A leader can remove a follower that lags (``Partition.maybeShrinkIsr``)."""
+    return model.leader_epoch == 1 and len(model.isr) == 1
+
+
+@reachable
+def former_leader_is_out_of_sync(model: EpochCaches) -> bool:
+    """An election can follow the leader's end, which is not in the ISR then."""
+    return model.leader_epoch == 2 and model.shrinks == 0 and len(model.isr) == 1
+
+
+@reachable
+def committed_log_is_deleted_to_its_end(model: EpochCaches) -> bool:
+    """DeleteRecords with the high watermark leaves nothing."""
+    replica = model.replicas[model.leader]
+    return 0 < replica.log_start_offset == replica.high_watermark == len(replica.log)
+
+
+@reachable
+def restarted_replica_has_forgotten_the_high_watermark(model: EpochCaches) -> bool:
+    """A member of the ISR has what is committed, and does not know that it is."""
+    return len(model.committed) == model.max_offset and any(
+        broker in model.isr and model.replicas[broker].high_watermark == 0 for broker in Broker
     )

@@ -347,10 +347,15 @@ class EpochCaches(Model):
         self.advance_high_watermark()
         if offset < len(log):
             self.append(follower, log[offset])
-        own_end = len(self.replicas[follower].log)
-        self.replicas[follower].high_watermark = min(self.replicas[self.leader].high_watermark, own_end)
+        self.replicas[follower].high_watermark = self.follower_high_watermark(follower)
         if self.replicas[self.leader].log_start_offset <= self.replicas[follower].high_watermark:
             self.delete_up_to(follower, self.replicas[self.leader].log_start_offset)
+
+    @rule
+    def follower_high_watermark(self, follower: Broker) -> Offset:
+        """``UnifiedLog.maybeUpdateHighWatermark``: the leader's, between the follower's log start and its log end."""
+        replica = self.replicas[follower]
+        return max(replica.log_start_offset, min(self.replicas[self.leader].high_watermark, len(replica.log)))
 
     # What happens to a replica.
 
