@@ -136,8 +136,10 @@ def nobody_is_eligible(model: EligibleLeaders) -> bool:
 
 @reachable
 def crashed_replica_catches_up(model: EligibleLeaders) -> bool:
-    """After an unclean shutdown a replica has everything committed again, and is not in sync yet."""
-    return not model.unclean.isdisjoint(model.complete & model.running)
+    """After an unclean shutdown a replica has everything again from a leader that has it, and is not in sync yet."""
+    return model.leader in model.complete and any(
+        broker in model.unclean & model.complete & model.running - model.isr for broker in Broker
+    )
 
 
 @reachable

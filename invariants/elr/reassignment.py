@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import invariant, reachable, transition
+from floodmark import implies, invariant, reachable, transition
 from model import replica_sets
 from model.elr.reassignment import CountedElections, ReassignedEligibleLeaders
 
@@ -45,6 +45,12 @@ def alarm_means_loss(old: CountedElections, new: CountedElections) -> bool:
     if new.alarm:
         return len(old.unclean) >= old.promised_copies()
     return new.leader in old.complete or new.leader not in old.running
+
+
+@invariant
+def only_elections_are_counted(model: CountedElections) -> bool:
+    """A partition that is left without a leader has had no election."""
+    return implies(model.alarm, model.leader is not None)
 
 
 @reachable
