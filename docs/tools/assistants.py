@@ -63,7 +63,7 @@ MISTAKES = """## What goes wrong most often
 - A property that is true by construction kills no mutant.
 - A constant that is too small hides what needs another broker or another epoch: check at several sizes, with `[[row]]`.
 - A message that can be delivered twice, late or never has to be so in the model: a `Set` that actions do not empty
-  keeps a message for ever, a `Bag` counts copies.
+  never loses a message, a `Bag` counts copies.
 - An action that does two things atomically which the implementation does one after the other hides what can happen in
   between.
 

@@ -461,7 +461,7 @@ def directories(run: Run) -> bool:
 
 UNREACHABLE: Mapping[str, str] = {
     "The topic command sends two requests": "`TopicCommand`, with a cluster that answers it",
-    "A change of log directories leaves followers out of sync for ever": "`AbstractFetcherThread`, beside a future log",
+    "A change of log directories leaves followers out of sync for good": "`AbstractFetcherThread`, beside a future log",
     "A deleted record's epoch truncates what was committed": "`AbstractFetcherThread`, with several logs",
 }
 """Findings that none of these classes decides, and the class that does."""
