@@ -251,6 +251,26 @@ class KeepsNothing(Keeps):
         return not isinstance(message, Beat)
 
 
+class Hears(Forwards):
+    """A variable of two classes becomes one of two of which they share one, where it is of that."""
+
+    heard: Vote | Beat | None = None
+
+    @action
+    def hears(self) -> None:
+        if isinstance(self.answer, Vote):
+            self.heard = self.answer
+
+
+class HearsAnything(Hears):
+    """It forgets to ask for the class."""
+
+    @action
+    def hears(self) -> None:
+        answer: Any = self.answer
+        self.heard = answer
+
+
 class Small(Record):
     flag: bool
 
@@ -311,6 +331,14 @@ def test_a_record_of_a_class_that_is_not_kept_is_a_model_error_in_every_engine(c
         assert [violation.kind for violation in found.violations] == ["error"]
         assert len(found.violations[0].trace) == states
         assert "Granted | Vote" in found.violations[0].message
+
+
+def test_a_record_becomes_one_of_a_union_that_shares_its_class() -> None:
+    assert not assert_agrees(Hears, workers=(1,)).violations
+    assert_steps_agree(Hears(), 3)
+    for search in (reference.search_states, search_states):
+        found = search(HearsAnything(), [], Options(workers=1))
+        assert [(each.kind, len(each.trace)) for each in found.violations] == [("error", 2)]
 
 
 def test_z3_takes_the_same_steps() -> None:
@@ -413,6 +441,8 @@ class One(Record):
 class Two(Record):
     a: bool
     b: bool
+    def both(self) -> bool:
+        return self.a and self.b
 
 class M(Model):
     x: One | Two = One(a=True)
@@ -428,6 +458,7 @@ class M(Model):
     ("self.x.b = True", "only some of One | Two have the field b; make a new record (common to all: a)"),
     ("self.x = self.x.replace(c=True)", "One | Two has no field 'c'; it has a"),
     ("self.done = self.x.c", "One | Two has no field 'c'; it has a"),
+    ("self.done = self.x.both()", "One | Two has no method 'both'; write a function that takes the record and asks"),
     ("self.done = isinstance(self.done, One)", "isinstance asks for the class of a record, and this is bool"),
     ("self.done = isinstance(self.x, bool)", "bool is not a class of records"),
     ("self.done = isinstance(self.x)", "isinstance takes a record and a class"),

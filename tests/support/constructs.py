@@ -834,7 +834,7 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("self.n in enumerate(self.log)", "enumerate belongs in a for loop or a comprehension with"),
         ("self.n in zip(self.log)", "zip belongs in a for loop or a comprehension with several"),
         ("self.n in reversed(self.log)", "reversed is not part of the modelling language; loop over"),
-        ("self.n in (x for x in self.log)", "'(x for x in self.log)' (GeneratorExp) is not part of the"),
+        ("self.n in (x for x in self.log)", "a generator is not part of the modelling language but"),
     ),
     "sequences": (
         ("len(self.log[::2])", "a slice with a step is not part of the language"),
@@ -972,7 +972,7 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("max(*self.log)", "* is not part of the language; join with + or |, or list"),
         ("len(self.n)", "-3..3 has no length"),
         ("len(range(3))", "range belongs in a for loop, a comprehension or after `in`"),
-        ("len(x for x in self.log)", "'(x for x in self.log)' (GeneratorExp) is not part of the"),
+        ("len(x for x in self.log)", "a generator is not part of the modelling language but"),
         ("len(self.pair)", "Pair has no length"),
         ("len('ab')", "strings are not part of the language; use an Enum"),
         ("len(self.maybe)", "0..2 has no length"),
@@ -1236,7 +1236,7 @@ NOT_BODIES: dict[str, tuple[tuple[str, str], ...]] = {
         ("t = 0\nfor x in self.n:\n    t += x\nreturn t", "-3..3 cannot be iterated"),
         (
             "t = 0\nfor x in (y for y in self.log if y > 0):\n    t += x\nreturn t",
-            "'(y for y in self.log if y > 0)' (GeneratorExp) is not part",
+            "a generator is not part of the modelling language but",
         ),
         ("assert self.n\nreturn 1", "an integer is not a truth value here; write x != 0"),
         ("assert (self.n > 0, 'x')\nreturn 1", "strings are not part of the language; use an Enum"),

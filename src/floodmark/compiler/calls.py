@@ -77,6 +77,7 @@ _FORMS: dict[Any, Forms] = {
     list: frozenset({"list"}),
     tuple: frozenset({"tuple"}),
 }
+_FOR_A_UNION = "; write a function that takes the record and asks for its class: isinstance(message, Vote)"
 _FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
 
 
@@ -421,7 +422,8 @@ class Calls(Enabledness, Unions):
             return self.inline(frame, node, own.__func__, None) if isinstance(own, staticmethod) else self.inline(
                 frame, node, own, owner)
         if not any(isinstance(owner.type, kind) and name in names for kind, names in METHODS.items()):
-            raise frame.refuse(node, f"{owner.type} has no method {name!r}{instead_of_method(name)}")
+            instead = _FOR_A_UNION if isinstance(owner.type, UnionType) else instead_of_method(name)
+            raise frame.refuse(node, f"{owner.type} has no method {name!r}{instead}")
         match owner.type, name:
             case RecordType() as kind, "replace":
                 if node.args or any(keyword.arg is None for keyword in node.keywords):

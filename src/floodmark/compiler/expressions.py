@@ -131,6 +131,9 @@ class Expressions(KnownValues):
                 raise frame.refuse(
                     node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None"
                 )
+            case ast.GeneratorExp():
+                said = "a generator is not part of the modelling language but alone in the brackets of a call: any(...)"
+                raise frame.refuse(node, f"{said}; here write a list: [x for x in ...]")
         what = type(node).__name__
         raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
 

@@ -158,7 +158,11 @@ def convertible(source: Type, target: Type) -> bool:
     match source, target:
         case OptionalType(inner), _ if not isinstance(target, OptionalType):
             return convertible(inner, target)
-        case UnionType(), RecordType() if target in source.members:
+        case RecordType(), OptionalType(inner):
+            return convertible(source, inner)
+        case OptionalType(RecordType() as inner), OptionalType(other):
+            return convertible(inner, other)
+        case UnionType(), RecordType() if not set(source.members).isdisjoint(_classes(target)):
             return True
         case (SeqType() | BagType(), BagType()):
             return join(source.element, target.element) is not None
