@@ -15,6 +15,7 @@ from floodmark.language.errors import SourceError
 from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model
 from tests.support.engines import ENGINES, TooMany, imported, on_spark, outcome, plain_search, properties_of
+from tests.support.level_agreement import Budget, agreement
 from tests.support.refinements import Fails, drawn_pair, oracle
 
 QUICK = range(40)
@@ -45,6 +46,9 @@ def _compared(seed: int, directory: Path) -> str:
         assert plain.shortest == shortest, seed
         if refines:
             _same_actions(cls, taken)
+        if shortest == 1:  # an initial state, which level by level is no step
+            assert agreement(cls(), properties, Budget(steps=50)).shortest == 1
+            return "violated at once"
         return "refines" if refines else "violated"
 
 
@@ -60,7 +64,8 @@ def _same_actions(cls: type[Model], taken: set[str]) -> None:
 def test_engines_and_graphs_agree_on_drawn_pairs_of_models(tmp_path: Path) -> None:
     shown = Counter(_compared(seed, tmp_path) for seed in QUICK)
     assert shown["refines"] >= 15
-    assert shown["violated"] >= 5
+    assert shown["violated"] >= 3
+    assert shown["violated at once"]
 
 
 @pytest.mark.slow

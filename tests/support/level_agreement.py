@@ -19,6 +19,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.compiler.layout import digest
 from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.members import REFINES, kind_of
 from floodmark.language.model import Model, State
 from floodmark.language.reference import choices, fire, holds, initial_states, within_boundary
 from floodmark.language.widths import Outgrown
@@ -91,6 +92,7 @@ class _Both:
         self.budget = budget
         self.deadlock = deadlock
         self.of_steps = [prop for prop in properties if prop.kind == "transition"]
+        self.mappings = [prop for prop in self.of_steps if kind_of(prop.function) == REFINES]
         self.of_states = [prop for prop in properties if prop.kind != "transition" and not prop.is_liveness]
         self.steps = 0
         self.states: dict[Words, State] = {}
@@ -155,10 +157,12 @@ class _Both:
                 inside = within_boundary(self.model, state)
                 false = {prop.name for prop in self.of_states
                          if not inside and prop.kind == "invariant" and not self._true(prop, state)}
+                unlike = {prop.name for prop in self.mappings if not self._true(prop, state)}
             except SourceError:
                 broken["error", ""] = 1
                 continue
             broken.update({("invariant", name): 1 for name in false})
+            broken.update({("transition", name): 1 for name in unlike})
             words = self.layout.pack(state)
             if inside and words not in self.states:
                 self.states[words] = state
