@@ -23,11 +23,24 @@ from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
 from floodmark.checkers.codegen.statements import Statements, memory_of
-from floodmark.compiler.failures import may_outgrow
+from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.guard_order import GuardOrder, plan
 from floodmark.compiler.identity_key import MAX_KEYS, Itself
-from floodmark.compiler.ir import Action, Position, Predicate, PremiseSite, Universe, walk
+from floodmark.compiler.ir import (
+    Action,
+    Applied,
+    Expr,
+    Inline,
+    Position,
+    Predicate,
+    PremiseSite,
+    Reduce,
+    Sorted,
+    Universe,
+    walk,
+    weight,
+)
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program, expressions_of
 from floodmark.compiler.renaming import SymmetryProof
@@ -380,6 +393,49 @@ class _ProgramParts:
             builder.store(builder.load(word), builder.gep(place, [const(index)]))
         judge = function_in(code.routine.function.module, "judge", I64, 3)
         builder.store(builder.add(number, builder.call(judge, [state, place, code.context])), count)
+
+
+CANDIDATES = "candidates"
+MAX_CANDIDATES = 64
+_LARGEST_ASKED = 40
+"""Expressions of a guard that is asked for candidates."""
+
+
+def candidates_part(program: Program, interface: Interface) -> CodePart:
+    """``candidates``: (state*, context*) -> a mask of the actions that may be enabled in a state; the others are not.
+
+    Of each action, the guards that mention no parameter are evaluated, up to the first that can fail or takes a loop.
+    None of them can fail, so they are evaluated together, without a branch between them.
+    """
+    asked = [_asked_first(plan(action)) for action in program.actions[:MAX_CANDIDATES]]
+
+    def emit(module: ir.Module) -> None:
+        function = function_in(module, CANDIDATES, I64, 2)
+        code = Statements(function, interface.layout, function.args[-1], 0)
+        code.states.words["new"] = [
+            code.builder.gep(function.args[0], [const(index)]) for index in range(interface.layout.words)
+        ]
+        mask: Value = const(0)
+        for place, guards in enumerate(asked):
+            enabled: Value = const(1, I1)
+            for guard in guards:
+                enabled = code.builder.and_(enabled, code.expressions.emit(guard))
+            mask = code.builder.or_(mask, code.builder.shl(code.builder.zext(enabled, I64), const(place)))
+        code.builder.ret(mask)
+        code.routine.finish()
+
+    return CodePart(CANDIDATES, Fingerprints(interface.layout).of(CANDIDATES, asked), emit)
+
+
+def _asked_first(steps: GuardOrder) -> list[Expr]:
+    asked = []
+    for guard in steps.first:
+        if can_fail(guard) or weight(guard) > _LARGEST_ASKED:
+            break
+        if any(isinstance(part, Inline | Applied | Reduce | Sorted) for part in walk(guard)):
+            break
+        asked.append(guard)
+    return asked
 
 
 class Symbols:

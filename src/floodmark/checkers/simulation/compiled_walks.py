@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
-from floodmark.checkers.codegen.model_module import ACTION, Interface, parts, whole
+from floodmark.checkers.codegen.model_module import (
+    ACTION,
+    CANDIDATES,
+    MAX_CANDIDATES,
+    Interface,
+    candidates_part,
+    parts,
+    whole,
+)
 from floodmark.checkers.kernel.compiled_model import code_hash
 from floodmark.checkers.simulation.walk_loops import WALK_LOOPS
 from floodmark.compiler.program import read_program
@@ -30,11 +38,13 @@ def build_walk_code(model: Model, properties: Mapping[str, Callable[..., bool]],
     program = read_program(model, properties)
     made_of, interface = parts(program, None)
     made_of = [part for part in made_of if part.name != "expand"]
+    if len(program.actions) <= MAX_CANDIDATES:
+        made_of.append(candidates_part(program, interface))
     symbols = [part.name for part in made_of if part.name.startswith(ACTION)]
     hashed = code_hash("checkers/simulation")
     if good:
         key = {"walks": " ".join(part.key for part in made_of), "compiler": hashed}
-        images = [object_image(key, lambda: whole(made_of, program.name, symbols), GOOD)]
+        images = [object_image(key, lambda: whole(made_of, program.name, [*symbols, CANDIDATES]), GOOD)]
     else:
         keys = [{"part": part.key, "compiler": code_hash()} for part in made_of]
         images = [object_image(key, part.module, UNOPTIMISED) for key, part in zip(keys, made_of, strict=True)]

@@ -15,7 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from floodmark.checkers.codegen.loop_compiler import Word, Words, call_model, exported, offset, words_at
+from floodmark.checkers.codegen.loop_compiler import (
+    Word,
+    Words,
+    call_model,
+    exported,
+    lowest_bit,
+    offset,
+    prefetch,
+    words_at,
+)
 from floodmark.checkers.kernel.loops import (
     ALL_ONES,
     BROKEN,
@@ -35,11 +44,13 @@ ORDER, KEPT, RANDOM, SEED, WALK, LAST_WALK, STEP, STEPS = range(8, 16)
 STRATEGY, TAKEN, FALSE_WANTED, TRUE_WANTED, REACHED, DEADLOCK, FOUND, MASK = range(16, 24)
 PATH, SAMPLE, SAMPLE_SIZE, SAMPLE_COUNT, LEVEL, SPARE, VISITS, SEEN = range(24, 32)
 SEEN_SIZE, DEAD_ENDS, CUT_SHORT, ENDS, CHOSEN, DEEPEST, NOTED, COVER = range(32, 40)
-COVER_CONTEXT, COVER_AFTER = range(40, 42)
-WALKER_FIELDS = 42
+COVER_CONTEXT, COVER_AFTER, CANDIDATES, KEPT_MASK, NAME_BITS, WAITING = range(40, 46)
+WALKER_FIELDS = 46
 """``TAKEN`` counts the steps of each action, ``ENDS`` has room for the number of an instance after each action's, and
 ``PATH``, unless it is zero, takes the states of a walk, one after the other, up to the one after ``NOTED`` steps.
-``COVER``, unless it is zero, is the function that counts what a visited state covers."""
+``COVER``, unless it is zero, is the function that counts what a visited state covers. ``CANDIDATES``, unless it is
+zero, is the function that says which actions may be enabled, ``KEPT_MASK`` which of them a walk keeps, ``NAME_BITS``
+how many bits name one. ``WAITING`` is the key of the last visited state, which is not in the sample yet."""
 
 BY_ACTION, BY_INSTANCE, BY_PRIORITY, SWARM, NOVEL = range(5)
 """Strategies: how the next step is drawn."""
@@ -69,11 +80,16 @@ def mixed(number: Word) -> Word:
     return z ^ (z >> 31)
 
 
-def drawn(w: Words, bound: Word) -> Word:
-    """A random number below ``bound``, which is below 2**32."""
+def drawn_word(w: Words) -> Word:
+    """A random word."""
     random = w[RANDOM] + GOLDEN
     w[RANDOM] = random
-    return ((mixed(random) >> 32) * bound) >> 32
+    return mixed(random)
+
+
+def drawn(w: Words, bound: Word) -> Word:
+    """A random number below ``bound``, which is below 2**32."""
+    return ((drawn_word(w) >> 32) * bound) >> 32
 
 
 def place_in(table: Words, size: Word, key: Word) -> Word:
@@ -108,6 +124,24 @@ def thin_out(w: Words) -> None:
     w[SAMPLE_COUNT] = kept
 
 
+@exported
+def settle(w: Words) -> Word:
+    """Enters the last visited state into the sample. It waits for the next visit: by then its cell is in the cache."""
+    key = w[WAITING]
+    w[WAITING] = 0
+    if key != 0 and key & (((1 << w[LEVEL]) - 1) << 1) == 0:
+        table = words_at(w[SAMPLE])
+        place = place_in(table, w[SAMPLE_SIZE], key)
+        if table[place] == 0:
+            table[place] = key
+            w[SAMPLE_COUNT] = w[SAMPLE_COUNT] + 1
+            if w[SAMPLE_COUNT] * 2 > w[SAMPLE_SIZE]:
+                thin_out(w)
+        else:
+            table[place] = table[place] | 1
+    return 0
+
+
 def visit(w: Words, current: Words) -> None:
     """Counts a visit of the current state, and notes it where the path is wanted."""
     w[VISITS] = w[VISITS] + 1
@@ -121,16 +155,9 @@ def visit(w: Words, current: Words) -> None:
     key = fingerprint(current, SEED_1) & ~1
     if key == 0:
         key = 2
-    if key & (((1 << w[LEVEL]) - 1) << 1) == 0:
-        table = words_at(w[SAMPLE])
-        place = place_in(table, w[SAMPLE_SIZE], key)
-        if table[place] == 0:
-            table[place] = key
-            w[SAMPLE_COUNT] = w[SAMPLE_COUNT] + 1
-            if w[SAMPLE_COUNT] * 2 > w[SAMPLE_SIZE]:
-                thin_out(w)
-        else:
-            table[place] = table[place] | 1
+    settle(w)
+    w[WAITING] = key
+    prefetch(words_at(w[SAMPLE]), ((key >> 32) * w[SAMPLE_SIZE]) >> 32)
 
 
 def look(w: Words, current: Words, context: Words) -> None:
@@ -156,6 +183,7 @@ def begin(w: Words, current: Words) -> None:
     for i in range(count):
         order[i] = i
     w[KEPT] = count
+    w[KEPT_MASK] = ALL_ONES
     if w[STRATEGY] == BY_PRIORITY:
         for j in range(count):
             other = j + drawn(w, count - j)
@@ -164,18 +192,57 @@ def begin(w: Words, current: Words) -> None:
             order[j] = action
     if w[STRATEGY] == SWARM:
         kept = 0
+        mask = 0
         for k in range(count):
             if drawn(w, 2) == 1:
                 order[k] = order[kept]
                 order[kept] = k
                 kept = kept + 1
+                mask = mask | (1 << (k & 63))
         if kept > 0:
             w[KEPT] = kept
+            w[KEPT_MASK] = mask
+
+
+def steps_of_a_candidate(w: Words, current: Words, context: Words) -> Word:
+    """Takes all steps of one enabled action, each as likely as another, where actions are named by a few bits.
+
+    Names are cut from random words until one is that of a candidate, so each candidate is as likely as another. One
+    that turns out not to be enabled is a candidate no more.
+    """
+    actions = words_at(w[ACTIONS])
+    out = words_at(w[OUT])
+    bits = w[NAME_BITS]
+    names = (1 << bits) - 1
+    candidates = call_model(w[CANDIDATES], current, context) & w[KEPT_MASK]
+    random = 0
+    left = 0
+    while candidates != 0:
+        action = lowest_bit(candidates)
+        if candidates & (candidates - 1) != 0:
+            action = 64
+            while action == 64:
+                if left < bits:
+                    random = drawn_word(w)
+                    left = 64
+                name = random & names
+                random = random >> bits
+                left = left - bits
+                if (candidates >> name) & 1 == 1:
+                    action = name
+        made = call_model(actions[action], current, out, context)
+        if made != 0:
+            w[CHOSEN] = action
+            return made
+        candidates = candidates & ~(1 << action)
+    return 0
 
 
 def steps_of_an_action(w: Words, current: Words, context: Words) -> Word:
     """Takes all steps of one enabled action, which is left in ``CHOSEN``; returns how many there are. Without
     priorities, each enabled action is as likely as another: it is the first enabled one in a random order."""
+    if w[CANDIDATES] != 0 and w[STRATEGY] != BY_PRIORITY:
+        return steps_of_a_candidate(w, current, context)
     order = words_at(w[ORDER])
     actions = words_at(w[ACTIONS])
     out = words_at(w[OUT])
@@ -244,7 +311,9 @@ def advance(w: Words, current: Words, context: Words) -> Word:
         if made == 0:
             tries = 0
         else:
-            number = drawn(w, made)
+            number = 0
+            if made != 1:
+                number = drawn(w, made)
             if tries != 0 and was_seen(w, offset(out, number * NW)) == 0:
                 tries = 0
     if made == 0:
@@ -306,12 +375,15 @@ WALK_LOOPS: list[Callable[..., Any]] = [
     fingerprint,
     copy,
     mixed,
+    drawn_word,
     drawn,
     place_in,
     thin_out,
+    settle,
     visit,
     look,
     begin,
+    steps_of_a_candidate,
     steps_of_an_action,
     steps_of_all_actions,
     was_seen,

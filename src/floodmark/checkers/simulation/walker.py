@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from floodmark.checkers.codegen.model_module import CANDIDATES, MAX_CANDIDATES
 from floodmark.checkers.coverage.counter import CoverageCounter
 from floodmark.checkers.kernel.loops import ALL_ONES, OUTSIDE
 from floodmark.checkers.kernel.memory import reserve
@@ -82,7 +83,7 @@ class Walker:
         interface = code.interface
         self.code = code
         self.words = interface.layout.words
-        self._walk = code.loop.function("walk", 1)
+        self._walk, self._settle = code.loop.function("walk", 1), code.loop.function("settle", 1)
         self._fields = reserve(loops.WALKER_FIELDS)
         count = len(code.actions)
         self._current = reserve(self.words)
@@ -117,6 +118,11 @@ class Walker:
             loops.SAMPLE_SIZE: SAMPLE_CELLS,
             loops.SEEN_SIZE: SEEN_WORDS,
         }
+        if count <= MAX_CANDIDATES:
+            given |= {
+                loops.CANDIDATES: code.model.address(CANDIDATES),
+                loops.NAME_BITS: max((count - 1).bit_length(), 1),
+            }
         for field, value in given.items():
             self._fields[field] = value
         if coverage is not None:
@@ -155,6 +161,14 @@ class Walker:
     def states(self, walk: int) -> list[Packed]:
         """The states of a walk; of one that meets a problem, up to there."""
         return self._again(walk)[0]
+
+    def ends(self, walks: int) -> list[Packed]:
+        """The last state of each walk up to ``walks``, as long as there is no problem."""
+        found: list[Packed] = []
+        for walk in range(walks):
+            self.take(walk, walk + 1, lambda: False)
+            found.append(tuple(self._current[: self.words].tolist()))
+        return found
 
     def _again(self, walk: int) -> tuple[list[Packed], Hit | None]:
         """Takes a walk, with its states. Its whole group is taken, because a walk for novel states depends on those
@@ -195,5 +209,6 @@ class Walker:
 
     def sample(self) -> Sample:
         """The sample of the distinct states."""
+        self._settle(self._fields.ctypes.data)
         table = next(it for it in self._tables if it.ctypes.data == int(self._fields[loops.SAMPLE]))
         return Sample.of_table(table, int(self._fields[loops.LEVEL]))
