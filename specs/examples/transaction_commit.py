@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import Constant, Map, Model, action, initial, refines, require
+from floodmark import Constant, Map, Model, action, eventually, fair, initial, refines, require
 from specs.examples.two_phase_commit import Manager, ResourceManager, TwoPhaseCommit
 
 
@@ -22,6 +22,7 @@ class TransactionCommit(Model):
         require(self.state[manager] == Manager.WORKING)
         self.state[manager] = Manager.PREPARED
 
+    @fair(each="manager")
     @action
     def commits(self, manager: ResourceManager) -> None:
         """Everybody is prepared, or has committed already."""
@@ -29,12 +30,17 @@ class TransactionCommit(Model):
         require(all(self.state[each] in (Manager.PREPARED, Manager.COMMITTED) for each in ResourceManager))
         self.state[manager] = Manager.COMMITTED
 
+    @fair(each="manager")
     @action
     def aborts(self, manager: ResourceManager) -> None:
         """Nobody has committed."""
         require(self.state[manager] in (Manager.WORKING, Manager.PREPARED))
         require(all(self.state[each] != Manager.COMMITTED for each in ResourceManager))
         self.state[manager] = Manager.ABORTED
+
+    @eventually
+    def everybody_decides(self) -> bool:
+        return all(self.state[manager] in (Manager.COMMITTED, Manager.ABORTED) for manager in ResourceManager)
 
 
 @refines

@@ -17,11 +17,11 @@
 ``load_file`` gives a file of a repository as the module that specs see, and finds the shipped protocols wherever
 Floodmark is installed: ``load_file("model/alter_isr/core.py").AlterIsr``. Within ``running(model)`` the identifiers of
 a model can be counted, and its records made. ``successors`` are the steps that a model can take from a state, each a
-``Step`` with the state that it leads to.
+``Step`` with the state that it leads to. ``image`` is the state of another model to which a mapping leads.
 """
 
 from floodmark.checkers.project.modules import load_file
-from floodmark.language.reference import Step, holds, successors
+from floodmark.language.reference import Step, holds, image, successors
 from floodmark.language.values import running
 
-__all__ = ["Step", "holds", "load_file", "running", "successors"]
+__all__ = ["Step", "holds", "image", "load_file", "running", "successors"]

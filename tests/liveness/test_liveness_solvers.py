@@ -118,7 +118,7 @@ def finding(drawn: FairGraph, kind: str, solver: Solver) -> Finding:
     prop = Property(kind, kind, nothing, "", 0, "")  # type: ignore[arg-type]
     goal = Goal(prop, {}, Condition("goal", nothing), Condition("premise", nothing) if kind == "leads_to" else None)
     judge = LivenessJudge(None, assumed(drawn), graph, solver, Recorder(drawn, graph), drawn.bound is not None)  # type: ignore[arg-type]
-    return judge.finding(goal, _TRUTH, _PREMISE if kind == "leads_to" else None)
+    return judge.finding(goal, graph.where(_TRUTH), graph.where(_PREMISE) if kind == "leads_to" else None)
 
 
 def random_graphs(count: int, seed: int) -> list[FairGraph]:

@@ -209,7 +209,8 @@ class Finding:
     A run that breaks it is a lasso: ``trace`` up to the place ``loop``, and what follows it forever. The last state is
     that at ``loop`` again; where nothing follows, the run stutters. ``loop`` is None for a state from which nothing
     leads to the goal. ``bounds`` are those because of which the lasso need not be a run of the protocol: then the
-    property is undetermined. ``needs`` is a smallest set of assumptions under which it holds.
+    property is undetermined. ``needs`` is a smallest set of assumptions under which it holds. ``mapped`` says what the
+    refined model sees of a run that breaks a property of mapped runs.
     """
 
     property: str
@@ -221,6 +222,7 @@ class Finding:
     fair: tuple[FairReason, ...] = ()
     bounds: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    mapped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

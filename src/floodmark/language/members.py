@@ -190,7 +190,8 @@ def refines(function: Any = None, /, *, steps: int = 1) -> Any:
 
     The mapping gives the other model's constants and each of its variables. Initial states have to map to its initial
     states. A step has to leave the mapped state as it is (a stutter), or to be one of its actions; with ``steps=2``, up
-    to two of them in a row. The other model's boundaries, properties and fairness do not matter here.
+    to two of them in a row. The other model's boundaries and properties of states do not matter here, its fairness and
+    properties of runs only where a spec asks for them (``[refines]``).
     """
     if function is None:
         return lambda function: _refinement(function, steps, sys._getframe(1))

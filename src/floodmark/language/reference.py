@@ -237,6 +237,10 @@ class Image:
     abstract: Abstract
     state: State
 
+    def at(self) -> Model:
+        """The other model in this state."""
+        return self.abstract.model.at(self.state)
+
     def __str__(self) -> str:
         names = self.abstract.model.variable_types
         return ", ".join(f"{name}={value!r}" for name, value in zip(names, self.state, strict=True))

@@ -143,7 +143,7 @@ class CheckJob:
     def load(self) -> VerdictSubject:
         check, cls = self.check, self.check.cls()
         properties = check.properties()
-        roots = [check.spec.model_class(), cls, *(prop.function for prop in properties)]
+        roots = [check.spec.model_class(), cls, *(each for prop in properties for each in prop.functions)]
         names = [f"{prop.kind} {prop.name}" for prop in properties]
         return VerdictSubject(roots, names, _consulted(check.spec, cls, check.settings.invariant_files), properties)
 
@@ -172,7 +172,7 @@ class CheckJob:
         closure, numbering = Closure(), Numbering()
         files = _files(_consulted(self.check.spec, self.check.cls(), self.check.settings.invariant_files))
         source = numbering.hash(closure.add([self.check.spec.model_class()]))
-        functions = [prop.function for prop in self.check.properties()]
+        functions = [each for prop in self.check.properties() for each in prop.functions]
         if self.check.flawed is not None:
             return {"source": numbering.hash(closure.add([self.check.cls(), *functions], files))}
         outside = closure.add(functions, files)

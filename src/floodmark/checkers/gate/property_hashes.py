@@ -30,7 +30,7 @@ def meanings(properties: Iterable[Property], cls: type[Model]) -> dict[str, str]
 
 
 def _meaning(prop: Property, cls: type[Model], called: Called) -> str:
-    texts = [_text(function) for function in reached_functions(cls, [prop.function], called)]
+    texts = [_text(function) for function in reached_functions(cls, prop.functions, called)]
     return hashlib.sha256("\n".join([prop.kind, *texts]).encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 

@@ -6,6 +6,7 @@
 - ``graph.py``: states and the steps between them as flat arrays.
 - ``compiled_graph.py``, ``labelled_module.py``: that graph of a native search, its edges made again by compiled code.
 - ``components.py``, ``loops.py``: fair components, by Tarjan's algorithm and Streett's refinement in compiled loops.
+- ``mapped_runs.py``: goals about the runs of a refined model to which runs are mapped.
 - ``plain.py``: the same graph and components in plain Python and networkx, for the reference engine.
 - ``lasso.py``: a shortest path into a component, and a short fair loop in it.
 - ``witness.py``, ``disabling_guard.py``: each step taken again by CPython; the guard that disables a fair action.

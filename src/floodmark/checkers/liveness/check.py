@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Protocol
 
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
@@ -12,6 +13,7 @@ from floodmark.checkers.liveness.compiled_graph import GraphMaker, NativeSolver,
 from floodmark.checkers.liveness.goals import Goal, goals_of
 from floodmark.checkers.liveness.graph import Graph
 from floodmark.checkers.liveness.judge import LivenessJudge, Solver
+from floodmark.checkers.liveness.mapped_runs import MappedRuns, mapped_goals
 from floodmark.checkers.liveness.plain import PlainSolver, plain_graph
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.project.properties import Property
@@ -122,7 +124,7 @@ def _findings(
     ], found: SearchResult, make: Make,
     solver: Solver, paused: Callable[[], None], begin: Begin | None,
 ) -> list[Finding]:  # fmt: skip
-    goals = goals_of(model, liveness)
+    goals, mapped = goals_of(model, liveness), mapped_goals(model, liveness)
     assumptions = assumptions_of(model, fairness)
     found.assumed = tuple(str(assumption) for assumption in assumptions.by_action.values())
     conditions = [condition for goal in goals for condition in goal.conditions]
@@ -141,8 +143,10 @@ def _findings(
     if begin is not None and open_goals:
         names = ", ".join(goal.name for goal in open_goals)
         found.notes.append(f"the driver judges runs that may end at a bound: {names}")
+    if begin is not None and mapped:
+        found.notes.append(f"the driver judges mapped runs: {', '.join(dict.fromkeys(it.prop.name for it in mapped))}")
     judged: dict[str, Finding] = {}
-    if open_goals:
+    if open_goals or mapped:
         beyond = beyond_bounds(model)
         graph = make(conditions, assumptions, beyond)
         bounded = bool(beyond or type(model).methods("boundary"))
@@ -151,14 +155,28 @@ def _findings(
         )
         for goal in open_goals:
             paused()
-            premise = None if goal.starts is None else conditions.index(goal.starts)
-            judged[goal.name] = judge.finding(goal, conditions.index(goal.goal), premise)
-            if premise is not None and graph.where(premise).any():
+            started = None if goal.starts is None else graph.where(conditions.index(goal.starts))
+            judged[goal.name] = judge.finding(goal, graph.where(conditions.index(goal.goal)), started)
+            if started is not None and started.any():
                 premises.add(goal.name)
             if begin is not None and judged[goal.name].verdict == "holds":
                 raise RuntimeError(f"{goal.name}: elimination left a fair run, and the driver finds none")
-    vacuous = {goal.prop.name for goal in goals if goal.starts} - {
-        goal.prop.name for goal in goals if goal.name in premises
+        of_mappings = [it for it in liveness if it.mapping is not None]
+        for mapping in dict.fromkeys(it.mapping for it in of_mappings):
+            runs = MappedRuns(model, mapping, graph)
+            for goal in (it for it in mapped if it.prop.mapping is mapping):
+                paused()
+                started = None if goal.starts is None else runs.where(goal.starts)
+                barring = judge if goal.bars is None else replace(judge, graph=runs.barring(goal.bars))
+                judged[goal.name] = barring.finding(goal, runs.where(goal.goal), started)
+                if started is not None and started.any():
+                    premises.add(goal.name)
+    every = [*goals, *mapped]
+    vacuous = {goal.prop.name for goal in every if goal.starts} - {
+        goal.prop.name for goal in every if goal.name in premises
     }
     found.vacuous += [Premise(it.name, it.file, it.line) for it in liveness if it.name in vacuous]
-    return [finding or judged[goal.name] for goal, finding in zip(goals, known, strict=True)]
+    return [
+        *(finding or judged[goal.name] for goal, finding in zip(goals, known, strict=True)),
+        *(judged[goal.name] for goal in mapped),
+    ]

@@ -91,7 +91,7 @@ class GraphMaker:
         whole_edges = np.concatenate([np.zeros(0, dtype=np.uint64), *edges])
         return Graph(
             first, whole_edges, self.truth, self._initial(),
-            self._words, lambda number: self.layout.unpack(self._words(number)),
+            self._words, lambda number: self.layout.unpack(self._words(number)), (self.states, self.layout),
         )  # fmt: skip
 
     def _code(self) -> tuple[MachineCode, Interface]:

@@ -84,7 +84,7 @@ class _FairComponents:
         self._array(loops.FAIR_LABELS, self.weak | self.strong)
         self.fields[loops.STATES] = count
         self.fields[loops.LABEL_WORDS] = self.words
-        self.fields[loops.AVOID] = 0 if region.steered else loops.STEERED
+        self.fields[loops.AVOID] = loops.BARRED if region.steered else loops.BARRED | loops.STEERED
         self.fields[loops.BEYOND] = int(region.beyond)
 
     def _array(self, field: int, array: NDArray[Any]) -> NDArray[Any]:

@@ -50,6 +50,11 @@ class Goal:
     arguments: dict[str, Any]
     goal: Condition
     starts: Condition | None = None
+    bars: int | None = None
+    """The label of the refined model to which the mapped runs have to be fair: a run that breaks the goal takes no step
+    that has it when it is mapped."""
+    strong: bool = False
+    """Whether they have to be strongly fair to it."""
 
     @property
     def name(self) -> str:
@@ -59,6 +64,8 @@ class Goal:
     @property
     def breach(self) -> Breach | None:
         """The run that violates it."""
+        if self.bars is not None:
+            return Breach(Begins.ANYWHERE, again_and_again=self.strong)
         return BREACHES[self.prop.kind]
 
     @property
@@ -67,10 +74,10 @@ class Goal:
 
 
 def goals_of(model: Model, properties: Sequence[Property]) -> list[Goal]:
-    """The liveness properties among ``properties``, one goal for each choice of parameters."""
+    """The liveness properties of the model's own runs, one goal for each choice of parameters."""
     found: list[Goal] = []
     for prop in properties:
-        if not prop.is_liveness:
+        if not prop.is_liveness or prop.mapping is not None:
             continue
         for arguments in choices_of(model, prop.function):
             number = len(found)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.checkers.liveness.loops import LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
+from floodmark.checkers.liveness.loops import BARRED, LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
+from floodmark.compiler.layout import Layout
 from floodmark.language.model import State
 
 Flags = NDArray[np.bool_]
@@ -22,7 +23,8 @@ class Graph:
 
     ``loops`` says what an edge is. Bit ``j`` of ``truth[i]`` says whether condition ``j`` is true of state ``i``. Steps
     that change nothing are left out; steps that leave the bounds are there and lead NOWHERE. ``words`` gives a state as
-    it is packed, which orders equally short paths, and ``state`` as its values.
+    it is packed, which orders equally short paths, and ``state`` as its values. Where ``packed`` is there, it has all
+    states as they are packed, in that layout.
     """
 
     first: NDArray[np.uint64]
@@ -31,6 +33,7 @@ class Graph:
     initial: Numbers
     words: Callable[[int], tuple[int, ...]]
     state: Callable[[int], State]
+    packed: tuple[Edges, Layout] | None = None
 
     @property
     def states(self) -> int:
@@ -49,16 +52,20 @@ class Graph:
         at = np.repeat(start - before, count) + np.arange(total, dtype=np.int64)
         return np.repeat(states, count), self.edges[at]
 
-    def steps_of(self, states: Numbers, steered: bool = True) -> tuple[Numbers, Numbers, Numbers]:
+    def steps_of(
+        self, states: Numbers, steered: bool = True, barred: bool = False
+    ) -> tuple[Numbers, Numbers, Numbers]:
         """The edges of some states that stay within the bounds: from where, with which label, to where.
 
-        Those that a bound steers are left out on request.
+        Those that a bound steers are left out on request, and those that are barred unless requested.
         """
         origin, edges = self.edges_of(states)
         target = (edges & np.uint64(NOWHERE)).astype(np.int64)
         kept = target != NOWHERE
         if not steered:
             kept &= edges & np.uint64(STEERED) == 0
+        if not barred:
+            kept &= edges & np.uint64(BARRED) == 0
         return origin[kept], labels(edges[kept]), target[kept]
 
     def smallest(self, states: Iterable[int]) -> int:

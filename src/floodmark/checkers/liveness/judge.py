@@ -45,10 +45,9 @@ class LivenessJudge:
     witness: WitnessRuns
     bounded: bool
 
-    def finding(self, goal: Goal, truth: int, premise: int | None) -> Finding:
-        """The verdict on a goal, which bit ``truth`` of the graph says, and ``premise`` where it has one."""
-        self.reached = self.graph.where(truth)
-        self.started = None if premise is None else self.graph.where(premise)
+    def finding(self, goal: Goal, reached: Flags, started: Flags | None) -> Finding:
+        """The verdict on a goal that is true in some states, and begins in some where it has a premise."""
+        self.reached, self.started = reached, started
         return self._recoverable(goal) if goal.breach is None else self._progress(goal, goal.breach)
 
     # Some state cannot be left for the goal any more.
@@ -114,7 +113,8 @@ class LivenessJudge:
         levels = no_levels(self.graph)
         newest = enter(levels, self.graph.initial, 0)
         while len(newest):
-            newest = enter(levels, self.graph.steps_of(newest, steered=False)[2], int(levels.max()) + 1)
+            led_to = self.graph.steps_of(newest, steered=False, barred=True)[2]
+            newest = enter(levels, led_to, int(levels.max()) + 1)
         met: Flags = levels >= 0
         return met
 

@@ -35,12 +35,12 @@ def shortest_way(graph: Graph, region: Region, wanted: Flags) -> list[int]:
             raise RuntimeError("a component was found to which no run leads")
         level += 1
         led_to = graph.steps_of(inner, steered)[2]
-        outer = enter(before, graph.steps_of(outer, steered)[2], level)
+        outer = enter(before, graph.steps_of(outer, steered, barred=True)[2], level)
         inner = enter(within, np.concatenate([led_to[region.inside[led_to]], outer[roots[outer]]]), level)
     way = [graph.smallest(inner[wanted[inner]])]
     levels = within
     while level:
-        origin, _, target = graph.steps_of(np.flatnonzero(levels == level - 1), steered)
+        origin, _, target = graph.steps_of(np.flatnonzero(levels == level - 1), steered, barred=levels is before)
         found = origin[target == way[0]]
         if len(found):
             way.insert(0, graph.smallest(np.unique(found)))

@@ -4,7 +4,7 @@
 ``survey`` and ``split`` find its fair components, ``recover`` the states from which a goal can still be reached. These
 look at the graph alone: FIRST has, for each state, where its edges begin in EDGES. An edge is a word: its target in the
 lowest 32 bits, NOWHERE for a step that leaves the bounds; the label of its fairness in the next 30; STEERED if a bound
-may decide where it leads.
+may decide where it leads; BARRED if no run that breaks the goal takes it.
 
 A constant specialises a compilation: ``NW`` (words of a state).
 """
@@ -42,6 +42,8 @@ NOWHERE = (1 << 32) - 1
 LABEL_SHIFT = 32
 LABEL_MASK = (1 << 30) - 1
 STEERED = 1 << 63
+BARRED = 1 << 62
+"""A step that a run which breaks the goal does not take."""
 OUT_OF_REGION = (1 << 32) - 1
 
 

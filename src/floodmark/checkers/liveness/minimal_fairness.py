@@ -17,7 +17,7 @@ import numpy as np
 from floodmark.checkers.liveness.assumptions import Assumption
 from floodmark.checkers.liveness.components import Demands
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
-from floodmark.checkers.liveness.loops import NOWHERE
+from floodmark.checkers.liveness.loops import BARRED, NOWHERE
 
 MAX_COMPONENTS = 16
 """The greatest number of components of one search whose unfairness is examined; the smaller ones first."""
@@ -107,8 +107,9 @@ def _violated(graph: Graph, members: Flags) -> tuple[set[int], set[int]]:
     target = (edges & np.uint64(NOWHERE)).astype(np.int64)
     label = (edges >> np.uint64(32) & np.uint64((1 << 30) - 1)).astype(np.int64)
     kept = (target != NOWHERE) & (label != 0)
+    barred = (edges & np.uint64(BARRED) != 0)[kept]
     origin, target, label = origin[kept], target[kept], label[kept]
-    taken = set(np.unique(label[members[target]]).tolist())
+    taken = set(np.unique(label[members[target] & ~barred]).tolist())
     pairs = np.unique(np.stack([label, origin]), axis=1)
     enabled, count = np.unique(pairs[0], return_counts=True)
     everywhere = set(enabled[count == len(states)].tolist())

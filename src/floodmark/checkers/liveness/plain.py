@@ -14,7 +14,7 @@ import numpy as np
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.components import Demands, Region
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
-from floodmark.checkers.liveness.loops import LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
+from floodmark.checkers.liveness.loops import BARRED, LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
 from floodmark.compiler.layout import Layout
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
@@ -73,6 +73,7 @@ class _Edge:
     target: int
     label: int
     steered: bool
+    barred: bool
 
 
 class PlainSolver:
@@ -109,7 +110,9 @@ def _edges(graph: Graph) -> list[list[_Edge]]:
     found = []
     for state in range(graph.states):
         words = graph.edges[int(graph.first[state]) : int(graph.first[state + 1])].tolist()
-        found.append([_Edge(it & NOWHERE, it >> LABEL_SHIFT & LABEL_MASK, bool(it & STEERED)) for it in words])
+        found.append([
+            _Edge(it & NOWHERE, it >> LABEL_SHIFT & LABEL_MASK, bool(it & STEERED), bool(it & BARRED)) for it in words
+        ])
     return found
 
 
@@ -125,6 +128,7 @@ class _PlainComponents:
             edge
             for edge in self.edges[state]
             if edge.target != NOWHERE
+            and not edge.barred
             and self.region.inside[edge.target]
             and (self.region.steered or not edge.steered)
         ]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.disabling_guard import why_disabled
 from floodmark.checkers.liveness.goals import Begins, Goal
+from floodmark.checkers.liveness.mapped_runs import is_taken, mapped_bounds, seen
 from floodmark.checkers.search_result import FairReason, Finding, TraceState
 from floodmark.checkers.value_text import show
 from floodmark.language.bound_dependence import Unbounded
@@ -67,11 +68,15 @@ class WitnessRuns:
         start = len(way) - 1
         self._confirm(goal, trace, start)
         fair = tuple(self._reasons(trace, start))
-        bounds = self._unfair_beyond(trace, start)
-        if not bounds and not self._outlives_bounds(goal, trace, start):
-            bounds = self._all_bounds()
+        if goal.prop.mapping is not None:
+            bounds = (*self._all_bounds(), *mapped_bounds(goal))
+        else:
+            bounds = self._unfair_beyond(trace, start)
+            if not bounds and not self._outlives_bounds(goal, trace, start):
+                bounds = self._all_bounds()
         verdict: RunVerdict = "undetermined" if bounds else "violated"
-        return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, start, fair, bounds)
+        mapped = tuple(seen(goal, self.model, trace, start))
+        return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, start, fair, bounds, mapped=mapped)
 
     # The steps.
 
@@ -109,6 +114,8 @@ class WitnessRuns:
                 assert goal.starts is not None
                 before = trace[: start + 1]
                 begun = [place for place, it in enumerate(before) if goal.starts.holds(self.model, it.state)]
+        if any(is_taken(goal, self.model, before.state, after.state) for before, after in pairwise(trace[start:])):
+            raise RuntimeError(f"{goal.name}: compiled code says that no step of a loop is one, CPython that one is")
         misses = any if goal.breach.again_and_again else all
         if not any(misses(missed[place:]) for place in begun):
             raise RuntimeError(f"{goal.name}: compiled code says that a run misses the goal, CPython that it does not")

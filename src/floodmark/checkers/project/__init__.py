@@ -11,8 +11,9 @@
   a cluster; ``versions.py`` has the sources and versions that every verdict depends on, ``used_files.py`` the hashes of
   the files that results rest on.
 - ``properties.py`` finds the properties that apply to a model: its own, those in ``invariants/`` and those in files
-  named by the user. ``claim.py`` reads the claims of a file: it is here and not beside what proves, since a run that
-  has all verdicts in its cache does not load z3.
+  named by the user, ``mapped_properties.py`` those that it takes over from a model that it refines. ``claim.py`` reads
+  the claims of a file: it is here and not beside what proves, since a run that has all verdicts in its cache does not
+  load z3.
 - ``lint.py`` refuses what would leave a check weaker than it looks; ``reached_functions.py``: the functions that a
   model or a property runs; ``unchecked_tiers.py``: what a run of one tier leaves to the other.
 - ``named_classes.py``: classes that other processes find by their names.

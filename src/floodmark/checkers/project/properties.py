@@ -20,8 +20,10 @@ from floodmark.language.source import source_of
 
 PropertyKind = Literal[
     "invariant", "transition", "reachable",
-    "eventually", "always_eventually", "leads_to", "eventually_always", "recoverable",
+    "eventually", "always_eventually", "leads_to", "eventually_always", "recoverable", "fairness",
 ]  # fmt: skip
+FAIRNESS: PropertyKind = "fairness"
+"""That the mapped runs of a model are fair to an action of the model that it refines."""
 _ALL_KINDS = (*PROPERTY_KINDS, *LIVENESS_KINDS)
 DEADLOCK = "deadlock"
 """The name under which a spec expects a state without successors; no property may have it."""
@@ -33,6 +35,8 @@ class Property:
 
     A refinement is a property of steps as well; its function is the mapping, which takes the model.
     That of a liveness property may take parameters behind the model; it has to hold for each choice of them.
+    With a ``mapping``, it is about the runs of the refined model to which those of the model are mapped, and the
+    function is of that model: a property of runs, or for "fairness" an action.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Property:
     file: str
     line: int
     doc: str
+    mapping: Callable[..., Any] | None = None
 
     @property
     def place(self) -> str:
@@ -54,7 +59,12 @@ class Property:
     @property
     def is_liveness(self) -> bool:
         """Whether it is about whole runs, not about states or steps."""
-        return self.kind in LIVENESS_KINDS
+        return self.kind in (*LIVENESS_KINDS, FAIRNESS)
+
+    @property
+    def functions(self) -> list[Callable[..., Any]]:
+        """What it depends on, with all that this calls."""
+        return [self.function] if self.mapping is None else [self.function, self.mapping]
 
 
 def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Property]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from floodmark.checkers.project import input_file, spec_address, toml
 from floodmark.checkers.project.input_limits import brief
+from floodmark.checkers.project.mapped_properties import mapped_properties
 from floodmark.checkers.project.modules import Project, module_name
 from floodmark.checkers.project.paths import resolved, shown
 from floodmark.checkers.project.properties import (
@@ -32,6 +33,7 @@ from floodmark.checkers.project.spec_entries import (
     ProofExpectation,
     ProofMethod,
     Proving,
+    Refines,
     Scenario,
     Simulate,
     SurvivalReason,
@@ -44,6 +46,7 @@ from floodmark.checkers.search_result import Limits, Symmetry
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
+from floodmark.language.reference import abstract_class
 
 InvariantKind = Literal["scenarios", "lemmas"]
 INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
@@ -75,6 +78,7 @@ class Spec:
     limits: Limits = Limits()
     simulate: Simulate | None = None
     fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
+    refines: Refines = Refines()
     flawed: tuple[Flawed, ...] = ()
     prove: tuple[Proving, ...] = ()
     scenario: tuple[Scenario, ...] = ()
@@ -142,11 +146,22 @@ class Spec:
         found = collect(cls, [*ours, *own, *(self.project.load(file) for file in files)])
         for function in beside(cls):
             add_function(found, function, cls)
+        if self.refines.liveness:
+            wanted = found if self.invariants is None else self.invariants
+            for prop in [each for each in found.values() if each.is_refinement and each.name in wanted]:
+                other = abstract_class(prop.function)
+                known = collect(other, self.invariant_modules(other, "scenarios"))
+                for function in beside(other):
+                    add_function(known, function, other)
+                found |= {each.name: each for each in mapped_properties(prop, known.values())}
         return found
 
     def chosen(self, found: dict[str, Property]) -> list[Property]:
-        """The properties that the spec checks."""
-        return choose(found, self.invariants, str(self.path), self.line("invariants"))
+        """The properties that the spec checks. Those of mapped runs go with the refinement."""
+        own = {name: prop for name, prop in found.items() if prop.mapping is None}
+        chosen = choose(own, self.invariants, str(self.path), self.line("invariants"))
+        mappings = [prop.function for prop in chosen if prop.is_refinement]
+        return [*chosen, *(prop for prop in found.values() if prop.mapping in mappings)]
 
     def known_silence(self, cls: type[Model], chosen: Sequence[Property]) -> None:
         """Refuses a name in ``idle`` that is not an action of the model, and one in ``vacuous`` that is not checked."""

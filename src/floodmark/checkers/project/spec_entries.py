@@ -23,6 +23,13 @@ class Expect:
 
 
 @dataclass(frozen=True, slots=True)
+class Refines:
+    """What is asked of refinements besides steps: that mapped runs are fair, and have the other model's properties."""
+
+    liveness: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Flawed:
     """A known-bad design and the property that it must break; ``depth`` is the number of states of its shortest
     trace, ``rows`` are those of the spec's rows at which it is checked; ``tier`` is None if that is its model's."""

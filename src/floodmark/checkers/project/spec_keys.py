@@ -22,6 +22,7 @@ from floodmark.checkers.project.spec_entries import (
     Flawed,
     Mutation,
     Proving,
+    Refines,
     Scenario,
     Simulate,
     SpecRow,
@@ -157,6 +158,10 @@ FAIRNESS: Sequence[Key] = (
     Key("each", NAME_OR_NAMES, "Parameters of the action, their fields such as `message.to`, or methods of the model: "
         "each value is fair separately."),
 )
+REFINES: Sequence[Key] = (
+    Key("liveness", FLAG, "Whether the runs of the model, mapped, also have to be fair to the fair actions of the other "
+        "model, and to have its properties of runs.", "`false`"),
+)
 BELONGS = Key("rows", NAME_OR_NAMES, "The rows of the spec to which it belongs, if the spec has `[[row]]` tables.",
               "the first row")
 FLAWED: Sequence[Key] = (
@@ -230,6 +235,7 @@ COMMON: Sequence[Key] = (
         "designs are walked in the same way."),
     Key("fairness", fairness(FAIRNESS), "Fairness assumptions about actions, by name, as in `drain = \"weak\"`. They "
         "are added to those of the model's `@fair`; `\"none\"` removes one."),
+    Key("refines", table(REFINES, Refines), "What is asked of the refinements among the properties, besides steps."),
 )
 """The statements of a spec about its model, one key at a time."""
 BELONGING: Sequence[Key] = (

@@ -139,6 +139,7 @@ def liveness_entry(model: Model | None, finding: Finding) -> dict[str, Any]:
         "fair": [asdict(reason) for reason in finding.fair],
         "bounds": list(finding.bounds),
         "needs": list(finding.needs),
+        "mapped": list(finding.mapped),
     }
 
 

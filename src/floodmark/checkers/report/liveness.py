@@ -29,6 +29,8 @@ def lasso_lines(finding: Finding) -> list[str]:
     if finding.loop is None:
         return ["from here no step leads to where it is true"]
     said = [f"after step {len(finding.trace)}: {around(finding.loop, len(finding.trace))}"]
+    if finding.mapped:
+        said += ["", "what the refined model sees:", *(f"  {line}" for line in finding.mapped)]
     if finding.fair:
         said += ["", "why that is fair:"]
         said += [f"  {reason.assumption}: {reason.why}" for reason in finding.fair]

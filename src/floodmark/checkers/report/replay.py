@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from floodmark.checkers.project.modules import Project
-from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.properties import FAIRNESS, Property
 from floodmark.checkers.report.liveness import finding_of
 from floodmark.checkers.report.python_source import PythonCode
 from floodmark.checkers.search_result import Violation
@@ -68,7 +69,7 @@ class _Function:
         return "\n".join(lines)
 
     def _name(self) -> str:
-        broken = f"breaks_{self.violation.property}" if self.violation.property else "fails"
+        broken = f"breaks_{self.violation.property.replace('.', '_')}" if self.violation.property else "fails"
         words = f"{type(self.model).__name__}_{broken}"
         return self.code.fresh("test_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower())
 
@@ -144,7 +145,7 @@ class _Function:
 
     def _missed(self, prop: Property) -> Iterator[str]:
         """Asserts that the goal is false here; if its truth changes on the loop, in one state of the loop only."""
-        if prop.kind == "eventually_always":
+        if prop.kind in ("eventually_always", FAIRNESS):
             return
         finding = finding_of(self.result.search_result, self.violation)
         chosen = {} if finding is None else finding.arguments
@@ -189,26 +190,34 @@ class _Function:
         prop = self.result.find_property(self.violation.property)
         assert prop is not None
         if prop.is_refinement:
-            mapping = self._mapping(prop)
+            mapping = self._mapping(prop.function)
             states = ", ".join("model.snapshot()" if it == "model" else f"{it}.snapshot()" for it in subjects)
             self.code.use(_OURS, "holds")
             return f"holds(model, {mapping}, {states})"
+        if prop.mapping is not None:
+            self.code.use(_OURS, "image")
+            mapping = self._mapping(prop.mapping)
+            subject = f"image(model, {mapping}, model.snapshot()).at()"
+            name = prop.function.__name__
+            if "." in prop.function.__qualname__:
+                return f"{subject}.{name}({', '.join(subjects[1:])})"
+            return f"{self.code.use(prop.function.__module__, name)}({', '.join([subject, *subjects[1:]])})"
         if _is_method(self.model, prop):
             return f"{subjects[0]}.{prop.name}({', '.join(subjects[1:])})"
         name = self.code.use(prop.function.__module__, prop.function.__name__)
         return f"{name}({', '.join(subjects)})"
 
 
-    def _mapping(self, prop: Property) -> str:
+    def _mapping(self, mapping: Callable[..., Any]) -> str:
         """The mapping of a refinement, which is a method of the model's class or a function in ``invariants/``."""
-        if _is_method(self.model, prop):
-            return f"{self.code.name(type(self.model))}.{prop.name}"
-        return self.code.use(prop.function.__module__, prop.function.__name__)
+        name = mapping.__name__
+        if type(self.model).methods(REFINES).get(name) is mapping:
+            return f"{self.code.name(type(self.model))}.{name}"
+        return self.code.use(mapping.__module__, name)
 
 
 def _is_method(model: Model, prop: Property) -> bool:
-    kind = REFINES if prop.is_refinement else prop.kind
-    return type(model).methods(kind).get(prop.name) is prop.function
+    return type(model).methods(prop.kind).get(prop.name) is prop.function
 
 
 def _call(function: str, arguments: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.liveness.goals import goals_of
+from floodmark.checkers.liveness.mapped_runs import mapped_goals
 from floodmark.checkers.project import input_file, json_text
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.used_files import current
@@ -195,7 +196,8 @@ def _violation(model: Model, entry: WrittenEntry, known: Mapping[str, Property])
 
 
 def _findings(model: Model, properties: Sequence[Property], entries: Sequence[WrittenEntry]) -> list[Finding]:
-    chosen = {goal.name: goal.arguments for goal in goals_of(model, properties)} if entries else {}
+    goals = [*goals_of(model, properties), *mapped_goals(model, properties)] if entries else []
+    chosen = {goal.name: goal.arguments for goal in goals}
     return [
         Finding(
             **_of(entry, "property", "name", "verdict", "loop"),
@@ -204,6 +206,7 @@ def _findings(model: Model, properties: Sequence[Property], entries: Sequence[Wr
             fair=tuple(FairReason(**reason) for reason in entry["fair"]),
             bounds=tuple(entry["bounds"]),
             needs=tuple(entry["needs"]),
+            mapped=tuple(entry["mapped"]),
         )
         for entry in entries
     ]

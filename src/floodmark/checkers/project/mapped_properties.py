@@ -1,0 +1,49 @@
+"""What a model takes over from the model that it refines: its fairness, and its properties of runs.
+
+In TLA+ a specification is its steps together with its fairness, so a model refines another one only if its own fair
+runs, mapped, are fair to the other model. Each fair action of that model is thus a property of the mapped runs, beside
+those that it says of itself. A spec asks for them: ``[refines]`` with ``liveness = true``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from floodmark.checkers.project.properties import FAIRNESS, Property
+from floodmark.language.errors import ModelError
+from floodmark.language.fairness import declared_fairness
+from floodmark.language.members import abstract_steps
+from floodmark.language.reference import abstract_class
+from floodmark.language.source import source_of
+
+
+def mapped_properties(refinement: Property, of_the_other: Iterable[Property]) -> list[Property]:
+    """The properties of mapped runs, each with the name of the mapping before its own.
+
+    What ``can`` happen from a state is no property of runs, and does not carry over. Raises ModelError for a mapping
+    that takes several steps at once: between them are states in which something may be enabled, or true, and no run of
+    mapped states has them.
+    """
+    if abstract_steps(refinement.function) > 1:
+        message = f"{refinement.name} takes several steps of the other model at once, and a run has no place for the"
+        message += " states between them; liveness needs a mapping without steps=..., or [refines] without liveness"
+        raise ModelError(message, refinement.file, refinement.line)
+    return [*_fairness(refinement), *_of_runs(refinement, of_the_other)]
+
+
+def _fairness(refinement: Property) -> Iterator[Property]:
+    cls = abstract_class(refinement.function)
+    for name, fairness in declared_fairness(cls).items():
+        method = cls.methods("action")[name]
+        source = source_of(method)
+        said = f"{name} of {cls.__name__} is {fairness} in the mapped runs."
+        yield Property(
+            f"{refinement.name}.{name}", FAIRNESS, method, source.file, source.tree.lineno, said, refinement.function
+        )
+
+
+def _of_runs(refinement: Property, others: Iterable[Property]) -> Iterator[Property]:
+    for prop in others:
+        if prop.is_liveness and prop.kind != "recoverable":
+            yield replace(prop, name=f"{refinement.name}.{prop.name}", mapping=refinement.function)

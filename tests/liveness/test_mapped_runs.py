@@ -1,0 +1,173 @@
+"""The runs to which runs are mapped: every engine against an oracle that shares nothing with them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from floodmark.checkers.project.mapped_properties import mapped_properties
+from floodmark.checkers.project.properties import Property, collect
+from floodmark.checkers.search_result import SearchResult
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model
+from floodmark.language.reference import abstract_class
+from tests.support.engines import ENGINES, Engine, imported, on_spark
+from tests.support.mapped_graphs import MappedGraph, drawn_mapping
+
+
+def _of_mapped_runs(cls: type[Model]) -> list[Property]:
+    """The properties of mapped runs of a class with one refinement."""
+    (refinement,) = (prop for prop in collect(cls, []).values() if prop.is_refinement)
+    return mapped_properties(refinement, collect(abstract_class(refinement.function), []).values())
+
+
+def _verdicts(found: SearchResult) -> dict[str, set[str]]:
+    verdicts: dict[str, set[str]] = {}
+    for finding in found.liveness:
+        verdicts.setdefault(finding.property, set()).add(finding.verdict)
+    return verdicts
+
+
+def _judged(drawn: MappedGraph, engines: dict[str, Engine], directory: Path) -> dict[str, set[str]]:
+    wanted = drawn.verdicts()
+    with imported(drawn.source(), "Walk", directory) as cls:
+        for name, engine in engines.items():
+            found = engine(cls(), _of_mapped_runs(cls))
+            assert not found.stopped
+            assert _verdicts(found) == wanted, (name, drawn.source())
+    return wanted
+
+
+def _kinds(wanted: dict[str, set[str]]) -> list[str]:
+    """What was shown of each property: which kind it is, and whether some choice of its parameters breaks it."""
+    kinds = {name: name.partition("_goal")[0].rstrip("0123456789") for name in wanted}
+    return [f"{kinds[name]} {'violated' in verdicts}" for name, verdicts in wanted.items()]
+
+
+def test_engines_agree_with_the_oracle(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    engines = {name: ENGINES[name] for name in ("reference", "native, 1 worker")}
+    shown = Counter(kind for _ in range(30) for kind in _kinds(_judged(drawn_mapping(chance), engines, tmp_path)))
+    assert len(shown) == 10 and min(shown.values()) >= 3, shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_engines_agree_with_the_oracle_on_many_graphs(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(100 + seed)
+    for _ in range(60):
+        _judged(drawn_mapping(chance), ENGINES, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_cluster_agrees_with_the_oracle(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    for _ in range(6):
+        _judged(drawn_mapping(chance), {"Spark": on_spark}, tmp_path)
+
+
+COUNTERS = '''
+from typing import Annotated
+from floodmark import *
+
+class Hand(Identifier, count=2, prefix="h"):
+    pass
+
+Digit = Annotated[int, Between(0, 2)]
+
+class Clock(Model):
+    time: Digit = 0
+    @fair
+    @action
+    def ticks(self) -> None:
+        self.time = {next}
+    @fair
+    @action
+    def rests(self) -> None:
+        self.time = self.time
+    @always_eventually
+    def midnight(self) -> bool:
+        return self.time == 0
+
+class Watch(Model):
+    most = Constant(2{bound})
+    time: Digit = 0
+    wound: Set[Hand] = Set()
+    {fair}
+    @action
+    def ticks(self, hand: Hand) -> None:
+        require(hand not in self.wound and {guard})
+        self.time = (self.time + 1) % 3
+        self.wound.add(hand)
+    @fair
+    @action
+    def winds(self) -> None:
+        self.wound = Set()
+    @refines
+    def as_clock(self) -> Clock:
+        return Clock(time={time})
+'''
+
+
+def _watch(directory: Path, engine: str = "native, 1 worker", **changes: str) -> dict[str, set[str]]:
+    values = {"next": "(self.time + 1) % 3", "bound": "", "fair": "@fair", "guard": "True",
+              "time": "self.time", **changes}  # fmt: skip
+    with imported(COUNTERS.format(**values), "Watch", directory) as cls:
+        return _verdicts(ENGINES[engine](cls(), _of_mapped_runs(cls)))
+
+
+def _said(ticks: str, midnight: str) -> dict[str, set[str]]:
+    return {"as_clock.ticks": {ticks}, "as_clock.rests": {"holds"}, "as_clock.midnight": {midnight}}
+
+
+@pytest.mark.parametrize("engine", ["native, 1 worker", "reference"])
+def test_fairness_of_the_other_model_is_a_property_of_the_mapped_runs(engine: str, tmp_path: Path) -> None:
+    assert _watch(tmp_path, engine) == _said("holds", "holds")
+    assert _watch(tmp_path, engine, fair="@unfair") == _said("violated", "violated")
+
+
+def test_an_action_that_changes_nothing_is_never_owed(tmp_path: Path) -> None:
+    """Clock.rests is always possible, and no step takes it."""
+    assert _watch(tmp_path)["as_clock.rests"] == {"holds"}
+
+
+def test_what_a_mapping_hides_is_not_taken(tmp_path: Path) -> None:
+    """The watch goes on and on, and the clock that it shows stands still."""
+    assert _watch(tmp_path, time="min(self.time, 0)") == _said("violated", "holds")
+    assert _watch(tmp_path, time="1") == _said("violated", "violated")
+
+
+def test_steps_that_are_not_those_of_the_other_model_do_not_count(tmp_path: Path) -> None:
+    """A clock that goes backwards changes all the time, but never ticks."""
+    assert _watch(tmp_path, next="(self.time + 2) % 3") == _said("violated", "holds")
+
+
+def test_a_run_that_a_bound_may_end_decides_nothing(tmp_path: Path) -> None:
+    stops = _watch(tmp_path, bound=", bound=True", guard="self.time < self.most")
+    assert stops == _said("undetermined", "undetermined")
+    assert _watch(tmp_path, guard="self.time < self.most") == _said("violated", "violated")
+
+
+def test_a_mapping_that_takes_several_steps_at_once_has_no_runs(tmp_path: Path) -> None:
+    source = COUNTERS.replace("    @refines\n", "    @refines(steps=2)\n")
+    values = {"next": "0", "bound": "", "fair": "", "guard": "True", "time": "self.time"}
+    with (
+        imported(source.format(**values), "Watch", tmp_path) as cls,
+        pytest.raises(ModelError, match="takes several steps of the other model at once"),
+    ):
+        _of_mapped_runs(cls)
+
+
+def test_a_property_that_fails_in_a_mapped_state_is_an_error(tmp_path: Path) -> None:
+    source = COUNTERS.replace("return self.time == 0", "return 1 // (1 - self.time) == 1")
+    values = {"next": "(self.time + 1) % 3", "bound": "", "fair": "@fair", "guard": "True",
+              "time": "self.time"}  # fmt: skip
+    for name in ("reference", "native, 1 worker"):
+        with (
+            imported(source.format(**values), "Watch", tmp_path) as cls,
+            pytest.raises(SourceError, match="ZeroDivisionError"),
+        ):
+            ENGINES[name](cls(), _of_mapped_runs(cls))
