@@ -1,8 +1,8 @@
 """Model checking for replication protocols that are written as plain Python classes.
 
 A protocol file imports the modelling language from here: ``from floodmark import Model, Set, action, invariant``.
-Programs and notebooks check it with ``floodmark.check(Lease, clients=3)``, ``floodmark.simulate``, ``floodmark.prove``
-and ``floodmark.states``. Besides that there are ``floodmark.claims``, to check sentences of a text,
+Programs and notebooks check it with ``floodmark.check(Lease, clients=3)``, ``floodmark.simulate``, ``floodmark.prove``,
+``floodmark.diff`` and ``floodmark.states``. Besides that there are ``floodmark.claims``, to check sentences of a text,
 ``floodmark.conformance``, to check an implementation, or a recorded run of one, against a model, and
 ``floodmark.replay``, by which tests replay counterexamples.
 """
@@ -28,12 +28,14 @@ from floodmark.language import *  # noqa: F403 - its names stand there, once
 
 if TYPE_CHECKING:
     from floodmark.checkers.interface import Counterexample as Counterexample
+    from floodmark.checkers.interface import Edit as Edit
     from floodmark.checkers.interface import ModelFailed as ModelFailed
     from floodmark.checkers.interface import Proof as Proof
     from floodmark.checkers.interface import Result as Result
     from floodmark.checkers.interface import States as States
     from floodmark.checkers.interface import Undetermined as Undetermined
     from floodmark.checkers.interface import check as check
+    from floodmark.checkers.interface import diff as diff
     from floodmark.checkers.interface import prove as prove
     from floodmark.checkers.interface import simulate as simulate
     from floodmark.checkers.interface import states as states
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 __all__ += language.__all__
 _FOR_PROGRAMS = (
-    "Counterexample", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check", "prove", "simulate",
-    "states",
+    "Counterexample", "Edit", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check", "diff", "prove",
+    "simulate", "states",
 )
 
 

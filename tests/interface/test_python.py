@@ -259,6 +259,28 @@ def test_the_states_are_those_of_a_search() -> None:
     assert len(list(floodmark.states(Cut, limit=9))) == floodmark.check(Cut, limit=9, properties=[]).states == 5
 
 
+class Further(Counter):
+    """Counts one further than it may."""
+
+    @action
+    def count(self, hand: Hand) -> None:
+        require(self.value < self.limit - 1)
+        self.value += 1
+
+
+def test_two_versions_of_a_model_are_compared() -> None:
+    same = floodmark.diff(Counter, Counter, limit=2)
+    assert (same.added, same.removed, same.is_same) == ("none", "none", True)
+    edit = floodmark.diff(Counter, Further, hands=1)
+    assert (edit.added, edit.removed) == ("none", "some")
+    assert [len(run.trace) for run in edit.runs] == [4]
+    assert "the new version does not take it" in str(edit)
+    assert "in 4 steps" in repr(edit)
+    assert floodmark.diff(Counter, Further, max_states=1).added == "undetermined"
+    with pytest.raises(TypeError, match="neither version has a constant legs"):
+        floodmark.diff(Counter, Further, legs=1)
+
+
 def test_states_become_a_table() -> None:
     pandas = pytest.importorskip("pandas")
     table = floodmark.states(Counter, limit=2).to_pandas()

@@ -43,7 +43,7 @@ class Impl(Model):
     def as_spec(self) -> Spec:
 {mapping}
 '''
-_VARIABLES = {
+VARIABLES = {
     "n": 'n: Annotated[int, Between(0, "top")] = 0',
     "flag": "flag: bool = False",
     "who": "who: Peer | None = None",
@@ -53,7 +53,7 @@ _VARIABLES = {
     "vote": "vote: Vote",
     "bag": "bag: Annotated[Set[Vote], Capacity(2)] = Set()",
 }
-_GUARDS = {
+GUARDS = {
     "n": ["self.n < 2", "self.n > 0", "self.n == {k}"],
     "flag": ["self.flag", "not self.flag"],
     "who": ["self.who is None", "self.who is not None", "self.who == p"],
@@ -63,7 +63,7 @@ _GUARDS = {
     "vote": ["self.vote.epoch < 2", "self.vote.to is None", "self.vote.to != p"],
     "bag": ["len(self.bag) < 2", "all(v.epoch > 0 for v in self.bag)"],
 }
-_EFFECTS = {
+EFFECTS = {
     "n": ["self.n = {k}", "self.n += 1", "self.n = max(0, self.n - 1)", "self.bump()",
           "if self.n > 1:\n    return", "for q in Peer:\n    if q == p:\n        return\n    self.n = {k}"],
     "flag": ["self.flag = not self.flag", "self.flag = {b}", "if self.flag:\n    self.flag = False"],
@@ -98,7 +98,7 @@ def drawn_pair(seed: int) -> str:
 class _Draw:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
-        self.names = sorted(chance.sample(sorted(_VARIABLES), chance.randint(1, 3)))
+        self.names = sorted(chance.sample(sorted(VARIABLES), chance.randint(1, 3)))
         if "n" not in self.names and chance.random() < 0.7:
             self.names.insert(0, "n")
 
@@ -113,7 +113,7 @@ class _Draw:
         if chance.random() < 0.8:
             our_start = start
         return _HEAD.format(
-            variables=_indented([_VARIABLES[name] for name in self.names]),
+            variables=_indented([VARIABLES[name] for name in self.names]),
             initial=_method("initial", "start", *start),
             impl_initial=_method("initial", "start", *our_start),
             actions=_methods(actions) + _helper(actions),
@@ -135,13 +135,13 @@ class _Draw:
 
     def action(self, place: int) -> list[str]:
         chance = self.chance
-        guards = [f"require({self.filled(chance.choice(_GUARDS[chance.choice(self.names)]))})"
+        guards = [f"require({self.filled(chance.choice(GUARDS[chance.choice(self.names)]))})"
                   for _ in range(chance.randint(0, 2))]
         if "bag" in self.names and chance.random() < 0.4:
             guards.insert(0, "require(drawn in self.bag)")
-        effects = [self.filled(chance.choice(_EFFECTS[chance.choice(self.names)])) for _ in range(chance.randint(1, 2))]
+        effects = [self.filled(chance.choice(EFFECTS[chance.choice(self.names)])) for _ in range(chance.randint(1, 2))]
         if chance.random() < 0.2:
-            effects.insert(chance.randint(0, 1), f"require({self.filled(chance.choice(_GUARDS[self.names[0]]))})")
+            effects.insert(chance.randint(0, 1), f"require({self.filled(chance.choice(GUARDS[self.names[0]]))})")
         return [*guards, *effects]
 
     def changed(self, lines: list[str]) -> list[str]:
@@ -151,9 +151,9 @@ class _Draw:
         if what < 0.12 and len(kept) > 1:
             del kept[chance.randrange(len(kept))]
         elif what < 0.24:
-            kept.append(self.filled(chance.choice(_EFFECTS[chance.choice(self.names)])))
+            kept.append(self.filled(chance.choice(EFFECTS[chance.choice(self.names)])))
         elif what < 0.36:
-            kept.insert(0, f"require({self.filled(chance.choice(_GUARDS[chance.choice(self.names)]))})")
+            kept.insert(0, f"require({self.filled(chance.choice(GUARDS[chance.choice(self.names)]))})")
         return kept
 
     def filled(self, text: str) -> str:

@@ -14,6 +14,7 @@ import click
 from floodmark.checkers import interrupts
 from floodmark.checkers.command_line.check import check
 from floodmark.checkers.command_line.conform import conform
+from floodmark.checkers.command_line.diff import diff
 from floodmark.checkers.command_line.explore import explore
 from floodmark.checkers.command_line.export import export
 from floodmark.checkers.command_line.gate import gate
@@ -122,6 +123,7 @@ def command() -> None:
 
 
 for each in (
-    init, check, simulate, explore, report, gate, mutate, export, list_, show, plan, prove, conform, schema, mcp, lsp,
+    init, check, simulate, explore, report, gate, diff, mutate, export, list_, show, plan, prove, conform, schema, mcp,
+    lsp,
 ):  # fmt: skip
     command.add_command(each)

@@ -17,6 +17,7 @@ from floodmark.checkers.report.outputs import Reports, report_options
 @click.argument("folder", default="specs", metavar="[DIR|SPEC]", type=Named())
 @click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs to check.")
 @click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")
+@click.option("--against", metavar="REF", help="Says what changed since a commit, as floodmark diff REF does.")
 @click.option("--no-cache", is_flag=True, help="Neither uses cached verdicts nor caches new ones.")
 @report_options
 @engine_option(reference="it would take hours for what a gate checks; use floodmark check")
@@ -25,7 +26,7 @@ from floodmark.checkers.report.outputs import Reports, report_options
 @click.option("--max-seconds", type=Seconds(),
               help="Ends the whole run after this time; what has no verdict by then is undetermined.")
 @click.option("--max-memory", type=MemorySize(), help="The most memory for all processes, such as 8G.")
-def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) -> int:
+def gate(folder: Path, tier: str, update: bool, against: str | None, no_cache: bool, **given: Any) -> int:
     """Checks everything, and that no check was weakened.
 
     This is the command for CI. It checks every spec in DIR (default: ./specs) with its known-bad designs, checks the
@@ -40,6 +41,7 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
       floodmark gate --update-lock          accepts the differences; commit the lock with the change
       floodmark gate specs/kraft            only a part, which may be one spec
       floodmark gate --tier deep            the large searches, on Spark
+      floodmark gate --against origin/main  also says which behaviours the change adds and removes
       floodmark gate --junit junit.xml --sarif floodmark.sarif --html report.html
     """
     from floodmark.checkers.commands.gate import GateRequest
@@ -51,5 +53,5 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
     spark = take_spark(given, "master", "distribute", "partitions")
     limits = Limits(seconds=given.pop("max_seconds"), memory=given.pop("max_memory"))
     settings = CheckSettings(**given, **spark, limits=limits)
-    asked = GateRequest(folder, "deep" if tier == "deep" else "quick", update, not no_cache, settings)
+    asked = GateRequest(folder, "deep" if tier == "deep" else "quick", update, not no_cache, settings, against)
     return int(run_gate(asked, reports, click.echo))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from floodmark.checkers.commands.diff import edit_lines, edits_since
 from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.limits import limits_of
 from floodmark.checkers.gate.progress import GateProgress
@@ -36,11 +38,13 @@ class GateRequest:
     update: bool
     use_cache: bool
     settings: CheckSettings
+    against: str | None = None
 
     @property
     def command(self) -> str:
         words = ["floodmark", "gate", shown(self.folder)]
         words += ["--tier", self.tier] if self.tier != "quick" else []
+        words += ["--against", self.against] if self.against is not None else []
         words += self.settings.engine_words()
         limits = self.settings.limits
         words += ["--max-seconds", f"{limits.seconds:g}"] if limits.seconds is not None else []
@@ -57,22 +61,31 @@ def gate(asked: GateRequest, reports: Reports, say: Callable[[str], None]) -> Ex
     limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)
     settings = replace(asked.settings, limits=Limits(memory=limits.memory), compare=reports.are_wanted)
     run = GateRun(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
+    began = time.perf_counter()
     outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
     run.shown.clear()
+    edits = None
+    if asked.against is not None:
+        spent = time.perf_counter() - began
+        left = None if limits.seconds is None else max(limits.seconds - spent, 0.0)
+        edits = edits_since(asked.against, asked.folder, asked.tier, Limits(seconds=left, memory=limits.memory))
     code = outcome.exit_code
     refusals = _refusals(outcome) if asked.update else []
     accepted = asked.update and not refusals
     if accepted:
         lock.write(outcome.lock, now)
         code = ExitCode.AS_EXPECTED
-    for line in (*text.table(outcome), *text.end(outcome, accepted)):
+    told = [] if edits is None else edit_lines(edits)
+    for line in (*told, *text.table(outcome), *text.end(outcome, accepted)):
         say(line)
     if refusals:
         say(f"the lock was not written: {refusals[0]}")
         code = ExitCode.NOT_AS_EXPECTED if code == ExitCode.AS_EXPECTED else code
         for more in refusals[1:]:
             say(f"  {more}")
-    return worst([code, write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)])
+    return worst([code, write_reports(
+        reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift, edits=edits
+    )])
 
 
 def _refusals(outcome: GateOutcome) -> list[str]:

@@ -20,7 +20,7 @@ from floodmark.checkers.saved.results_file import Saved, read
 from floodmark.language.errors import SourceError
 
 ReportKind = Literal["html", "sarif", "junit", "itf", "graph", "test"]
-_OF_CASES: dict[ReportKind, Callable[[list[Case]], str]] = {"html": html, "sarif": sarif, "junit": junit}
+_OF_CASES: dict[ReportKind, Callable[[list[Case]], str]] = {"sarif": sarif, "junit": junit}
 _GRAPHS = {".dot": state_graph.dot, ".graphml": state_graph.graphml}
 
 
@@ -56,6 +56,8 @@ def _require_place(kind: ReportKind, target: Path, results: Path) -> None:
 def _text(kind: ReportKind, target: Path, saved: Saved) -> str:
     if kind == "test":
         return test_module(saved.results)
+    if kind == "html":
+        return html(cases(saved.results, saved.proofs, saved.drift), saved.edits)
     if kind != "graph":
         return _OF_CASES[kind](cases(saved.results, saved.proofs, saved.drift))
     drawn = state_graph.drawn(saved.results)

@@ -41,6 +41,11 @@ class Closure:
     _known: set[int] = field(default_factory=set)
     _loaded: dict[Path, None] = field(default_factory=dict)
 
+    @property
+    def files(self) -> set[Path]:
+        """The files of the definitions, and those that are loaded with them."""
+        return {*self._loaded, *(each.file for each in self.definitions)}
+
     def add(self, roots: Iterable[Any], files: Iterable[Path] = ()) -> list[Definition]:
         """Adds what classes and functions reach, and files that are loaded with them; returns the new definitions."""
         before = len(self.definitions)

@@ -29,13 +29,26 @@ def meanings(properties: Iterable[Property], cls: type[Model]) -> dict[str, str]
     return {prop.name: _meaning(prop, cls, called) for prop in properties}
 
 
+def property_text(prop: Property, cls: type[Model]) -> list[str]:
+    """The text of a property and of the functions that it calls, and the plain values of what they name."""
+    functions = list(reached_functions(cls, prop.functions, {}))
+    values = {
+        f"{name} = {function.__globals__[name]!r}"
+        for function in functions
+        for name in function.__code__.co_names
+        if isinstance(function.__globals__.get(name), bool | int | str | tuple | frozenset)
+    }
+    return [*(function_text(function) for function in functions), *sorted(values)]
+
+
 def _meaning(prop: Property, cls: type[Model], called: Called) -> str:
-    texts = [_text(function) for function in reached_functions(cls, prop.functions, called)]
+    texts = [function_text(function) for function in reached_functions(cls, prop.functions, called)]
     return hashlib.sha256("\n".join([prop.kind, *texts]).encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 
 @functools.cache
-def _text(function: Callable[..., Any]) -> str:
+def function_text(function: Callable[..., Any]) -> str:
+    """The text of a function without comments, layout and docstring."""
     source = source_of(function)
     tree = copy.copy(source.tree)
     tree.body = source.body or [ast.Pass()]

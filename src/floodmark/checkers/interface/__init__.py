@@ -1,4 +1,4 @@
-"""What ``import floodmark`` offers to programs and notebooks: ``check``, ``simulate``, ``prove``
+"""What ``import floodmark`` offers to programs and notebooks: ``check``, ``simulate``, ``prove``, ``diff``
 and ``states``.
 
 ``floodmark/__init__.py`` imports this room when one of its names is first used, since every model file imports that
@@ -6,18 +6,20 @@ module. None of the names is in ``floodmark.__all__``: they are not part of the 
 never cached (``gate/cacheable_names.py``).
 
 - ``checking.py`` is where to begin: from a class and settings to a check, its run and its result. ``proving.py`` does
-  the same for a proof, ``simulating.py`` for random walks; ``listing.py`` lists states.
+  the same for a proof, ``simulating.py`` for random walks, ``comparing.py`` for two versions of a model;
+  ``listing.py`` lists states.
 - ``subject.py``: a class in the place of a spec.
 - ``results.py``: what the functions return and raise. ``notebook.py``: the same as HTML.
 """
 
 from floodmark.checkers.interface.checking import check
+from floodmark.checkers.interface.comparing import Edit, diff
 from floodmark.checkers.interface.listing import States, states
 from floodmark.checkers.interface.proving import prove
 from floodmark.checkers.interface.results import Counterexample, ModelFailed, Proof, Result, Undetermined
 from floodmark.checkers.interface.simulating import simulate
 
 __all__ = [
-    "Counterexample", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check", "prove", "simulate",
-    "states",
+    "Counterexample", "Edit", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check", "diff", "prove",
+    "simulate", "states",
 ]

@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.cost import MIN_REPORTED_INSTRUCTIONS, size, told
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import CodePart, Interface, parts, whole
 from floodmark.checkers.kernel import loops
+from floodmark.checkers.kernel.memory import reserve
 from floodmark.checkers.kernel.partitioned import PARTITIONED_LOOPS
 from floodmark.checkers.kernel.symmetry_loops import SYMMETRY_LOOPS
 from floodmark.checkers.project.versions import source_hash
@@ -73,6 +77,12 @@ class Kernel:
         """The loop that compares states with renamed copies."""
         return _loops(SYMMETRY_LOOPS, loop_constants(self.interface.layout, self.symmetry, 1), self.good)
 
+    def new_context(self) -> NDArray[np.uint64]:
+        """A context as the model's code expects it, with all counters zero."""
+        context = reserve(self.interface.context_words + 1)
+        context[loops.OUTSIDE] = loops.ALL_ONES
+        return context
+
     def prepare_for_files(self) -> None:
         """Compiles the code that a search needs to continue in files."""
         self.partitioned.address("route")
@@ -88,10 +98,13 @@ class Kernel:
         return MachineCode([object_image(self._key, self._optimised, GOOD)])
 
     def _optimised(self) -> ir.Module:
-        module = whole(self._parts, self._name)
+        module = self._module()
         if self._tell is not None and size(module) >= MIN_REPORTED_INSTRUCTIONS:
             self._tell(f"optimising {size(module):,} instructions")
         return module
+
+    def _module(self) -> ir.Module:
+        return whole(self._parts, self._name)
 
     def _plain(self) -> MachineCode:
         images = []

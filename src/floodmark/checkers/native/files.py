@@ -172,7 +172,7 @@ class _Lane:
         self.fields = reserve(loops.FIELDS)
         self.buffer = reserve((loops.BATCH + interface.most_successors) * words)
         self.best = reserve(loops.BEST_PLACES)
-        self.context = self.new_context()
+        self.context = self.kernel.new_context()
         self._scratch, self._state = reserve(2 * loops.GROUP), reserve(words)
         self.most = loops.BATCH + interface.most_successors
         self.room = max(size // 2 // PARTITIONS // (words * 8), 1)
@@ -195,11 +195,6 @@ class _Lane:
         }.items():
             self.fields[where] = value
         self.take_code()
-
-    def new_context(self) -> Array:
-        context = reserve(self.kernel.interface.context_words + 1)
-        context[loops.OUTSIDE] = loops.ALL_ONES
-        return context
 
     def take_code(self) -> None:
         code = self.kernel.model
@@ -442,7 +437,7 @@ class Files(LocalStore):
         found: list[Packed] = []
 
         def look(lane: _Lane, partition: Partition) -> bool:
-            context = lane.new_context()
+            context = lane.kernel.new_context()
             lane.open(partition)
             lane.fields[loops.TARGET], lane.fields[loops.CONTEXT] = wanted.ctypes.data, context.ctypes.data
             lane.code.function("find_parent", 3)(lane.fields.ctypes.data, *partition.levels[level])

@@ -39,17 +39,11 @@ class Worker:
         # Each of these has its own pages, so no two workers write to the same cache line.
         self.fields: Array = reserve(loops.FIELDS)
         self.buffer = reserve(self.room * self.words)
-        self.context: Array = self.new_context()
+        self.context: Array = self.kernel.new_context()
         self.best = reserve(loops.BEST_PLACES)
         self._scratch = reserve(2 * loops.GROUP)
         self._state = reserve(self.words)
         self._fill()
-
-    def new_context(self) -> Array:
-        """A context as the model's code expects it, with all counters zero."""
-        context = reserve(self.kernel.interface.context_words + 1)
-        context[loops.OUTSIDE] = loops.ALL_ONES
-        return context
 
     def _fill(self) -> None:
         values = {
@@ -149,7 +143,7 @@ class Worker:
 
     def parent_in(self, level: int, target: Packed) -> Packed | None:
         wanted = np.array(target, dtype=np.uint64)
-        context = self.new_context()
+        context = self.kernel.new_context()
         self.fields[loops.TARGET] = wanted.ctypes.data
         self.fields[loops.CONTEXT] = context.ctypes.data
         self._find_parent(self.fields.ctypes.data, *self.levels[level])

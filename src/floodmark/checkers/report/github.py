@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from floodmark.checkers.report.edits import Entry, markdown
 from floodmark.checkers.report.mermaid import mermaid
 from floodmark.checkers.report.verdict_summary import Case
 from floodmark.checkers.verdict.result import MEANINGS, worst
@@ -26,11 +27,13 @@ def workflow_commands(cases: Sequence[Case]) -> list[str]:
     ]
 
 
-def summary(cases: Sequence[Case]) -> str:
-    """The page in Markdown: a table of verdicts, then each counterexample as a sequence diagram; cut when too long."""
+def summary(cases: Sequence[Case], edits: Entry | None = None) -> str:
+    """The page in Markdown: what an edit changes, a table of verdicts, then each counterexample as a sequence diagram;
+    cut when too long."""
     code = worst(case.exit_code for case in cases)
-    text = f"## Floodmark: {MEANINGS[code]}\n\n" + "\n".join(_table(cases)) + "\n"
-    for part in [*_unexpected(cases), *_expected(cases)]:
+    text = f"## Floodmark: {MEANINGS[code]}\n"
+    first = [*(markdown(edits) if edits else ()), "\n" + "\n".join(_table(cases)) + "\n"]
+    for part in [*first, *_unexpected(cases), *_expected(cases)]:
         if len(text.encode()) + len(part.encode()) > MAX_SUMMARY_BYTES:
             return f"{text}\nThe rest does not fit here; `floodmark report RESULTS.json --as html` has everything.\n"
         text += part

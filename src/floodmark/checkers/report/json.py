@@ -6,7 +6,7 @@ A state is written as it is shown to people, so a reader has the model take the 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -26,15 +26,19 @@ SCHEMA = "floodmark.results/1"
 
 
 def document(
-    results: Sequence[CheckResult], proofs: Sequence[Proved] = (), drift: Sequence[Drift] = ()
+    results: Sequence[CheckResult], proofs: Sequence[Proved] = (), drift: Sequence[Drift] = (),
+    edits: Mapping[str, Any] | None = None,
 ) -> str:
     """``{"schema": ..., "sources": {...}, "results": [...]}`` with the hash of each file that the results rest on, an
-    entry for each check, claim and proof, and ``"drift"`` if there is any."""
+    entry for each check, claim and proof, ``"drift"`` if there is any, and ``"edits"`` of a gate that was asked for it.
+    """
     specs = [spec for spec in (*(it.spec for it in results), *(it.spec for it in proofs)) if spec]
     whole: dict[str, Any] = {"schema": SCHEMA, "sources": used_files(specs)}
     whole["results"] = [*map(entry, results), *(proof.as_json() for proof in proofs)]
     if drift:
         whole["drift"] = [asdict(difference) for difference in drift]
+    if edits is not None:
+        whole["edits"] = edits
     return json.dumps(whole, indent=1) + "\n"
 
 

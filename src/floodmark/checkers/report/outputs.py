@@ -91,6 +91,7 @@ _OPTIONS = (
     _file("sarif", "Writes unexpected results as SARIF, for code scanning."),
     _file("html", "Writes one page with verdicts, counterexamples and coverage."),
 )
+edits_page_option = _file("html", "Writes one page with what has changed.")
 
 
 def report_options(command: F) -> F:
@@ -107,6 +108,7 @@ def write_reports(
     drift: Sequence[Drift] = (),
     *,
     annotate: bool = True,
+    edits: Mapping[str, Any] | None = None,
 ) -> ExitCode:
     """Writes every requested report and, on GitHub Actions, annotations and a summary.
 
@@ -115,7 +117,7 @@ def write_reports(
     """
     if not reports.are_wanted:
         return ExitCode.AS_EXPECTED
-    writers = _writers(reports, results, proofs, drift, annotate and _is_on_github())
+    writers = _writers(reports, results, proofs, drift, annotate and _is_on_github(), edits)
     codes = [_written(name, path, write) for name, path, write in writers]
     return worst([*codes, ExitCode.AS_EXPECTED])
 
@@ -130,6 +132,15 @@ def write_json(path: Path | None, kind: str, content: Mapping[str, Any]) -> Exit
         return ExitCode.AS_EXPECTED
     whole = {"schema": f"floodmark.{kind}/1", **content}
     return _written("JSON", path, lambda: write_text(path, json.dumps(whole, indent=1) + "\n"))
+
+
+def write_edits_page(path: Path | None, content: Mapping[str, Any]) -> ExitCode:
+    """Writes a page about what an edit changes, on request."""
+    if path is None:
+        return ExitCode.AS_EXPECTED
+    from floodmark.checkers.report.html.document import edits_page
+
+    return _written("HTML", path, lambda: write_text(path, edits_page(content)))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -159,7 +170,8 @@ def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCod
 
 
 def _writers(
-    reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool
+    reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool,
+    edits: Mapping[str, Any] | None,
 ) -> Iterator[tuple[str, Path | None, Callable[[], None]]]:
     """Each requested report: its name, its file, and a function that writes it."""
     from floodmark.checkers.report.verdict_summary import cases
@@ -172,7 +184,7 @@ def _writers(
     if reports.json is not None:
         from floodmark.checkers.report.json import document
 
-        yield "JSON", reports.json, text(reports.json, lambda: document(results, proofs, drift))
+        yield "JSON", reports.json, text(reports.json, lambda: document(results, proofs, drift, edits))
     if reports.junit is not None:
         from floodmark.checkers.report.junit import junit
 
@@ -184,12 +196,12 @@ def _writers(
     if reports.html is not None:
         from floodmark.checkers.report.html.document import html
 
-        yield "HTML", reports.html, text(reports.html, lambda: html(every()))
+        yield "HTML", reports.html, text(reports.html, lambda: html(every(), edits))
     if on_github:
-        yield "GitHub", None, lambda: _tell_github(every())
+        yield "GitHub", None, lambda: _tell_github(every(), edits)
 
 
-def _tell_github(every: Sequence[Case]) -> None:
+def _tell_github(every: Sequence[Case], edits: Mapping[str, Any] | None) -> None:
     """Prints annotations to standard output, and appends the summary to the step's file."""
     from floodmark.checkers.report import github
 
@@ -199,6 +211,6 @@ def _tell_github(every: Sequence[Case]) -> None:
     if target:
         try:
             with open(target, "a", encoding="utf-8", errors="backslashreplace") as page:
-                page.write(github.summary(every))
+                page.write(github.summary(every, edits))
         except OSError as error:
             raise atomic_file.unwritable(Path(target), error) from None

@@ -47,6 +47,7 @@ class Saved:
     results: list[CheckResult]
     proofs: list[Proved]
     drift: list[Drift]
+    edits: Mapping[str, Any] | None = None
 
 
 def read(path: Path) -> Saved:
@@ -73,7 +74,7 @@ def read(path: Path) -> Saved:
         said = f"{type(error).__name__}: {error}"
         raise SourceError(f"was changed since floodmark wrote it ({said})", str(path)) from None
     checks = [it for it in every if isinstance(it, CheckResult)]
-    return Saved(checks, [it for it in every if isinstance(it, Proved)], drift)
+    return Saved(checks, [it for it in every if isinstance(it, Proved)], drift, whole.get("edits"))
 
 
 def _require_unchanged(sources: Mapping[str, str]) -> None:

@@ -402,6 +402,21 @@ class Search:
         return self.tracer.failing_check(self.tracer.to_state(state, self.level), of_states)
 
     def _count(self) -> None:
+        self._count_steps()
+        found, counters = self.found, self.store.context
+        first = self.interface.first_premise
+        found.sizes = self.store.container_sizes()
+        if found.complete:
+            seen = counters[first : first + len(self.interface.premises)]
+            found.vacuous = [
+                Premise(name, site.at.file, site.at.line, site.said)
+                for (name, site), times in zip(self.interface.premises, seen, strict=True)
+                if not times
+            ]
+            if found.distinct <= COUNTED_STATES and not self.options.symmetry:
+                found.values_seen = self.store.values_seen(self.budget)
+
+    def _count_steps(self) -> None:
         found = self.found
         counters = self.store.context
         first = self.interface.first_premise
@@ -415,13 +430,3 @@ class Search:
             found.levels.append(found.distinct - sum(found.levels))
         found.digest = digest_text(*self.store.digest.tolist())
         found.cut += int(counters[loops.CUT])
-        found.sizes = self.store.container_sizes()
-        if found.complete:
-            seen = counters[first : first + len(self.interface.premises)]
-            found.vacuous = [
-                Premise(name, site.at.file, site.at.line, site.said)
-                for (name, site), times in zip(self.interface.premises, seen, strict=True)
-                if not times
-            ]
-            if found.distinct <= COUNTED_STATES and not self.options.symmetry:
-                found.values_seen = self.store.values_seen(self.budget)

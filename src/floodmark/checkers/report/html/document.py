@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element
 
+from floodmark.checkers.report.edits import Entry
 from floodmark.checkers.report.html.counterexample import counterexample
+from floodmark.checkers.report.html.edits import section
 from floodmark.checkers.report.html.markup import Part, page, tag
 from floodmark.checkers.report.html.search import coverage, levels
 from floodmark.checkers.report.html.source import covered_source
@@ -22,9 +24,10 @@ _KIND = {"passed": "good", "failed": "bad", "error": "warn"}
 _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
 
 
-def html(cases: Sequence[Case]) -> str:
+def html(cases: Sequence[Case], edits: Entry | None = None) -> str:
     """The document. It loads nothing from elsewhere, and all of it can be read without scripts: the one in it steps
-    through counterexamples, pins variables and filters specs."""
+    through counterexamples, pins variables and filters specs. ``edits`` is what a comparison with another version says.
+    """
     checks = [case for case in cases if case.result is not None]
     claims = [case for case in cases if case.result is None and case.word != "drift"]
     suites = [(name, list(group)) for name, group in groupby(checks, key=lambda case: case.suite)]
@@ -32,6 +35,29 @@ def html(cases: Sequence[Case]) -> str:
     code = worst(case.exit_code for case in cases)
     shown = [case for case in cases if case.result is not None and case.result.violation is not None]
     only = shown[0] if len(shown) == 1 and shown[0].status == "passed" else None
+    return _document(f"Floodmark: {MEANINGS[code]}", [
+        _header(cases, suites, claims, MEANINGS[code]),
+        tag(
+            "main",
+            _attention(wrong) if wrong else None,
+            section(edits) if edits else None,
+            _overview(suites) if suites else None,
+            _specs(suites, only) if suites else None,
+            _claims(claims) if claims else None,
+        ),
+    ])
+
+
+def edits_page(content: Entry) -> str:
+    """A page about what an edit changes, and nothing else."""
+    title = f"from {content['old']} to {content['new']}"
+    return _document(f"Floodmark: {title}", [
+        tag("header", tag("p", "Floodmark", class_="brand"), tag("h1", f"What changes {title}")),
+        tag("main", section(content)),
+    ])
+
+
+def _document(title: str, body: Sequence[Element]) -> str:
     root = tag(
         "html",
         tag(
@@ -39,19 +65,12 @@ def html(cases: Sequence[Case]) -> str:
             tag("meta", charset="utf-8"),
             tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
             tag("meta", name="color-scheme", content="light dark"),
-            tag("title", f"Floodmark: {MEANINGS[code]}"),
+            tag("title", title),
             tag("style", page_style()),
         ),
         tag(
             "body",
-            _header(cases, suites, claims, MEANINGS[code]),
-            tag(
-                "main",
-                _attention(wrong) if wrong else None,
-                _overview(suites) if suites else None,
-                _specs(suites, only) if suites else None,
-                _claims(claims) if claims else None,
-            ),
+            body,
             tag("footer", f"floodmark {importlib.metadata.version('floodmark')}"),
             tag("script", _file("pins.js"), _file("page.js")),
         ),

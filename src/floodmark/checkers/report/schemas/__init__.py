@@ -10,7 +10,7 @@ import importlib.resources
 import json
 from typing import Any
 
-KINDS = ("results", "progress", "mutation", "traces", "metadata-log", "plan")
+KINDS = ("results", "progress", "mutation", "traces", "metadata-log", "plan", "edits")
 
 
 def schema_text(kind: str) -> str:

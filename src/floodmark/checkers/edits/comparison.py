@@ -1,0 +1,368 @@
+"""Compares two versions of a model: which behaviours the new one has added and removed.
+
+A behaviour is what a run shows of the variables that both versions have: their values from an initial state on, without
+repetitions. A run stays within the boundary of its version, but for its last state. Behaviours are finite; what a
+version must do some day is not compared.
+
+The cheapest way that is exact is taken: the same graph of expressions, and the same initial states, need no search; the
+same variables need one search that takes the steps of both (``joint_search.py``); otherwise the graphs of both versions
+are made, and one is asked whether it has the runs of the other (``inclusion.py``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.edits import joint_loops
+from floodmark.checkers.edits.alignment import Alignment, align, paired_actions
+from floodmark.checkers.edits.difference import (
+    ActionChange,
+    Answer,
+    Difference,
+    ModelError,
+    Reason,
+    VersionName,
+    Witness,
+)
+from floodmark.checkers.edits.inclusion import Escape, Seen, Unfinished, escape
+from floodmark.checkers.edits.joint_search import JointSearch, compare_jointly
+from floodmark.checkers.edits.projection import projected
+from floodmark.checkers.edits.reach import reach
+from floodmark.checkers.edits.reasons import boundary_against, carried, reason_against
+from floodmark.checkers.edits.run_graph import Numbers, RunGraph, run_graph
+from floodmark.checkers.liveness.compiled_graph import budget
+from floodmark.checkers.search.store import Packed
+from floodmark.checkers.search_result import Options, SearchResult, Stopped, TraceState, Watcher
+from floodmark.compiler.fingerprint import fingerprint
+from floodmark.compiler.layout import lay_out
+from floodmark.compiler.program import read_program
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, grows, sized
+from floodmark.language.reference import initial_states, successors, within_boundary
+from floodmark.language.widths import Widths
+
+
+def compare(old: Model, new: Model, options: Options, watch: Watcher | None = None) -> Difference:
+    """What an edit of a model changed. Raises SourceError for a version that cannot be read or compiled."""
+    started = time.perf_counter()
+    options = replace(options, symmetry=False, deadlock=False)
+    alignment = align(old, new)
+    if not alignment.shared:
+        raise SourceError("the two versions have no variable in common, so no behaviour can be compared",
+                          *type(new).source_position())
+    found = Difference(alignment)
+    if _has_same_layout(old, new, alignment):
+        pairs = _same_graph(old, new, alignment)
+        if pairs is not None:
+            found.added = found.removed = "none"
+            found.by = "graph"
+            found.actions = [ActionChange(pairs[name], name) for name in pairs if pairs[name] != name]
+        else:
+            _JointComparison(old, new, options, watch, found).run()
+    else:
+        _compare_graphs(old, new, options, watch, found)
+    found.seconds = time.perf_counter() - started
+    return found
+
+
+def _has_same_layout(old: Model, new: Model, alignment: Alignment) -> bool:
+    """Whether equal states of the two versions are packed into equal words."""
+
+    if grows(new) and (alignment.renamed_variables or alignment.renames.told):
+        return False  # a width is known by the name of its place
+
+    def slots(model: Model, names: list[str]) -> object:
+        layout = at_widths(model, lambda sized: lay_out(sized.variable_types))
+        return [layout.slots[name] for name in names], layout.words, list(layout.variables) == names
+
+    before, after = [each.old for each in alignment.shared], [each.new for each in alignment.shared]
+    return alignment.is_whole and slots(old, before) == slots(new, after)
+
+
+# The same graph of expressions.
+
+
+def _same_graph(old: Model, new: Model, alignment: Alignment) -> dict[str, str] | None:
+    """The old name of each action, if two versions are the same as far as code is made of them, up to the names and the
+    order of actions; None if they are not.
+
+    Without a capacity this cannot be told: the graph of a guard on a container's size depends on its width.
+    """
+    if alignment.renamed_variables or grows(old) or grows(new):
+        return None
+    before, after = read_program(old, {}), read_program(new, {})
+    pairs = paired_actions(before, after)
+    if len(pairs) != len(before.actions) or len(pairs) != len(after.actions):
+        return None
+    by_name = {action.name: action for action in before.actions}
+    for action in after.actions:
+        versions = action, by_name[pairs[action.name]]
+        own, its = (fingerprint(each.parameters, each.guards, each.body) for each in versions)
+        if own != its:
+            return None
+    bounds = [[fingerprint(each.value) for each in program.boundaries] for program in (before, after)]
+    with suppress(SourceError):
+        if bounds[0] == bounds[1] and _beginnings(old) == _beginnings(new):
+            return pairs
+    return None
+
+
+def _beginnings(model: Model) -> set[Packed]:
+    """The initial states, packed. Raises SourceError if the model fails in one of them."""
+    layout = lay_out(model.variable_types)
+    return {layout.pack(state) for _, state in initial_states(model)}
+
+
+# The same variables.
+
+
+class _JointComparison:
+    """One comparison by a joint search, as a difference."""
+
+    def __init__(self, old: Model, new: Model, options: Options, watch: Watcher | None, found: Difference) -> None:
+        self.models = old, new
+        self.options = options
+        self.watch = watch
+        self.found = found
+
+    def run(self) -> None:
+        found = self.found
+        joint = compare_jointly(*self.models, self.options, self._look, self.watch)
+        finished: Answer = "none" if joint.result.complete else "undetermined"
+        found.added = "some" if any(each.version == "new" for each in found.witnesses) else finished
+        found.removed = "some" if any(each.version == "old" for each in found.witnesses) else finished
+        found.states = {"common": joint.result.distinct}
+        if found.is_same:
+            found.by = "search"
+        if joint.failure is not None:
+            version: VersionName = "old" if joint.failure.version == "old" else "new"
+            error, model = joint.failure.error, self.models[version == "new"]
+            found.failure = ModelError(version, error.message, error.file, error.line, model, joint.failure.trace)
+        if joint.result.stopped is not None:
+            found.stopped = str(joint.result.stopped)
+        elif not found.is_same:
+            self._count(Widths(joint.result.widths))
+
+    def _count(self, widths: Widths) -> None:
+        """Adds which states only one version reaches, and which actions never fire."""
+        found = self.found
+        seen = reach(*self.models, self.options, widths, self.watch)
+        if not seen.is_complete:
+            return
+        fired = {version: result.actions for version, result in seen.results.items()}
+        found.states = {**found.states, **{version: result.distinct for version, result in seen.results.items()}}
+        found.actions = with_silence(found.actions, fired["old"], fired["new"])
+        models = [sized(model, Widths(seen.results["new"].widths)) for model in self.models]
+        programs = [read_program(model, {}) for model in models]
+        pairs = paired_actions(*programs)
+        names = {"new": pairs, "old": {before: after for after, before in pairs.items()}}
+        for version, trace in seen.alone.items():
+            mine, other = (models[1], models[0]) if version == "new" else (models[0], models[1])
+            reason = _reason(mine, other, trace, names[version])
+            add_state_witness(found, Witness(version, "state", mine, trace, reason))
+
+    def _look(self, search: JointSearch) -> None:
+        compared, found = search.compared, self.found
+        found.witnesses, found.actions = [], []
+        pairs = compared.actions
+        back = {before: after for after, before in pairs.items()}
+        sides: tuple[tuple[VersionName, list[TraceState], int], ...] = (
+            ("new", compared.starts, joint_loops.ADDED), ("old", compared.lost, joint_loops.REMOVED),
+        )  # fmt: skip
+        for version, begun, bit in sides:
+            if begun:
+                found.witnesses.append(_begins(version, search.tracers[version].model, begun))
+            elif bit in compared.noted:
+                names = pairs if version == "new" else back
+                found.witnesses.append(self._witness(search, version, bit, None, names))
+        old_actions, new_actions = (search.tracers[each].kernel.interface.actions for each in ("old", "new"))
+        common = search.found.distinct
+        for name in [*new_actions, *(each for each in old_actions if each not in back)]:
+            new = name if name in new_actions else None
+            before = pairs.get(name) if new else name
+            more, less = compared.more[name] if new else 0, compared.less[before] if before else 0
+            if before == new and not more and not less:
+                continue
+            examples = []
+            if new and before:
+                more_bit = joint_loops.ALLOWS_MORE + new_actions.index(new)
+                less_bit = joint_loops.ALLOWS_LESS + old_actions.index(before)
+                if more_bit < joint_loops.ALLOWS_LESS and more_bit in compared.noted:
+                    examples.append(self._witness(search, "new", more_bit, new, pairs))
+                if less_bit in compared.noted:
+                    examples.append(self._witness(search, "old", less_bit, before, back))
+            found.actions.append(ActionChange(before, new, more, less, common, False, tuple(examples)))
+
+    def _witness(
+        self, search: JointSearch, version: VersionName, bit: int, action: str | None, names: dict[str, str]
+    ) -> Witness:
+        """The run to a state that was noted, and the step that only this version takes there: of any action, or of one
+        that the other version's partner does not take."""
+        state, level = search.compared.noted[bit]
+        mine, other = search.tracers[version], search.tracers["old" if version == "new" else "new"]
+        trace = mine.to_state(state, level)
+        here = trace[-1].state
+        there = other.layout.unpack(state)
+        partner = None if action is None else names.get(action)
+        goes_on = within_boundary(other.model, there)
+        taken = {
+            other.layout.pack(after)
+            for step, after in (successors(other.model, there) if goes_on else ())
+            if action is None or step.action == partner
+        }
+        for step, after in successors(mine.model, here):
+            words = mine.layout.pack(after)
+            if words in taken or (action is None and words == state) or (action is not None and step.action != action):
+                continue
+            trace = (*trace, TraceState(step, after))
+            return Witness(version, "step", mine.model, trace, _reason(mine.model, other.model, trace, names))
+        raise RuntimeError("compiled code takes a step of one version alone, but in CPython both take it")
+
+
+def with_silence(changes: list[ActionChange], old: Mapping[str, int], new: Mapping[str, int]) -> list[ActionChange]:
+    """The changes of actions, with those that never fire any more, given how often each fires."""
+    changed = {change.new: change for change in changes if change.new is not None}
+    known = [change for change in changes if change.new is None]
+    for name, times in new.items():
+        change = changed.get(name, ActionChange(name if name in old else None, name))
+        if change.old is not None and old.get(change.old, 0) and not times:
+            change = replace(change, gone=True)
+        if name in changed or change.gone:
+            known.append(change)
+    return known
+
+
+def add_state_witness(found: Difference, alone: Witness) -> None:
+    """Adds a run to a state that only one version reaches. If no run that the other version does not have is shorter,
+    it stands for that one, too: all its steps but the last are then steps of both."""
+    version = alone.version
+    others = [each for each in found.witnesses if each.version == version]
+    if any(each.kind == "state" or (each.kind == "start" and len(alone.trace) == 1) for each in others):
+        return
+    found.witnesses = [each for each in found.witnesses if each not in others or len(each.trace) != len(alone.trace)]
+    place = max((index for index, each in enumerate(found.witnesses, 1) if each.version == version), default=None)
+    found.witnesses.insert(place if place is not None else 0 if version == "new" else len(found.witnesses), alone)
+
+
+def _reason(mine: Model, other: Model, trace: tuple[TraceState, ...], names: Mapping[str, str]) -> Reason | None:
+    """Why the other version does not take the last step of a run; None if it takes it, or it is no step."""
+    if len(trace) == 1:
+        return None
+    here, (step, after) = trace[-2].state, (trace[-1].step, trace[-1].state)
+    there = carried(mine, here, other)
+    if not within_boundary(other, there):
+        return boundary_against(other, there)
+    if any(carried(other, then, mine) == after for _, then in successors(other, there)):
+        return None
+    return reason_against(mine, here, step, other, names.get(step.action))
+
+
+def _begins(version: VersionName, model: Model, begun: list[TraceState]) -> Witness:
+    layout = lay_out(model.variable_types)
+    first = min(begun, key=lambda entry: layout.pack(entry.state))
+    return Witness(version, "start", model, (first,))
+
+
+# Other variables.
+
+
+def _compare_graphs(old: Model, new: Model, options: Options, watch: Watcher | None, found: Difference) -> None:
+    paused = budget(time.perf_counter(), options.limits)
+    graphs: dict[VersionName, RunGraph] = {}
+    counted: dict[str, int] = {}
+    sides: tuple[tuple[VersionName, Model], ...] = (("old", old), ("new", new))
+    try:
+        for version, model in sides:
+            result, graph = run_graph(model, options, paused, watch)
+            if graph is None:
+                _unfinished(version, model, result, found)
+                return
+            graphs[version] = graph
+            counted[version] = result.distinct
+        looks = projected(graphs["old"], graphs["new"], found.alignment)
+    except Stopped as ended:
+        found.stopped = str(ended.stop)
+        return
+    found.states = counted
+    seen: dict[VersionName, Seen] = {"old": Seen(graphs["old"], looks[0]), "new": Seen(graphs["new"], looks[1])}
+    sides_of_two: tuple[tuple[VersionName, VersionName], ...] = (("new", "old"), ("old", "new"))
+    for version, other in sides_of_two:
+        answer = _answer(seen[version], seen[other], version, paused, found)
+        if version == "new":
+            found.added = answer
+        else:
+            found.removed = answer
+    if found.is_same:
+        found.by = "search"
+    fired = {version: _fired(graph) for version, graph in graphs.items()}
+    found.actions = with_silence(_action_changes(seen["old"], seen["new"]), fired["old"], fired["new"])
+    for version, other in sides_of_two:
+        alone = np.flatnonzero(~np.isin(seen[version].looks, seen[other].looks))
+        if len(alone):
+            graph = graphs[version]
+            path = graph.path_to(seen[version].first_with(alone))
+            add_state_witness(found, Witness(version, "state", graph.model, graph.trace(path)))
+
+
+def _fired(graph: RunGraph) -> dict[str, int]:
+    return {name: int((graph.labels == place).sum()) for place, name in enumerate(graph.actions)}
+
+
+def _unfinished(version: VersionName, model: Model, result: SearchResult, found: Difference) -> None:
+    for violation in result.violations:
+        found.failure = ModelError(version, violation.message, violation.file, violation.line, model, violation.trace)
+        found.stopped = f"a model error of the {version} version"
+        return
+    found.stopped = str(result.stopped)
+
+
+def _answer(mine: Seen, other: Seen, version: VersionName, paused: Callable[[], None], found: Difference) -> Answer:
+    try:
+        escaped = escape(mine, other, paused)
+    except Unfinished as ended:
+        found.stopped = str(ended)
+        return "undetermined"
+    except Stopped as ended:
+        found.stopped = str(ended.stop)
+        return "undetermined"
+    if escaped is None:
+        return "none"
+    found.witnesses.append(_escaped(mine, escaped, version))
+    return "some"
+
+
+def _escaped(mine: Seen, escaped: Escape, version: VersionName) -> Witness:
+    return Witness(version, escaped.kind, mine.graph.model, mine.graph.trace(escaped.path))
+
+
+def _action_changes(old: Seen, new: Seen) -> list[ActionChange]:
+    """Actions by the changes of shared values that they make where both versions are."""
+    common = np.intersect1d(old.looks[old.graph.sources], new.looks[new.graph.sources])
+    made = [_made(seen, common) for seen in (old, new)]
+    programs = [read_program(seen.graph.model, {}) for seen in (old, new)]
+    pairs = paired_actions(*programs)
+    found = []
+    none = np.zeros(0, dtype=np.int64)
+    for name in [*made[1], *(each for each in made[0] if each not in pairs.values())]:
+        after = name if name in made[1] else None
+        before = pairs.get(name) if after else name
+        its = made[0].get(before, none) if before else none
+        ours = made[1].get(after, none) if after else none
+        more = len(np.unique(np.setdiff1d(ours, its) >> 32))
+        less = len(np.unique(np.setdiff1d(its, ours) >> 32))
+        if before != after or more or less:
+            found.append(ActionChange(before, after, more, less, len(common)))
+    return found
+
+
+def _made(seen: Seen, common: Numbers) -> dict[str, Numbers]:
+    graph = seen.graph
+    keys = seen.keys((graph.sources, graph.targets))
+    here = np.isin(seen.looks[graph.sources], common)
+    return {name: np.unique(keys[here & (graph.labels == place)]) for place, name in enumerate(graph.actions)}

@@ -1,0 +1,229 @@
+"""Whether every run of one graph is a run of another, seen through the variables that both have.
+
+A run is seen as the sequence of its shared values, without repetitions. ``Seen`` is a graph together with the number of
+what is seen of each state (``projection.py``). The question is asked in steps, from cheap to exact:
+
+1. A first value, or a change of values, that the other graph never shows: then the run is none of the other's.
+2. In the other graph, what is seen tells the state: then its runs are all sequences of its changes, and step 1 has
+   decided.
+3. The other graph can follow: a set of its states, each of which has an answer to every change that is ever seen from
+   what is seen of it, and the answer is in the set again. If there is an initial state of the set for every first
+   value, every run can be followed. (The changes are those of the graph whose states of one look are taken together;
+   it has more runs, so that is enough and not needed.)
+4. All states in which the other graph may be are followed at once. This always decides, unless a limit ends it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from floodmark.checkers.edits.run_graph import Numbers, RunGraph
+
+Kind = Literal["start", "state", "step", "order"]
+"""How a run is none of the other's: it begins otherwise, ends in a state that the other never shows, takes a step there
+that the other never takes, or takes steps that the other takes, too, but not in this order."""
+MAX_PAIRS = 1_000_000
+"""Sets of states that are followed; beyond, it stays undetermined."""
+
+
+class Unfinished(Exception):  # noqa: N818 - it is no error
+    """A limit ended the comparison."""
+
+
+@dataclass(frozen=True)
+class Escape:
+    """A shortest run that is none of the other graph's, as the numbers of its states."""
+
+    kind: Kind
+    path: list[int]
+
+
+@dataclass
+class Seen:
+    """A graph, and the number of what is seen of each state."""
+
+    graph: RunGraph
+    looks: Numbers
+
+    @cached_property
+    def first_looks(self) -> Numbers:
+        return np.unique(self.looks[self.graph.initial])
+
+    @cached_property
+    def seen_steps(self) -> tuple[Numbers, Numbers]:
+        """The steps that change what is seen."""
+        before, after = self.looks[self.graph.sources], self.looks[self.graph.targets]
+        changed = before != after
+        return self.graph.sources[changed], self.graph.targets[changed]
+
+    @cached_property
+    def hidden_steps(self) -> tuple[Numbers, Numbers]:
+        """The steps that change nothing that is seen."""
+        same = self.looks[self.graph.sources] == self.looks[self.graph.targets]
+        same &= self.graph.sources != self.graph.targets
+        return self.graph.sources[same], self.graph.targets[same]
+
+    def keys(self, steps: tuple[Numbers, Numbers]) -> Numbers:
+        """A number for what is seen of each step."""
+        return self.looks[steps[0]] << 32 | self.looks[steps[1]]
+
+    @cached_property
+    def changes(self) -> Numbers:
+        return np.unique(self.keys(self.seen_steps))
+
+    @property
+    def is_told(self) -> bool:
+        """Whether what is seen of a state tells which one it is."""
+        return len(np.unique(self.looks)) == self.graph.count
+
+    def first_with(self, numbers: Numbers) -> int:
+        """The state that the fewest steps lead to; of several, the smallest as it is packed."""
+        graph = self.graph
+        nearest = numbers[graph.depth[numbers] == graph.depth[numbers].min()]
+        return min((int(each) for each in nearest), key=lambda each: tuple(graph.rows[each].tolist()))
+
+
+def escape(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None:
+    """A run of ``mine`` that is none of ``other``; None if there is none. Raises Unfinished."""
+    found = _unknown(mine, other)
+    if found is not None or other.is_told or _can_follow(mine, other, paused):
+        return found
+    return _followed(mine, other, paused)
+
+
+def _unknown(mine: Seen, other: Seen) -> Escape | None:
+    graph = mine.graph
+    begun = graph.initial[~np.isin(mine.looks[graph.initial], other.first_looks)]
+    if len(begun):
+        return Escape("start", [mine.first_with(begun)])
+    sources, targets = mine.seen_steps
+    new = ~np.isin(mine.keys((sources, targets)), other.changes)
+    if not new.any():
+        return None
+    sources, targets = sources[new], targets[new]
+    nearest = graph.depth[sources] == graph.depth[sources].min()
+    fresh = nearest & ~np.isin(mine.looks[targets], other.looks)
+    chosen = fresh if fresh.any() else nearest
+    steps = zip(sources[chosen].tolist(), targets[chosen].tolist(), strict=True)
+    source, target = min(steps, key=lambda step: tuple(tuple(graph.rows[each].tolist()) for each in step))
+    return Escape("state" if fresh.any() else "step", [*graph.path_to(source), target])
+
+
+def _can_follow(mine: Seen, other: Seen, paused: Callable[[], None]) -> bool:
+    """Step 3: the greatest set of states of ``other`` with an answer to every change."""
+    count = other.graph.count
+    needed = mine.changes
+    wanted_from = needed >> 32
+    order = np.argsort(other.looks, kind="stable")
+    ordered = other.looks[order]
+    low, high = np.searchsorted(ordered, wanted_from), np.searchsorted(ordered, wanted_from, side="right")
+    size = high - low
+    asked_of = order[np.repeat(low - np.cumsum(size) + size, size) + np.arange(size.sum())]
+    asked_for = np.repeat(needed & 0xFFFFFFFF, size)
+    base = int(max(mine.looks.max(initial=0), other.looks.max(initial=0))) + 1
+    demands = asked_of * base + asked_for
+    sources, targets = other.seen_steps
+    answers = sources * base + other.looks[targets]
+    hidden_from, hidden_to = other.hidden_steps
+    good = np.ones(count, dtype=np.bool_)
+    while True:
+        paused()
+        can = np.unique(answers[good[targets]])
+        frontier = can
+        while len(frontier) and len(hidden_from):
+            frontier = np.setdiff1d(_behind(frontier, hidden_from, hidden_to, base), can)
+            can = np.union1d(can, frontier)
+        failed = asked_of[~np.isin(demands, can)]
+        if not good[failed].any():
+            break
+        good[failed] = False
+    covered = np.unique(other.looks[other.graph.initial[good[other.graph.initial]]])
+    return bool(np.isin(mine.first_looks, covered).all())
+
+
+def _behind(pairs: Numbers, sources: Numbers, targets: Numbers, base: int) -> Numbers:
+    """The pairs (state, look) of which a hidden step leads to one of these pairs."""
+    states, looks = pairs // base, pairs % base
+    order = np.argsort(targets, kind="stable")
+    ordered = targets[order]
+    low, high = np.searchsorted(ordered, states), np.searchsorted(ordered, states, side="right")
+    size = high - low
+    at = order[np.repeat(low - np.cumsum(size) + size, size) + np.arange(size.sum())]
+    return np.unique(sources[at] * base + np.repeat(looks, size))
+
+
+def _followed(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None:
+    """Step 4: pairs of a state of ``mine`` and all states of ``other`` that it may be in, breadth first."""
+    after_mine, after_other = _successors(mine.graph), _successors(other.graph)
+    mine_looks, other_looks = mine.looks.tolist(), other.looks.tolist()
+    closures: dict[frozenset[int], frozenset[int]] = {}
+
+    def closed(states: frozenset[int]) -> frozenset[int]:
+        """With all states that hidden steps lead to."""
+        known = closures.get(states)
+        if known is None:
+            reached, waiting = set(states), list(states)
+            while waiting:
+                state = waiting.pop()
+                for then in after_other[state]:
+                    if other_looks[then] == other_looks[state] and then not in reached:
+                        reached.add(then)
+                        waiting.append(then)
+            known = closures[states] = frozenset(reached)
+        return known
+
+    begun = other.graph.initial.tolist()
+    parents: dict[tuple[int, frozenset[int]], tuple[int, frozenset[int]] | None] = {}
+    waiting: deque[tuple[int, frozenset[int]]] = deque()
+    for state in mine.graph.initial.tolist():
+        pair = state, closed(frozenset(each for each in begun if other_looks[each] == mine_looks[state]))
+        if pair not in parents:
+            parents[pair] = None
+            waiting.append(pair)
+    while waiting:
+        pair = waiting.popleft()
+        state, may_be = pair
+        answers: dict[int, set[int]] = {}
+        for each in may_be:
+            for then in after_other[each]:
+                answers.setdefault(other_looks[then], set()).add(then)
+        for then in after_mine[state]:
+            if mine_looks[then] == mine_looks[state]:
+                onward = then, may_be
+            elif mine_looks[then] not in answers:
+                return Escape("order", [*_states_to(pair, parents), then])
+            else:
+                onward = then, closed(frozenset(answers[mine_looks[then]]))
+            if onward not in parents:
+                parents[onward] = pair
+                waiting.append(onward)
+        if len(parents) > MAX_PAIRS:
+            raise Unfinished(f"more than {MAX_PAIRS:,} sets of states would have to be followed")
+        if len(parents) % 1024 == 0:
+            paused()
+    return None
+
+
+def _states_to(
+    pair: tuple[int, frozenset[int]],
+    parents: dict[tuple[int, frozenset[int]], tuple[int, frozenset[int]] | None],
+) -> list[int]:
+    path: list[int] = []
+    at: tuple[int, frozenset[int]] | None = pair
+    while at is not None:
+        path.insert(0, at[0])
+        at = parents[at]
+    return path
+
+
+def _successors(graph: RunGraph) -> list[list[int]]:
+    after: list[list[int]] = [[] for _ in range(graph.count)]
+    for source, target in zip(graph.sources.tolist(), graph.targets.tolist(), strict=True):
+        after[source].append(target)
+    return after

@@ -1,0 +1,205 @@
+"""Whether a property became weaker or stronger: by the states that it allows now and did not allow, or the reverse.
+
+A changed property is evaluated, in both its versions, in every state that one of the models and of their known-bad
+designs reaches. In the states of a model that is right, both versions are usually true: what tells them apart are the
+known-bad designs, whose searches go on behind the violation. How many states were looked at is reported: "allows the
+same" means in these states, and not in all that the types have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floodmark.checkers.codegen.model_module import parts
+from floodmark.checkers.edits.alignment import Alignment
+from floodmark.checkers.edits.difference import VersionName
+from floodmark.checkers.edits.reach import explored, first_of, levels_of
+from floodmark.checkers.gate.property_hashes import property_text
+from floodmark.checkers.kernel.compiled_model import Kernel
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search.driver import Search
+from floodmark.checkers.search_result import Limits, Options, TraceState
+from floodmark.compiler.fingerprint import fingerprint
+from floodmark.compiler.layout import lay_out
+from floodmark.compiler.program import read_predicate, read_program
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, grows, sized
+from floodmark.language.widths import Widths
+
+STATES = 300_000
+"""The most states of each model that are looked at."""
+MAX_TOGETHER = 30
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model in whose states properties are compared: a version's model, or a known-bad design of it."""
+
+    version: VersionName
+    name: str
+    model: Model
+
+
+@dataclass(frozen=True)
+class PropertyExample:
+    """A shortest run to a state, or with a step, that only one version of a property allows."""
+
+    source: Source
+    trace: tuple[TraceState, ...]
+
+
+@dataclass
+class PropertyChange:
+    """A property that both versions have, and that is written otherwise.
+
+    ``weaker`` is a run to what the new version allows and the old one does not, ``stronger`` the reverse. ``states`` is
+    how many states were looked at. ``why_not`` says why it was not compared.
+    """
+
+    name: str
+    old: Property
+    new: Property
+    weaker: PropertyExample | None = None
+    stronger: PropertyExample | None = None
+    states: int = 0
+    complete: bool = True
+    why_not: str = ""
+
+    @property
+    def word(self) -> str:
+        if self.weaker and self.stronger:
+            return "allows other states"
+        if self.weaker:
+            return "weaker"
+        if self.stronger:
+            return "stronger"
+        return "not compared" if self.why_not else "written otherwise"
+
+
+def changed_properties(
+    old: Model, new: Model, pairs: Sequence[tuple[Property, Property]], sources: Sequence[Source],
+    alignment: Alignment, options: Options,
+) -> list[PropertyChange]:
+    """The properties that are written otherwise, of pairs with one name each."""
+    changes = []
+    to_ask = []
+    for before, after in pairs:
+        if _is_same(old, new, before, after, alignment):
+            continue
+        change = PropertyChange(after.name, before, after)
+        changes.append(change)
+        if before.kind != after.kind:
+            change.why_not = f"was @{before.kind} and is @{after.kind}"
+        elif after.is_liveness or after.is_refinement or before.is_refinement:
+            change.why_not = "is about whole runs or another model"
+        elif not _has_same_words(old, new, alignment):
+            change.why_not = "the variables of the model changed, too"
+        else:
+            to_ask.append(change)
+    for source in sources if to_ask else ():
+        try:
+            for start in range(0, len(to_ask), MAX_TOGETHER):
+                _look(old, new, to_ask[start : start + MAX_TOGETHER], source, options)
+        except SourceError:
+            continue  # its own check reports that
+    return changes
+
+
+def _has_same_words(old: Model, new: Model, alignment: Alignment) -> bool:
+    if not alignment.is_whole or alignment.renamed_variables or grows(old) or grows(new):
+        return False
+    before, after = lay_out(old.variable_types), lay_out(new.variable_types)
+    return before.slots == after.slots and before.words == after.words
+
+
+def _is_same(old: Model, new: Model, before: Property, after: Property, alignment: Alignment) -> bool:
+    """Whether two versions of a property are the same graph of expressions; where there is none, or the variables have
+    other types, names or widths, whether they and the functions that they call have the same text."""
+    if before.kind != after.kind:
+        return False
+    plain = not (before.is_refinement or before.is_liveness) and _has_same_words(old, new, alignment)
+    with suppress(SourceError):
+        if plain:
+            return _graph(old, before) == _graph(new, after)
+    return alignment.in_new_names(property_text(before, type(old))) == property_text(after, type(new))
+
+
+def _graph(model: Model, prop: Property) -> str:
+    return fingerprint(read_predicate(model, prop.name, prop.function).value)
+
+
+def _look(old: Model, new: Model, changes: Sequence[PropertyChange], source: Source, options: Options) -> None:
+    """Evaluates both versions in the states of a model, as far as something is not known yet."""
+    wanted = [each for each in changes if not (each.weaker and each.stronger)]
+    if not wanted or not _is_packed_alike(source.model, new):
+        return
+    limits = Limits(states=STATES, seconds=options.limits.seconds, memory=options.limits.memory)
+
+    def ask(search: Search) -> None:
+        _ask(old, new, wanted, source, search)
+
+    explored(source.model, replace(options, limits=limits), ask)
+
+
+def _is_packed_alike(design: Model, model: Model) -> bool:
+    """Whether the variables of a model lie where they lie in a known-bad design, which may have more."""
+    if grows(design):
+        return False
+    own, its = lay_out(design.variable_types), lay_out(model.variable_types)
+    return own.slots == its.slots and own.words == its.words
+
+
+def _ask(old: Model, new: Model, wanted: Sequence[PropertyChange], source: Source, search: Search) -> None:
+    model = sized(source.model, Widths(search.found.widths))
+    program = read_program(model, {})
+    predicates = []
+    for number, each in enumerate(wanted):
+        for version, owner, prop in (("old", old, each.old), ("new", new, each.new)):
+            read = read_predicate(owner, prop.name, prop.function)
+            predicates.append(replace(read, name=f"{version}.{number}", premises=[]))
+    program.predicates = predicates
+    made_of, interface = parts(program, None)
+    kernel = Kernel(f"{program.name}, properties", made_of, interface, None, 1)
+    rows, levels = levels_of(search)
+    rows = np.ascontiguousarray(rows)
+    states, broken = _evaluated(kernel, rows)
+    for number, each in enumerate(wanted):
+        each.states += len(rows)
+        each.complete = each.complete and search.found.complete
+        if each.new.kind == "transition":
+            names, masks, sense = interface.transition_predicates, broken, False
+        else:
+            names, masks, sense = interface.state_predicates, states, True
+        was, now = (_bit(masks, names.index(f"{version}.{number}")) == sense for version in ("old", "new"))
+        for attribute, where in (("weaker", now & ~was), ("stronger", was & ~now)):
+            if getattr(each, attribute) is None and where.any():
+                trace = first_of(search, rows[where], levels[where])
+                setattr(each, attribute, PropertyExample(source, trace))
+
+
+def _bit(masks: NDArray[np.uint64], place: int) -> NDArray[np.bool_]:
+    return (masks >> np.uint64(place) & np.uint64(1)).astype(np.bool_)
+
+
+def _evaluated(kernel: Kernel, rows: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Which properties of states are true in each state, and which properties of steps some step of it breaks."""
+    check, expand = kernel.model.function("check", 2), kernel.model.function("expand", 3)
+    words = rows.shape[1]
+    context = kernel.new_context()
+    out = np.zeros((kernel.interface.most_successors + 1) * words, dtype=np.uint64)
+    at, to, place = rows.ctypes.data, out.ctypes.data, context.ctypes.data
+    true = np.zeros(len(rows), dtype=np.uint64)
+    broken = np.zeros(len(rows), dtype=np.uint64)
+    of_steps = bool(kernel.interface.transition_predicates)
+    for number in range(len(rows)):
+        true[number] = check(at + number * words * 8, place)
+        if of_steps:
+            context[1] = 0
+            expand(at + number * words * 8, to, place)
+            broken[number] = context[1]
+    return true, broken

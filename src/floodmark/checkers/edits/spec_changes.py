@@ -1,0 +1,119 @@
+"""What a spec says otherwise than before, apart from its model: constants, properties, known-bad designs, bounds.
+
+``Setting.emptier`` is whether a check says less with it than before: it is told first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.checkers.project.spec import Spec
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that a spec says otherwise: ``was`` and ``now`` as text, "-" where it says nothing. ``note`` says what
+    that means for the check, if it becomes ``emptier``."""
+
+    what: str
+    was: str
+    now: str
+    emptier: bool = False
+    note: str = ""
+    line: int | None = None
+
+
+def setting_changes(
+    old: Spec, new: Spec, old_constants: Mapping[str, int], new_constants: Mapping[str, int],
+    old_properties: Mapping[str, str], new_properties: Mapping[str, str],
+) -> Iterator[Setting]:
+    """What differs. Constants are those of the models, also where the specs do not set them; properties are the checked
+    ones with their kinds."""
+    yield from _constants(new, old_constants, new_constants)
+    yield from _properties(new, old_properties, new_properties)
+    yield from _designs(old, new)
+    for what, silent, now_silent in (("idle", old.idle, new.idle), ("vacuous", old.vacuous, new.vacuous)):
+        more = [name for name in now_silent if name not in silent]
+        if silent != now_silent:
+            note = f"{', '.join(more)} may now be so" if more else ""
+            yield Setting(what, _listed(silent), _listed(now_silent), bool(more), note, new.line(what))
+    for what, weaker in (("tier", "deep"), ("symmetry", None), ("deadlock", False)):
+        before, after = getattr(old, what), getattr(new, what)
+        if before != after:
+            note = _WEAKER[what] if after == weaker else ""
+            yield Setting(what, _value(before), _value(after), after == weaker, note, new.line(what))
+    if old.simulate is None and new.simulate is not None:
+        yield Setting("simulate", "search", "random walks", True, "walks never show that a property holds",
+                      new.line("simulate"))
+    verdicts = old.expect.verdict, new.expect.verdict
+    if verdicts[0] != verdicts[1]:
+        emptier = verdicts[1] != "holds"
+        yield Setting("expected verdict", *verdicts, emptier, "", new.line("expect.verdict"))
+    fairness = {name: (str(old.fairness.get(name, "-")), str(value)) for name, value in new.fairness.items()}
+    fairness |= {name: (str(value), "-") for name, value in old.fairness.items() if name not in new.fairness}
+    for name, (was, now) in fairness.items():
+        if was != now:
+            yield Setting(f"fairness of {name}", was, now, False, "", new.line(f"fairness.{name}"))
+    gone = [proving.name for proving in old.prove if proving.name not in {each.name for each in new.prove}]
+    for name in gone:
+        yield Setting(f"proof {name}", "listed", "-", True, "is no longer made", new.line("prove"))
+
+
+_WEAKER = {
+    "tier": "the model is no longer in the default gate",
+    "deadlock": "a state without successors is no longer an error",
+}
+
+
+def _constants(new: Spec, was: Mapping[str, int], now: Mapping[str, int]) -> Iterator[Setting]:
+    for name in {**was, **now}:
+        before, after = was.get(name), now.get(name)
+        if before == after and type(before) is type(after):
+            continue
+        smaller = before is not None and after is not None and after < before
+        note = "a smaller bound: fewer states are checked" if smaller else ""
+        yield Setting(f"constant {name}", _value(before), _value(after), smaller, note, new.line(f"constants.{name}"))
+
+
+def _properties(new: Spec, was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[Setting]:
+    for name, kind in was.items():
+        if name not in now:
+            yield Setting(f"property {name}", kind, "-", True, "is no longer checked", new.line("invariants"))
+    for name, kind in now.items():
+        if name not in was:
+            yield Setting(f"property {name}", "-", kind, False, "", new.line("invariants"))
+
+
+def _designs(old: Spec, new: Spec) -> Iterator[Setting]:
+    before = {(each.name, each.property): each for each in old.flawed}
+    after = {(each.name, each.property): each for each in new.flawed}
+    names = {name for name, _ in after}
+    for (name, prop), design in before.items():
+        if (name, prop) in after:
+            other = after[name, prop]
+            if dict(design.constants) != dict(other.constants):
+                yield Setting(f"known-bad design {name}", _pairs(design.constants), _pairs(other.constants), False,
+                              "", other.line)
+        elif name in names:
+            now = next(each for (its, _), each in after.items() if its == name)
+            yield Setting(f"known-bad design {name}", f"breaks {prop}", f"breaks {now.property}", False, "", now.line)
+        else:
+            yield Setting(f"known-bad design {name}", f"breaks {prop}", "-", True, "is no longer checked", None)
+    known = {name for name, _ in before}
+    for (name, prop), design in after.items():
+        if name not in known:
+            yield Setting(f"known-bad design {name}", "-", f"breaks {prop}", False, "", design.line)
+
+
+def _value(value: Any) -> str:
+    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "-"
+
+
+def _pairs(constants: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in constants.items()) or "-"

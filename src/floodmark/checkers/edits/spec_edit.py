@@ -1,0 +1,186 @@
+"""What an edit changed of one spec: its model, its actions, its properties, its known-bad designs and its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FunctionType
+
+from floodmark.checkers.edits.alignment import Alignment, align
+from floodmark.checkers.edits.comparison import compare
+from floodmark.checkers.edits.difference import Difference
+from floodmark.checkers.edits.property_changes import PropertyChange, Source, changed_properties
+from floodmark.checkers.edits.spec_changes import Setting, setting_changes
+from floodmark.checkers.edits.versions import Version, is_same_file
+from floodmark.checkers.gate.closure import Closure
+from floodmark.checkers.gate.property_hashes import function_text
+from floodmark.checkers.project.loading import noticed
+from floodmark.checkers.project.paths import resolved
+from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.search_result import Options, Watcher
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+
+
+@dataclass
+class SpecEdit:
+    """What changed of a spec, called ``name``. It has no ``old`` or no ``new`` version if it was added or removed.
+
+    ``model`` is what changed of the model's behaviours; None where nothing it is made of has changed, or where it could
+    not be compared, which ``error`` then says. ``designs`` are the known-bad designs whose own code changed.
+    """
+
+    name: str
+    old: Spec | None
+    new: Spec | None
+    unchanged: bool = False
+    model: Difference | None = None
+    settings: list[Setting] = field(default_factory=list)
+    properties: list[PropertyChange] = field(default_factory=list)
+    designs: list[str] = field(default_factory=list)
+    error: str = ""
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to report of it."""
+        return not self.unchanged
+
+    @property
+    def emptier(self) -> list[str]:
+        """What makes the check say less than before, a sentence each."""
+        found = []
+        if self.new is None:
+            return ["the spec is gone: nothing of it is checked any more"]
+        for setting in self.settings:
+            if setting.emptier:
+                note = f": {setting.note}" if setting.note else ""
+                found.append(f"{setting.what} was {setting.was} and is {setting.now}{note}")
+        for change in self.properties:
+            if change.weaker is not None:
+                found.append(f"{change.name} is weaker: it allows what it did not allow")
+        model = self.model
+        if model is not None:
+            found += [f"{each.name} fired and never fires now" for each in model.actions if each.gone]
+            was, now = model.states.get("old"), model.states.get("new")
+            if was is not None and now is not None and now < was and model.added == "none":
+                found.append(f"the model reaches fewer states: {now:,} instead of {was:,}")
+        return found
+
+    @property
+    def is_undetermined(self) -> bool:
+        return bool(self.error) or (self.model is not None and self.model.is_undetermined)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the model behaves as before, and the spec asks for the same."""
+        if self.unchanged:
+            return True
+        told = self.settings or self.properties or self.designs or self.error or self.old is None or self.new is None
+        return not told and (self.model is None or self.model.is_same)
+
+
+@dataclass(frozen=True)
+class EditSettings:
+    """``constants`` are set in both versions; ``options`` has the limits of each search."""
+
+    options: Options = field(default_factory=Options)
+    constants: Mapping[str, int] = field(default_factory=dict)
+
+
+def spec_edit(
+    old: Spec, new: Spec, versions: tuple[Version, Version], settings: EditSettings, lost: bool = False,
+    watch: Watcher | None = None,
+) -> SpecEdit:
+    """Compares the two versions of a spec. ``lost`` is whether files of the old version are gone."""
+    edit = SpecEdit(new.name, old, new)
+    try:
+        before, after = versions
+        if before.root != after.root and not settings.constants and _rests_on_same(new, after, before):
+            edit.unchanged = not lost or _rests_on_same(old, before, after)
+            if edit.unchanged:
+                return edit
+        classes = old.model_class(), new.model_class()
+        found = [spec.properties(cls) for spec, cls in zip((old, new), classes, strict=True)]
+        chosen = [
+            {prop.name: prop for prop in spec.chosen(every)} for spec, every in zip((old, new), found, strict=True)
+        ]
+        models = tuple(
+            cls(**_constants(spec, cls, settings)) for spec, cls in zip((old, new), classes, strict=True)
+        )
+        edit.settings = list(setting_changes(
+            old, new, models[0].constant_values, models[1].constant_values,
+            {name: prop.kind for name, prop in chosen[0].items()},
+            {name: prop.kind for name, prop in chosen[1].items()},
+        ))
+        options = replace(settings.options, likely=new.expect.distinct)
+        edit.model = compare(models[0], models[1], options, watch)
+        pairs = [(chosen[0][name], prop) for name, prop in chosen[1].items() if name in chosen[0]]
+        sources = _sources((old, new), (models[0], models[1]), settings)
+        alignment = align(models[0], models[1])
+        edit.properties = changed_properties(models[0], models[1], pairs, sources, alignment, settings.options)
+        edit.designs = _changed_designs(sources, alignment)
+        edit.designs = _changed_designs(sources, alignment)
+        edit.unchanged = edit.is_same and edit.model.by == "graph" and not edit.model.actions
+    except SourceError as error:
+        edit.error = _told(error, versions)
+    return edit
+
+
+def _constants(spec: Spec, cls: type[Model], settings: EditSettings) -> dict[str, int]:
+    known = cls.constants()
+    return {**spec.constants, **{name: value for name, value in settings.constants.items() if name in known}}
+
+
+def _sources(specs: tuple[Spec, Spec], models: tuple[Model, Model], settings: EditSettings) -> list[Source]:
+    """The models in whose states properties are compared: both versions, then their known-bad designs."""
+    found = [Source("new", type(models[1]).__name__, models[1]), Source("old", type(models[0]).__name__, models[0])]
+    for version, spec in (("new", specs[1]), ("old", specs[0])):
+        for flawed in spec.flawed:
+            with suppress(SourceError):
+                cls = spec.flawed_class(flawed)
+                given = {**_constants(spec, cls, settings), **flawed.constants}
+                found.append(Source("new" if version == "new" else "old", flawed.name, cls(**given)))
+    return found
+
+
+def _changed_designs(sources: Sequence[Source], alignment: Alignment) -> list[str]:
+    """The known-bad designs of both versions whose own text is another: what they override, not what they inherit."""
+    old, new = ({each.name: each.model for each in sources[2:] if each.version == name} for name in ("old", "new"))
+    bases = {each.version: type(each.model) for each in sources[:2]}
+    return [
+        name for name, model in new.items()
+        if name in old
+        and alignment.in_new_names(_own_text(type(old[name]), bases["old"])) != _own_text(type(model), bases["new"])
+    ]
+
+
+def _own_text(cls: type[Model], base: type[Model]) -> list[str]:
+    """What the classes between a known-bad design and its model define, without comments and layout."""
+    own = [each for each in cls.__mro__ if each not in base.__mro__]
+    functions = [value for each in own for value in vars(each).values() if isinstance(value, FunctionType)]
+    others = [
+        f"{name} = {value!r}" for each in own for name, value in vars(each).items()
+        if not name.startswith("_") and isinstance(value, int | str)
+    ]
+    return [*others, *(function_text(function) for function in functions)]
+
+
+def _rests_on_same(spec: Spec, mine: Version, other: Version) -> bool:
+    """Whether all files that a spec of one version rests on are the same in the other one. A file that depends on more
+    than its text does not count as the same."""
+    cls = spec.model_class()
+    closure = Closure()
+    functions = [prop.function for prop in spec.properties(cls).values()]
+    closure.add([cls, *(spec.flawed_class(flawed) for flawed in spec.flawed), *functions])
+    files = {*closure.files, resolved(spec.path)}
+    return all(noticed(str(file)) is None and is_same_file(file, other, mine) for file in files)
+
+
+def _told(error: SourceError, versions: tuple[Version, Version]) -> str:
+    text = error.message
+    for version in versions:
+        if error.file is not None and version.is_checkout and Path(error.file).is_relative_to(version.root):
+            return f"{version.place(error.file, error.line)}: {text}"
+    return str(error)

@@ -1,0 +1,67 @@
+"""What an edit changes, in the reports of a pull request: made of what JSON says, so a saved result gives the same.
+
+Specs whose check says less come first, then those that allow something new, then the others. Unchanged ones are only
+counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from floodmark.language.plurals import counted
+
+Entry = Mapping[str, Any]
+
+
+def ordered(content: Entry) -> list[Entry]:
+    """The entries of the specs that changed, the most important first."""
+    changed = [entry for entry in content["specs"] if not entry["unchanged"]]
+    return sorted(changed, key=rank)
+
+
+def rank(entry: Entry) -> int:
+    if entry["emptier"]:
+        return 0
+    if entry["model"] is not None and entry["model"]["added"] == "some":
+        return 1
+    return 3 if entry["same"] else 2
+
+
+def sums(content: Entry) -> str:
+    """How many specs changed."""
+    changed = len(ordered(content))
+    rest = len(content["specs"]) - changed
+    return f"{counted(changed, 'spec')} changed since {content['old']}, {counted(rest, 'spec')} did not"
+
+
+def summary_lines(content: Entry) -> Iterator[str]:
+    """One line for each spec that changed, and one for each way in which a check says less."""
+    for entry in ordered(content):
+        for sentence in entry["emptier"]:
+            yield f"{entry['name']} checks less: {sentence}"
+    for entry in ordered(content):
+        yield f"{entry['name']}: {entry['headline']}"
+
+
+def markdown(content: Entry) -> Sequence[str]:
+    """The parts of GitHub's summary, what matters most first."""
+    parts = [f"\n## What this edit changes, since {_escaped(content['old'])}\n\n{sums(content)}.\n"]
+    less = [f"- :warning: **{_escaped(entry['name'])} checks less**: {_escaped(sentence)}\n"
+            for entry in ordered(content) for sentence in entry["emptier"]]
+    if less:
+        parts.append("\n" + "".join(less))
+    for entry in ordered(content):
+        fence = "```"
+        text = "\n".join(entry["text"])
+        while fence in text:
+            fence += "`"
+        parts.append(
+            f"\n<details><summary><b>{_escaped(entry['name'])}</b>: {_escaped(entry['headline'])}</summary>\n\n"
+            f"{fence}text\n{text}\n{fence}\n</details>\n"
+        )
+    return parts
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
