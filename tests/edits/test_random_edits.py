@@ -16,6 +16,9 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from tests.support.edits import EditDraw, PlainGraph, TooLarge, is_escape, shortest_escape
 
+SMALL = 4
+"""A pair of graphs that both have fewer states shows little."""
+
 
 def loaded(text: str, folder: Path) -> Model:
     """The model of a text, in a project of its own."""
@@ -34,6 +37,8 @@ def agrees(seed: int, folder: Path) -> str:
         old, new = (loaded(text, folder / f"{seed}{name}") for text, name in zip(texts, ("old", "new"), strict=True))
         graphs = PlainGraph.of(old), PlainGraph.of(new)
     except (TooLarge, SourceError):
+        return "nothing"
+    if max(len(graph.after) for graph in graphs) < SMALL:
         return "nothing"
     try:
         found = compare(old, new, Options(workers=1))
@@ -75,12 +80,12 @@ def _shown(found: Difference) -> str:
 
 
 def test_drawn_edits_agree_with_their_graphs(tmp_path: Path) -> None:
-    shown = Counter(agrees(seed, tmp_path) for seed in range(60))
+    shown = Counter(agrees(seed, tmp_path) for seed in range(1000, 1150))
     assert shown["differs"] and shown["hidden"] and shown["same by graph"] and shown["same by search"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(60, 3000, 200))
+@pytest.mark.parametrize("first", range(2000, 8000, 400))
 def test_many_drawn_edits_agree_with_their_graphs(first: int, tmp_path: Path) -> None:
-    shown = Counter(agrees(seed, tmp_path) for seed in range(first, first + 200))
+    shown = Counter(agrees(seed, tmp_path) for seed in range(first, first + 400))
     assert shown["differs"] and shown["hidden"] and shown["order"]

@@ -22,8 +22,8 @@ _LAYERS = """
     symbolic.terms symbolic.any_size symbolic.values symbolic.translate symbolic.tactics symbolic.records
     symmetry adaptive_capacity verdict engine kernel liveness coverage search native simulation
     symbolic.methods symbolic.crosscheck symbolic.suggestions report symbolic.attempts symbolic
-    reference spark designs walking run gate edits mutation plan explorer conformance saved export commands starter interface
-    assistants editor command_line pytest_plugin
+    reference spark designs walking run gate edits mutation plan explorer conformance saved export commands starter
+    interface assistants editor command_line pytest_plugin
 """
 LAYERS = _LAYERS.split()
 """The rooms of the checkers, and the files beside them, from the lowest to the highest."""

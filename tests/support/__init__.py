@@ -10,6 +10,8 @@
 - ``any_size_models.py`` and ``any_size_loops.py`` draw models about any number of identifiers;
   ``any_size_agreement.py`` compares their terms with CPython.
 - ``ir_evaluation.py`` evaluates expression graphs in Python's integers.
+- ``edits.py`` draws models and edits of them, with an oracle of behaviours; ``repositories.py`` has a repository under
+  git to be edited.
 - ``losses.py`` runs the code of the Spark search through schedules of losses without Spark; ``corruption.py`` changes
   bytes under it.
 - ``browser.py`` drives headless Chromium through its debugging pipe, to look at a page as a reader would.

@@ -92,7 +92,7 @@ class EditDraw:
         """The sources of the two versions."""
         old = self.draft()
         new = old.copy()
-        for _ in range(self.chance.choice([0, 1, 1, 1, 1, 2, 3])):
+        for _ in range(self.chance.choice([0, 1, 1, 1, 2, 2, 3])):
             self.edited(new)
         pair = old.text(), new.text()
         return pair if self.chance.random() < 0.5 else (pair[1], pair[0])
@@ -100,7 +100,7 @@ class EditDraw:
     def draft(self) -> Draft:
         chance = self.chance
         names = chance.sample(sorted(_ALL), chance.randint(1, 3))
-        if "n" not in names and chance.random() < 0.7:
+        if "n" not in names and chance.random() < 0.8:
             names.insert(0, "n")
         start = []
         if "end" in names:
@@ -122,7 +122,10 @@ class EditDraw:
         guards = [f"require({self.guard(names)})" for _ in range(chance.choice([0, 0, 1, 1, 2]))]
         if "bag" in names and chance.random() < 0.4:
             guards.insert(0, "require(drawn in self.bag)")
-        return [*guards, *(self.effect(names) for _ in range(chance.randint(1, 2)))]
+        effects = [self.effect(names) for _ in range(chance.randint(1, 2))]
+        if "n" in names and chance.random() < 0.4:
+            effects.append("self.n = (self.n + 1) % (self.top + 1)")
+        return [*guards, *effects]
 
     def guard(self, names: list[str], _: str = "") -> str:
         return self.filled(self.chance.choice(_GUARDS[self.chance.choice(names)]))
