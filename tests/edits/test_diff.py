@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import Ended, floodmark
+from tests.support.command import REPOSITORY, Ended, floodmark
 from tests.support.repositories import LEASE, Repository
 
 GUARD = "return self.granted == 0"
@@ -68,6 +69,13 @@ def test_a_run_says_where_the_old_version_differs_and_why(lease: Repository) -> 
     assert "it allows nothing new" not in found.out
 
 
+def test_the_guide_shows_what_the_command_prints(lease: Repository) -> None:
+    lease.edit(GUARD, "return self.granted <= 1")
+    guide = (REPOSITORY / "docs" / "guide" / "edits.md").read_text()
+    shown = re.search(r"<!-- edits -->\n```text\n(.*?)```", guide, re.DOTALL)
+    assert shown is not None and shown[1] == diff(lease).out
+
+
 def test_a_new_variable_is_not_compared_and_cannot_hide_what_it_does(lease: Repository) -> None:
     lease.edit("granted: Time = 0", "granted: Time = 0\n    used: bool = False")
     lease.edit("self.granted = self.duration\n", "self.granted = self.duration\n        self.used = not self.used\n")
@@ -117,7 +125,7 @@ def test_a_weaker_property_shows_in_the_states_of_a_known_bad_design(lease: Repo
                "for client in Client if model.believed[client] > 1) <= 1")
     found = diff(lease)
     assert found.code == 1
-    assert "checks less: one_holder is weaker: it allows what it did not allow" in found.out.splitlines()[1]
+    assert "checks less: one_holder is weaker: it allows what it did not allow" in found.out.splitlines()[0]
     assert "allowed now, and not before: what GrantsEarly of the working tree does in 4 steps" in found.out
 
 
@@ -144,15 +152,15 @@ def test_a_stronger_property_checks_no_less(lease: Repository) -> None:
 def test_a_spec_that_checks_less_is_told_first(lease: Repository, old: str, new: str, said: str) -> None:
     lease.edit(old, new, lease.spec)
     found = diff(lease)
-    assert f"  checks less: {said}" in found.out.splitlines()[1]
+    assert found.out.startswith(f"lease: checks less: {said}")
     assert found.code == 1
 
 
 def test_an_action_that_never_fires_any_more_is_told_first(lease: Repository) -> None:
     lease.edit(GUARD, "return self.granted == 1")
     lines = diff(lease).out.splitlines()
-    assert "checks less: server_grants fired and never fires now" in lines[1]
-    assert "checks less: the model reaches fewer states: 1 instead of 7" in lines[2]
+    assert "checks less: server_grants fired and never fires now" in lines[0]
+    assert "checks less: the model reaches fewer states: 1 instead of 7" in lines[1]
 
 
 def test_a_file_of_properties_that_is_gone_is_noticed(tmp_path: Path) -> None:

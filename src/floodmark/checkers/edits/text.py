@@ -19,9 +19,10 @@ Versions = tuple[Version, Version]
 
 def lines(edit: SpecEdit, versions: Versions) -> Iterator[str]:
     """Everything about one spec."""
-    yield click.style(f"{edit.name}: {headline(edit, versions)}", bold=True)
-    for sentence in edit.emptier:
-        yield click.style(f"  checks less: {sentence}", fg="red")
+    less = [click.style(f"checks less: {sentence}", fg="red") for sentence in edit.emptier]
+    first, *more = [*less, *sentences(edit, versions)]
+    yield click.style(f"{edit.name}: {first}", bold=True)
+    yield from (f"  {sentence}" for sentence in more)
     if edit.error:
         yield f"  not compared: {edit.error}"
     model = edit.model
@@ -55,16 +56,19 @@ def lines(edit: SpecEdit, versions: Versions) -> Iterator[str]:
 
 
 def headline(edit: SpecEdit, versions: Versions) -> str:
-    """One sentence about a spec, with the most important first."""
+    """What to say of a spec in one line."""
+    return "; ".join(sentences(edit, versions))
+
+
+def sentences(edit: SpecEdit, versions: Versions) -> list[str]:
+    """What to say of a spec, what was added before what was removed."""
     if edit.old is None:
-        return "a new spec; there is nothing to compare it with"
+        return ["a new spec; there is nothing to compare it with"]
     if edit.new is None:
-        return "the spec is gone"
+        return ["the spec is gone"]
     if edit.unchanged:
-        return "nothing that it rests on has changed"
-    if edit.model is None:
-        return "undetermined"
-    return "; ".join(behaviours(edit.model, versions))
+        return ["nothing that it rests on has changed"]
+    return ["undetermined"] if edit.model is None else behaviours(edit.model, versions)
 
 
 def behaviours(model: Difference, versions: Versions) -> list[str]:
