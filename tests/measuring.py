@@ -48,14 +48,17 @@ LONGEST = (
 """Files of tests that take longest."""
 
 OF_OTHER_THINGS = frozenset({
-    "commands", "conformance", "gate", "interface", "project", "protocols", "report", "repository", "systems", "tools",
+    "assistants", "commands", "conformance", "editor", "gate", "interface", "project", "protocols", "report",
+    "repository", "simulation", "systems", "tools",
 })
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "arithmetic", "cases", "compiler", "conditions", "container_sizes", "copies", "exact_terms",
-    "known_counts", "liveness_solvers", "meaning", "mutants", "numbers", "pairs", "set_pairs", "small_programs",
-    "specs_agree", "symbolic", "symbolic_symmetry",
+    "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions", "container_sizes", "copies", "deadline",
+    "evaluation", "exact_terms", "generated_models", "known_counts", "licence", "liveness_bounds", "liveness_solvers",
+    "loop_variables", "meaning", "memory", "model_errors", "mutants", "numbers", "pairs", "readings", "record_keys",
+    "refinements", "regressions", "set_pairs", "shared_functions", "small_programs", "specs_agree", "symbolic",
+    "symbolic_symmetry", "symmetric_models", "tasks",
 })
 """Files of tests, without ``test_``, whose lines others run, too."""
 

@@ -48,10 +48,10 @@ def campaign(count: int, number: int, directory: Path) -> Counter[str]:
 
 
 def test_proved_symmetries_hold_in_every_state(own_cache: Path) -> None:
-    counts = campaign(20, 1, own_cache)
+    counts = campaign(8, 1, own_cache)
     print(f"\n{dict(counts)}")
-    assert counts["symmetric: holds"] >= 5
-    assert counts["refused"] >= 2
+    assert counts["symmetric: holds"] >= 2
+    assert counts["refused"] >= 1
 
 
 @pytest.mark.slow

@@ -206,7 +206,7 @@ def test_a_union_with_one_element_costs_what_add_costs(epochs: int) -> None:
         assert found["asks"] <= found["asks_again"]
 
 
-@pytest.mark.parametrize(("epochs", "room"), [(1, 12), (15, 30), (1000, 30)])
+@pytest.mark.parametrize(("epochs", "room"), [(1, 12), pytest.param(15, 30, marks=pytest.mark.slow), (1000, 30)])
 def test_the_algebra_means_what_it_means_in_cpython(epochs: int, room: int) -> None:
     assert assert_agrees(Network, workers=(1,), servers=2, epochs=epochs, room=room).distinct == 430
 

@@ -170,7 +170,7 @@ def test_classes_with_one_name_are_refused_whoever_was_read_before() -> None:
         read_program(Painted(), {})
 
 
-@pytest.mark.parametrize("spec", ["alter_isr/core", "reassignment/requests"])
+@pytest.mark.parametrize("spec", ["alter_isr/core", pytest.param("reassignment/requests", marks=pytest.mark.slow)])
 def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     models = [
         sized(check.model(), FIRST_WIDTHS) for check in checks(read(ROOT / f"specs/{spec}.toml"), CheckSettings())

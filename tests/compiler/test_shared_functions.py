@@ -299,9 +299,9 @@ def test_engines_agree_about_generated_models_whose_functions_are_shared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
-    campaign = Campaign(Budget(20, seed=23, one_in={"z3": 2, "symmetry": 8}), tmp_path)
+    campaign = Campaign(Budget(8, seed=23, one_in={"z3": 2, "symmetry": 4}), tmp_path)
     campaign.run()
-    assert campaign.counts["agreed"] >= 15 and campaign.counts["z3: models"] >= 4
+    assert campaign.counts["agreed"] >= 6 and campaign.counts["z3: models"] >= 2
 
 
 def test_z3_asks_once_about_equal_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,7 +174,10 @@ def _units(context: Any) -> int:
     return next(int(value) for name, value in solver.statistics() if name == "rlimit count")
 
 
-@pytest.mark.parametrize("history", ["other terms", "other sorts", "other questions"])
+@pytest.mark.parametrize("history", [
+    pytest.param("other terms", marks=pytest.mark.slow), pytest.param("other sorts", marks=pytest.mark.slow),
+    "other questions",
+])
 def test_the_effort_of_a_question_does_not_hang_on_what_was_asked_before(history: str) -> None:
     alone, texts = effort_for("nothing")
     assert sum(alone) > 10_000

@@ -60,10 +60,12 @@ def test_seconds_that_are_asked_for_end_a_question_without_effort() -> None:
 
 
 PROOFS = [
-    (TWO_PHASE, None, ProofTask(any_size=True)),
+    pytest.param(TWO_PHASE, None, ProofTask(any_size=True), marks=pytest.mark.slow),
     (TWO_PHASE, "CommitsOnMajority", ProofTask(any_size=True)),
     pytest.param(TWO_PHASE, None, ProofTask(method="infer"), marks=pytest.mark.slow),
-    (TWO_PHASE, None, ProofTask(method="k-induction", depth=14, constants={"managers": 2})),
+    pytest.param(
+        TWO_PHASE, None, ProofTask(method="k-induction", depth=14, constants={"managers": 2}), marks=pytest.mark.slow
+    ),
 ]
 
 
