@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import invariant, reachable, transition
+from floodmark import Set, implies, invariant, reachable, transition
 from invariants.dynamic_quorum.voters import epoch_of, leads
 from model.dynamic_quorum.pre_vote import DynamicPreVote, RemovedWhileAway
 from model.kraft.quorum import Replica, Role
@@ -26,6 +26,104 @@ def votes_once(old: DynamicPreVote, new: DynamicPreVote) -> bool:
         or old.quorum_state[replica].voted_key is None
         or new.quorum_state[replica].voted_key == old.quorum_state[replica].voted_key
         or leads(new, replica)
+        for replica in Replica
+    )
+
+
+@invariant
+def roles_fit_what_is_stored(model: DynamicPreVote) -> bool:
+    """A follower names its leader, which is another; a leader names itself, also when it has resigned; a prospective
+    replica may remember another's leadership (``QuorumState.initialize``, ``ProspectiveState``).
+    """
+    return all(
+        implies(model.role[replica] == Role.UNATTACHED, model.quorum_state[replica].leader is None)
+        and implies(model.role[replica] == Role.FOLLOWER, model.quorum_state[replica].leader not in (None, replica))
+        and implies(model.role[replica] == Role.PROSPECTIVE, model.quorum_state[replica].leader != replica)
+        and implies(model.role[replica] in (Role.LEADER, Role.RESIGNED), model.quorum_state[replica].leader == replica)
+        for replica in Replica
+    )
+
+
+@invariant
+def votes_come_from_voters(model: DynamicPreVote) -> bool:
+    """A replica counts votes, and pre-votes, of the voters in its own log only."""
+    return all(model.votes[replica] <= model.voter_set[replica] for replica in Replica)
+
+
+@transition
+def leader_is_known_until_the_epoch_ends(old: DynamicPreVote, new: DynamicPreVote) -> bool:
+    """Whoever knows the leader of its epoch remembers it, unless it stood in that epoch and restarts: a pre-vote makes
+    nobody forget.
+    """
+    return all(
+        implies(
+            epoch_of(new, replica) == epoch_of(old, replica) and old.quorum_state[replica].leader is not None,
+            new.quorum_state[replica].leader == old.quorum_state[replica].leader or new.restarts > old.restarts,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def candidates_could_win(old: DynamicPreVote, new: DynamicPreVote) -> bool:
+    """Who becomes a candidate is no staler than a majority of its voters, all of whom miss their leader, too (KIP-996).
+
+    Among up to three voters: with more, those that agreed earlier may have moved on.
+    """
+    return all(
+        implies(
+            old.role[replica] == Role.PROSPECTIVE
+            and new.role[replica] in (Role.CANDIDATE, Role.LEADER)
+            and new.restarts == old.restarts
+            and len(old.voter_set[replica]) <= 3,
+            new.is_majority(
+                Set(
+                    voter
+                    for voter in Replica
+                    if voter == replica
+                    or (
+                        old.is_up_to_date(replica, voter)
+                        and epoch_of(new, voter) <= epoch_of(old, replica)
+                        and not leads(new, voter)
+                        and voter not in new.has_fetched
+                    )
+                ),
+                old.voter_set[replica],
+            ),
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def followers_remember_their_fetches(old: DynamicPreVote, new: DynamicPreVote) -> bool:
+    """A follower whose log has changed has fetched, and no longer misses its leader while it follows it; only followers
+    have, from the leader that they know (KIP-996; KAFKA-17641).
+    """
+    return all(
+        implies(
+            new.role[replica] == Role.FOLLOWER
+            and new.logs[replica] != old.logs[replica]
+            and new.restarts == old.restarts,
+            replica in new.has_fetched,
+        )
+        and implies(replica in new.has_fetched, new.role[replica] == Role.FOLLOWER)
+        and implies(
+            replica in old.has_fetched
+            and new.role[replica] == Role.FOLLOWER
+            and epoch_of(new, replica) == epoch_of(old, replica)
+            and new.restarts == old.restarts,
+            replica in new.has_fetched,
+        )
+        and implies(
+            replica in new.has_fetched - old.has_fetched,
+            any(
+                leads(new, leader)
+                and new.quorum_state[replica].leader == leader
+                and epoch_of(new, leader) == epoch_of(new, replica)
+                for leader in Replica
+            ),
+        )
         for replica in Replica
     )
 
