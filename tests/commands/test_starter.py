@@ -66,6 +66,8 @@ def test_the_project_is_as_expected(started: Path) -> None:
     assert [(each["variant"], each["verdict"]) for each in results] == [(None, "holds"), ("GrantsAnyTime", "violated")]
     gate = run(started, "gate")
     assert gate.returncode == ExitCode.AS_EXPECTED, gate.stdout
+    mutants = run(started, "mutate", "specs/lease.toml")
+    assert mutants.returncode == ExitCode.AS_EXPECTED, mutants.stdout
 
 
 def steps(root: Path) -> dict[str, dict[str, Any]]:

@@ -94,7 +94,7 @@ def declared_fairness(cls: type) -> dict[str, Fairness]:
             if not isinstance(value, FunctionType) or not hasattr(value, _FAIR):
                 continue
             if name not in cls.methods("action"):  # type: ignore[attr-defined]
-                message = f"{name} is no action, and only actions are fair"
+                message = f"{name} is no action, and only actions are fair; write @action below @fair"
                 raise ModelError(message, value.__code__.co_filename, value.__code__.co_firstlineno)
             fairness: Fairness | None = getattr(value, _FAIR)
             if fairness is None:
