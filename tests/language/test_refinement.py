@@ -362,3 +362,43 @@ def test_what_was_judged_says_nothing_of_another_pair_of_states(jump: int, tmp_p
     with imported(LONG_COUNT, "Jumping", tmp_path) as cls:
         found = search_states(cls(jump=jump), properties_of(cls), Options(workers=1))
         assert [len(violation.trace) for violation in found.violations] == ([] if jump == 1 else [902])
+
+
+TWO_AT_ONCE = '''
+from floodmark import *
+
+class Pair(Model):
+    first: bool = False
+    second: bool = False
+    @action
+    def sets_first(self) -> None:
+        require(not self.first)
+        self.first = True
+    @action
+    def sets_second(self) -> None:
+        require(self.first and not self.second)
+        self.second = True
+
+class Both(Model):
+    done: bool = False
+    @action
+    def does_both(self) -> None:
+        self.done = True
+    @refines(steps=2)
+    def as_pair(self) -> Pair:
+        return Pair(first=self.done, second=self.done)
+'''
+
+
+def test_every_action_of_several_steps_at_once_is_taken(tmp_path: Path) -> None:
+    with imported(TWO_AT_ONCE, "Both", tmp_path) as cls:
+        for engine in ENGINES.values():
+            found = engine(cls(), properties_of(cls))
+            assert (found.violations, found.vacuous) == ([], [])
+
+
+def test_fewer_steps_than_are_allowed_at_once_are_steps_as_well(tmp_path: Path) -> None:
+    one = TWO_AT_ONCE.replace("second=self.done", "second=False")
+    with imported(one, "Both", tmp_path) as cls:
+        for engine in ENGINES.values():
+            assert not engine(cls(), properties_of(cls)).violations

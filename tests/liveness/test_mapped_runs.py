@@ -131,7 +131,7 @@ def test_fairness_of_the_other_model_is_a_property_of_the_mapped_runs(engine: st
 
 def test_an_action_that_changes_nothing_is_never_owed(tmp_path: Path) -> None:
     """Clock.rests is always possible, and no step takes it."""
-    assert _watch(tmp_path)["as_clock.rests"] == {"holds"}
+    assert _watch(tmp_path, fair="@unfair")["as_clock.rests"] == {"holds"}
 
 
 def test_what_a_mapping_hides_is_not_taken(tmp_path: Path) -> None:
@@ -171,3 +171,18 @@ def test_a_property_that_fails_in_a_mapped_state_is_an_error(tmp_path: Path) -> 
             pytest.raises(SourceError, match="ZeroDivisionError"),
         ):
             ENGINES[name](cls(), _of_mapped_runs(cls))
+
+
+def test_bounds_of_the_other_model_decide_nothing_either(tmp_path: Path) -> None:
+    source = COUNTERS.replace("class Clock(Model):\n", "class Clock(Model):\n    most = Constant(2, bound=True)\n")
+    values = {"next": "(self.time + 1) % 3", "bound": "", "fair": "@unfair", "guard": "True", "time": "self.time"}
+    with imported(source.format(**values), "Watch", tmp_path) as cls:
+        found = _verdicts(ENGINES["native, 1 worker"](cls(), _of_mapped_runs(cls)))
+        assert found == _said("undetermined", "undetermined")
+
+
+def test_states_are_told_apart_by_all_that_the_mapping_reads(tmp_path: Path) -> None:
+    """It shows how many hands were wound, and nothing else."""
+    for engine in ("reference", "native, 1 worker"):
+        shown = _watch(tmp_path, engine, time="1 if len(self.wound) == 1 else 0")
+        assert shown == _said("holds", "holds"), engine

@@ -15,6 +15,7 @@ from floodmark.checkers.project.paths import resolved, shown, shown_line
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.legend import legend
 from floodmark.checkers.report.html.markup import Part, code, tag
+from floodmark.checkers.report.html.refinement import side_by_side
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import message_sequence
 from floodmark.checkers.report.text import first_sentence
@@ -194,6 +195,7 @@ def _property(it: PropertyValue, sign: str, kind: str) -> Element:
             _place(it.prop.file, it.prop.line)),
         tag("p", first_sentence(it.prop.doc), class_="quiet") if it.prop.doc else None,
         _lines([line.removeprefix("  ") for line in it.why]),
+        None if it.mapped is None else side_by_side(it.mapped),
         class_=f"judged {kind}",
     )
 

@@ -9,6 +9,7 @@ from floodmark.checkers.designs.design_pair import Decision
 from floodmark.checkers.explorer.design_comparison import Compared
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.false_property import explain
+from floodmark.checkers.report.refinement import Refuted, refuted
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.walking.walk import Walked
@@ -25,6 +26,8 @@ class PropertyValue:
     prop: Property
     true: bool | None
     why: tuple[str, ...] = ()
+    mapped: Refuted | None = None
+    """For a refinement, what the other model says of the step."""
 
 
 @dataclass(slots=True)
@@ -75,4 +78,5 @@ def _judgement(model: Model, prop: Property, trace: Sequence[TraceState]) -> Pro
             return PropertyValue(prop, True)
     except SourceError as error:
         return PropertyValue(prop, None, (str(error),))
-    return PropertyValue(prop, False, tuple(explain(model, prop, trace)[1:]))
+    mapped = refuted(model, prop, trace) if prop.is_refinement else None
+    return PropertyValue(prop, False, tuple(explain(model, prop, trace)[1:]) if mapped is None else (), mapped)

@@ -159,8 +159,8 @@ FAIRNESS: Sequence[Key] = (
         "each value is fair separately."),
 )
 REFINES: Sequence[Key] = (
-    Key("liveness", FLAG, "Whether the runs of the model, mapped, also have to be fair to the fair actions of the other "
-        "model, and to have its properties of runs.", "`false`"),
+    Key("liveness", FLAG, "Whether the runs of the model, mapped, also have to be fair to the fair actions of the "
+        "other model, and to have its properties of runs.", "`false`"),
 )
 BELONGS = Key("rows", NAME_OR_NAMES, "The rows of the spec to which it belongs, if the spec has `[[row]]` tables.",
               "the first row")

@@ -7,7 +7,8 @@
   ``counting.py``, ``proof_progress.py``: what a terminal shows. ``trace_view.py``: a part of a counterexample;
   ``watched.py``: expressions in its states; ``progress_file.py``: how far a run is, as JSON.
 - ``explanation.py``: why a predicate is false, found by evaluating its parts in CPython; ``guard.py``: the guard that
-  stopped a step; ``divergence.py``: where the good design decides otherwise than a known-bad one.
+  stopped a step; ``divergence.py``: where the good design decides otherwise than a known-bad one; ``refinement.py``:
+  what a refined model says of a step that is none of its own.
 - ``junit.py``, ``sarif.py``, ``github.py``, ``json.py``, ``itf.py``, ``state_graph.py``: one format each;
   ``source_location.py``: locations in them.
 - ``sequence.py``: finds out from a trace who acts and who sends what to whom, for ``mermaid.py`` and ``html/chart.py``;

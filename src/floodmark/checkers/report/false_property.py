@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.report.explanation import explain_call
-from floodmark.checkers.report.refinement import refinement_lines
+from floodmark.checkers.report.refinement import refinement_lines, refuted
 from floodmark.checkers.search_result import TraceState
 from floodmark.language.model import Model
 
@@ -14,7 +14,8 @@ from floodmark.language.model import Model
 def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
     """Lines that begin with the property's name; none where its source does not tell."""
     if prop.is_refinement:
-        return refinement_lines(subject, prop, trace)
+        found = refuted(subject, prop, trace)
+        return [] if found is None else refinement_lines(prop, found)
     states = trace[-2:] if prop.kind == "transition" else trace[-1:]
     lines = explain_call(prop, [subject.at(entry.state) for entry in states])
     return [f"why {prop.name} is false:", *(f"  {line}" for line in lines)] if lines else []

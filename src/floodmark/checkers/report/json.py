@@ -13,12 +13,13 @@ from typing import Any
 from floodmark.checkers.part_kinds import argument_kinds
 from floodmark.checkers.project.used_files import used_files
 from floodmark.checkers.report.divergence import divergence_entry
+from floodmark.checkers.report.refinement import refuted
 from floodmark.checkers.search_result import Finding, SearchResult, Stop, TraceState, Violation
 from floodmark.checkers.value_text import plain
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult
-from floodmark.language.model import Model
+from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 SCHEMA = "floodmark.results/1"
@@ -98,6 +99,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
              "loop": other.loop}
             for other in found.violations if other is not result.violation
         ],
+        "refinement": refinement_entry(result),
         "divergence": divergence_entry(result.divergence),
         "fairness": list(found.assumed),
         "liveness": [liveness_entry(result.subject, finding) for finding in found.liveness],
@@ -132,6 +134,32 @@ def violation_entry(model: Model | None, violation: Violation) -> dict[str, Any]
     }
 
 
+def refinement_entry(result: CheckResult) -> dict[str, Any] | None:
+    """What the refined model says of the step that is none of its own; ``before`` is null for an initial state."""
+    violation, model = result.violation, result.subject
+    prop = None if violation is None else result.find_property(violation.property)
+    if violation is None or model is None or prop is None or not prop.is_refinement or violation.kind != "transition":
+        return None
+    found = refuted(model, prop, violation.trace)
+    if found is None:
+        return None
+    states = [state_entry(found.other, state) for state in found.states]
+    return {
+        "refines": found.name,
+        "steps": found.steps,
+        "before": states[0] if len(states) == 2 else None,
+        "after": states[-1],
+        "nearest": None if found.nearest is None else {
+            **step_entry(found.other, found.nearest.step),
+            "state": state_entry(found.other, found.nearest.state),
+            "differs": list(found.nearest.differs),
+            "guard": None if found.nearest.guard is None else {
+                "text": found.nearest.guard.text, "file": found.nearest.guard.file, "line": found.nearest.guard.line,
+            },
+        },
+    }  # fmt: skip
+
+
 def liveness_entry(model: Model | None, finding: Finding) -> dict[str, Any]:
     """One liveness property for one choice of its parameters; ``loop`` is a place in ``trace``, counted from 0."""
     return {
@@ -154,8 +182,13 @@ def trace_entries(model: Model | None, trace: Sequence[TraceState]) -> list[dict
 
 def trace_entry(model: Model, at: TraceState) -> dict[str, Any]:
     """A step with the state that it leads to."""
-    values = zip(model.variable_types.items(), at.state, strict=True)
-    return {**step_entry(model, at.step), "state": {name: plain(value, kind) for (name, kind), value in values}}
+    return {**step_entry(model, at.step), "state": state_entry(model, at.state)}
+
+
+def state_entry(model: Model, state: State) -> dict[str, Any]:
+    """The value of each variable."""
+    values = zip(model.variable_types.items(), state, strict=True)
+    return {name: plain(value, kind) for (name, kind), value in values}
 
 
 def step_entry(model: Model, step: Step) -> dict[str, Any]:

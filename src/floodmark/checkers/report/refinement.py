@@ -38,27 +38,50 @@ class Nearest:
     guard: FalseGuard | None
 
 
-def refinement_lines(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
-    """Why the last step of ``trace`` is no step of the abstract model, or its only state no initial state."""
+@dataclass(frozen=True)
+class Refuted:
+    """A step that is none of the refined model, or a run that begins where it does not: the states of the ``other``
+    model before and after, or the only one; ``steps`` are how many it could have been at once."""
+
+    other: Model
+    states: tuple[State, ...]
+    steps: int
+    nearest: Nearest | None
+
+    @property
+    def name(self) -> str:
+        return type(self.other).__name__
+
+    @property
+    def variables(self) -> list[str]:
+        return list(self.other.variable_types)
+
+
+def refuted(subject: Model, prop: Property, trace: Sequence[TraceState]) -> Refuted | None:
+    """What the refined model says of the last step of a trace, or of its only state. None where a state has no image.
+    """
     try:
         images = [reference.image(subject, prop.function, entry.state) for entry in trace[-2:]]
     except SourceError:
-        return []
-    model = images[-1].abstract.model
-    name, names = type(model).__name__, list(model.variable_types)
-    if len(images) == 1:
+        return None
+    states = tuple(image.state for image in images)
+    found = nearest(images[0], images[1]) if len(images) == 2 else None
+    return Refuted(images[-1].abstract.model, states, abstract_steps(prop.function), found)
+
+
+def refinement_lines(prop: Property, found: Refuted) -> list[str]:
+    """Why the last step of a trace is no step of the refined model, or its only state no initial state."""
+    if len(found.states) == 1:
         return [
-            f"why {prop.name} is false: the run begins where no {name} begins",
-            *(f"  {line}" for line in _values(names, [images[0].state])),
+            f"why {prop.name} is false: the run begins where no {found.name} begins",
+            *(f"  {line}" for line in _values(found.variables, found.states)),
         ]
-    steps = abstract_steps(prop.function)
-    many = f"one to {steps} of its steps" if steps > 1 else "one of its steps"
+    many = f"one to {found.steps} of its steps" if found.steps > 1 else "one of its steps"
     lines = [
-        f"why {prop.name} is false: the last step changes the {name}, but is not {many}",
-        *(f"  {line}" for line in _values(names, [image.state for image in images])),
+        f"why {prop.name} is false: the last step changes the {found.name}, but is not {many}",
+        *(f"  {line}" for line in _values(found.variables, found.states)),
     ]
-    found = nearest(images[0], images[1])
-    return lines if found is None else [*lines, *(f"  {line}" for line in _nearest_lines(found, names, images[1]))]
+    return [*lines, *(f"  {line}" for line in nearest_lines(found))]
 
 
 def _values(names: Sequence[str], states: Sequence[State]) -> Iterator[str]:
@@ -68,7 +91,11 @@ def _values(names: Sequence[str], states: Sequence[State]) -> Iterator[str]:
         yield f"{name}: {values[0]}" if len(set(values)) == 1 else f"{name}: {values[0]} -> {values[1]}"
 
 
-def _nearest_lines(found: Nearest, names: Sequence[str], wanted: Image) -> Iterator[str]:
+def nearest_lines(refuted: Refuted) -> Iterator[str]:
+    """The step of the refined model that comes nearest, and the guard that stops it."""
+    found, names = refuted.nearest, refuted.variables
+    if found is None:
+        return
     would = "leads" if found.guard is None else "would lead"
     if found.differs:
         values = ", ".join(f"{name}={show(found.state[names.index(name)])}" for name in found.differs)

@@ -13,8 +13,10 @@ from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.legend import legend
 from floodmark.checkers.report.html.markup import Part, code, tag
+from floodmark.checkers.report.html.refinement import side_by_side
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.liveness import ending, finding_of, lasso_lines
+from floodmark.checkers.report.refinement import refinement_lines, refuted
 from floodmark.checkers.report.sequence import violation_sequence
 from floodmark.checkers.report.source_location import source_location
 from floodmark.checkers.report.text import figures
@@ -123,7 +125,12 @@ def _at(file: str, line: int | None) -> str:
 def _reasons(result: CheckResult, model: Model, violation: Violation) -> list[Element]:
     prop = result.find_property(violation.property)
     parts = []
-    if prop is not None and violation.kind in ("invariant", "transition"):
+    mapped = refuted(model, prop, violation.trace) if prop is not None and prop.is_refinement else None
+    if prop is not None and mapped is not None and violation.kind == "transition":
+        said = refinement_lines(prop, mapped)[0].partition(": ")[2]
+        parts += [tag("h4", f"Why {prop.name} is false"), tag("p", f"{said[:1].upper()}{said[1:]}.")]
+        parts += side_by_side(mapped)
+    elif prop is not None and violation.kind in ("invariant", "transition"):
         lines = explain(model, prop, violation.trace)
         if lines:
             why = tag("pre", "\n".join(line.removeprefix("  ") for line in lines[1:]))

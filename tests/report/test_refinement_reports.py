@@ -1,0 +1,92 @@
+"""A step that a refined model would not take: both of its states, and its nearest step, in JSON and on pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree.ElementTree import tostring
+
+import pytest
+
+from floodmark.checkers.explorer.state_view import judged
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.report.html.counterexample import counterexample
+from floodmark.checkers.report.html.refinement import side_by_side
+from floodmark.checkers.report.json import document
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import CheckSettings, checks
+from floodmark.checkers.verdict.result import CheckResult
+from tests.support.json_schemas import require_schema
+
+ROOT = Path(__file__).parents[2]
+BEGINS = '''
+from floodmark import Model, action, refines
+
+class Switch(Model):
+    on: bool = False
+    @action
+    def flips(self) -> None:
+        self.on = not self.on
+
+class Lamp(Model):
+    dark: bool = False
+    @action
+    def flips(self) -> None:
+        self.dark = not self.dark
+    @refines
+    def as_switch(self) -> Switch:
+        return Switch(on=not self.dark)
+'''
+
+
+@pytest.fixture(scope="module")
+def aborts() -> CheckResult:
+    """A manager that aborts although another one has committed."""
+    settings = CheckSettings(workers=1, only_variant="AbortsAfterPrepared")
+    (check,) = checks(read(ROOT / "specs/examples/transaction_commit.toml"), settings)
+    return run_check(check)
+
+
+def test_json_has_both_states_and_the_nearest_step(aborts: CheckResult) -> None:
+    text = document([aborts])
+    require_schema(text)
+    found = json.loads(text)["results"][0]["refinement"]
+    before, after = (found[name]["state"] for name in ("before", "after"))
+    (changed,) = (name for name in before if before[name] != after[name])
+    assert (found["refines"], found["steps"], after[changed]) == ("TransactionCommit", 1, "ABORTED")
+    nearest = found["nearest"]
+    assert (nearest["action"], nearest["arguments"]) == ("aborts", {"manager": changed})
+    assert nearest["state"] == found["after"]
+    assert "Manager.COMMITTED" in nearest["guard"]["text"]
+    assert Path(nearest["guard"]["file"]).name == "transaction_commit.py"
+
+
+def test_json_has_the_only_state_of_a_run_that_begins_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "lamp.py").write_text(BEGINS)
+    (tmp_path / "lamp.toml").write_text('model = "lamp.py:Lamp"\n')
+    (check,) = checks(read(tmp_path / "lamp.toml"), CheckSettings(workers=1))
+    text = document([run_check(check)])
+    require_schema(text)
+    found = json.loads(text)["results"][0]["refinement"]
+    assert found == {"refines": "Switch", "steps": 1, "before": None, "after": {"on": True}, "nearest": None}
+
+
+def test_json_says_nothing_of_a_refinement_that_holds() -> None:
+    (check, *_) = checks(read(ROOT / "specs/examples/transaction_commit.toml"), CheckSettings(workers=1))
+    assert json.loads(document([run_check(check)]))["results"][0]["refinement"] is None
+
+
+def test_the_page_has_the_states_side_by_side(aborts: CheckResult) -> None:
+    page = "".join(tostring(part, encoding="unicode") for part in counterexample(aborts, "it"))
+    table = page[page.index('aria-label="TransactionCommit"') :].partition("</table>")[0]
+    assert table.count('scope="col"') == 4  # the model, before, after, and the nearest step
+    assert "The last step changes the TransactionCommit" in page
+    assert "it is not enabled: it requires" in page
+
+
+def test_the_explorer_has_them_as_well(aborts: CheckResult) -> None:
+    assert aborts.subject is not None and aborts.violation is not None
+    found, _ = judged(aborts.subject, aborts.properties, aborts.violation.trace)
+    (value,) = (it for it in found if it.prop.is_refinement)
+    assert value.true is False and value.mapped is not None
+    assert len(side_by_side(value.mapped)[0].findall(".//mark")) == 1
