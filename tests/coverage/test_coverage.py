@@ -21,12 +21,13 @@ from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import Walker, Walking, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, checks
+from floodmark.compiler.ir import locals_in
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_action
 from floodmark.language.enabledness import levels_of
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import parameter_types
-from floodmark.language.source import source_of
+from floodmark.language.source import names_in, source_of
 from tests.support.coverage_oracle import Oracle, covered_by_cpython
 from tests.support.engines import imported, properties_of
 from tests.support.model_strategy import GeneratedModel, models
@@ -45,7 +46,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def both(source: str, name: str, directory: Path) -> tuple[Coverage, Oracle, set[str]]:
-    """What compiled code and CPython count; and the actions all of whose guards CPython can ask alone."""
+    """What compiled code and CPython count; and the actions all of whose guards CPython can ask alone, and depend on
+    all parameters that they mention."""
     with imported(source, name, directory) as cls:
         model = cls()
         properties = [it for it in properties_of(cls) if it.kind in ("invariant", "reachable", "transition")]
@@ -58,7 +60,10 @@ def both(source: str, name: str, directory: Path) -> tuple[Coverage, Oracle, set
             of = [it for it in sites.counts if it.part == f"action {action}" and it.kind == "guard"]
             counted[action] = {(it.line, it.column) for it in of}
             levels = levels_of(source_of(method), parameter_types(model, method))
-            if len(read_action(model, action, method).guards) == sum(map(len, levels.guards)):
+            read, asked = read_action(model, action, method), [it for level in levels.guards for it in level]
+            known = {parameter.slot: parameter.name for parameter in read.parameters}
+            depends = [{known[slot] for slot in locals_in(guard) if slot in known} for guard in read.guards]
+            if depends == [names_in(guard) & set(known.values()) for guard in asked]:
                 alone.add(action)
         path = Path(cls.methods("action")[action].__code__.co_filename)
         oracle, own = covered_by_cpython(path, name, STATES, counted)

@@ -12,6 +12,7 @@ import sys
 import types
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,14 @@ from typing import Any
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.language import reference
 from floodmark.language.enabledness import levels_of
-from floodmark.language.errors import SourceError
+from floodmark.language.errors import SourceError, ValueOutOfRange
 from floodmark.language.members import kind_of
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, domain_of, evaluated, guard_names, parameter_types
 from floodmark.language.source import source_of
 from floodmark.language.types import Type
 from floodmark.language.universe import universe
-from floodmark.language.values import Map, running
+from floodmark.language.values import Map, admit, running
 
 Taken = tuple[str, int, int, bool | None]
 """The kind of a place, its line and column, and what was true there."""
@@ -276,14 +277,19 @@ def _is_drawn(guard: ast.expr, drawn: Mapping[str, ast.expr]) -> bool:
 
 def _values(model: Model, domain: ast.expr | None, kind: Type, names: dict[str, Any]) -> list[Any]:
     with running(model):
-        every = list(universe(kind))
         if domain is None:
-            return every
+            return list(universe(kind))
         try:
             members = list(evaluated(domain, names))
         except Exception:
             return []
-    return [value for value in every if value in members]
+        found: list[Any] = []
+        for member in members:
+            with suppress(ValueOutOfRange):
+                value = admit(kind, member, "a parameter")
+                if value not in found:
+                    found.append(value)
+        return found
 
 
 def _places(body: list[ast.stmt]) -> dict[int, tuple[int, int]]:

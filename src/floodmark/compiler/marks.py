@@ -12,7 +12,7 @@ evaluated, however often the line ran in it. So the counts do not depend on how 
 - ``any`` and ``all`` count up to the element that decides, also of a list that CPython makes first; elements of a plain
   set are in the order of their codes.
 - A guard counts each choice of parameters that it is the first to refuse. Parameters are chosen one after the other,
-  in their order; a guard is asked, in the order of the source, as soon as those that it mentions are chosen. One from
+  in their order; a guard is asked, in the order of the source, as soon as those that it depends on are chosen. One from
   which a parameter is drawn refuses nothing: only the members of its set are tried.
 
 The rebuilt graph stands beside the real one, which alone decides what the model does.
