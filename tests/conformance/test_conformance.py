@@ -196,7 +196,7 @@ def test_the_beginning_and_arguments_are_chosen_and_a_run_may_end(tmp_path: Path
     with pytest.raises(Mismatch) as found:
         run_state_machine_as_test(
             state_machine(model_of(tmp_path / "countdown.toml"), CountdownAdapter), settings=settings(
-                QUICK, max_examples=200
+                QUICK, max_examples=60
             )
         )
     assert str(found.value).splitlines()[1:] == [

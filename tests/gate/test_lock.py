@@ -20,6 +20,7 @@ from floodmark.language.errors import SourceError
 
 ROOT = Path(__file__).parents[2]
 SPECS = find([ROOT / "specs"], "quick")
+SOME = SPECS[::12]
 FULL = Lock(
     specs={
         "a/core": {
@@ -113,7 +114,9 @@ def name_of(path: Path) -> str:
     return read(path).name
 
 
-@pytest.mark.parametrize("path", SPECS, ids=name_of)
+@pytest.mark.parametrize("path", [
+    pytest.param(path, marks=() if path in SOME else pytest.mark.slow) for path in SPECS
+], ids=name_of)
 def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
     check = Check(read(path), None, CheckSettings())
     locked = ours().specs[name_of(path)]

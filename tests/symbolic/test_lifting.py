@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,6 +22,7 @@ from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
+from floodmark.checkers.verdict.proof_result import Proved
 from tests.support.any_size_protocols import as_invariants
 from tests.support.projects import write
 
@@ -43,6 +45,7 @@ def _pasted(folder: Path, file: Path, cls: str, clauses: list[str]) -> Check:
     return Check(read(folder / "specs" / "examples" / "pasted.toml"), None, CheckSettings())
 
 
+@pytest.mark.slow
 def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path: Path) -> None:
     proved = prove_check(_model(), INFER)
     assert proved.verdict == "holds"
@@ -99,9 +102,21 @@ def _election(variant: str | None = None) -> Check:
     return next(it for it in found if (None if it.flawed is None else variant_name(it)) == variant)
 
 
+@cache
+def _proved() -> Proved:
+    return prove_check(_election(), ONE_LEADER)
+
+
+def test_an_inferred_lemma_is_inductive_for_any_number_and_can_be_pasted(tmp_path: Path) -> None:
+    pasted = _pasted(tmp_path, ELECTION.with_suffix(".py"), "Election", _proved().facts["clauses"])
+    again = prove_check(pasted, ProofTask(any_size=True, properties=ONE_LEADER.properties))
+    assert again.verdict == "holds"
+    assert len(again.facts["lemmas"]) == len(_proved().facts["clauses"])
+
+
 def test_a_majority_is_inferred_as_what_an_action_counts() -> None:
     """For three voters it is two of them, which is wrong of five: the guard itself says it of any number."""
-    proved = prove_check(_election(), ONE_LEADER)
+    proved = _proved()
     assert proved.verdict == "holds"
     assert proved.facts["any_size"] == ["voters", "epochs"]
     assert proved.facts["clauses"] == ["""\
@@ -121,7 +136,7 @@ def inferred_1(model: Election) -> bool:
 def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, tmp_path: Path) -> None:
     if of == "election":
         file, cls, size, others = ELECTION.with_suffix(".py"), "Election", "voters", {"epochs": 2}
-        proved = prove_check(_election(), ONE_LEADER)
+        proved = _proved()
     else:
         file, cls, size, others = TWO_PHASE_COMMIT.with_suffix(".py"), "TwoPhaseCommit", "managers", {}
         proved = prove_check(_model(), INFER)
