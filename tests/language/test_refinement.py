@@ -270,6 +270,8 @@ class Spec(Model):
     def one(self) -> int:
         require(self.x < 1)
         return 1
+    def refuses(self) -> None:
+        require(self.x > 1)
     @action
     def steps(self) -> None:
 {body}
@@ -289,6 +291,8 @@ BODIES = {
     "an index before the beginning": ("self.log[-5] = 2\nself.x = 1", "error"),
     "an index behind the end": ("self.log[3] = 2\nself.x = 1", "error"),
     "a return in a loop": ("for i in range(3):\n    if i == 1:\n        return\n    self.x = 1\nself.x = 2", "holds"),
+    "a helper that refuses before what would fail": ("self.x = 1\nself.refuses()\nself.log[5] = 2", "violated"),
+    "a return at the end of a loop": ("for i in range(2):\n    self.x += 1\n    return", "holds"),
     "a return before the effect": ("if self.x == 0:\n    return\nself.x = 1", "violated"),
 }
 

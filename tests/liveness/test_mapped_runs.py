@@ -186,3 +186,85 @@ def test_states_are_told_apart_by_all_that_the_mapping_reads(tmp_path: Path) -> 
     for engine in ("reference", "native, 1 worker"):
         shown = _watch(tmp_path, engine, time="1 if len(self.wound) == 1 else 0")
         assert shown == _said("holds", "holds"), engine
+
+
+NOW_AND_THEN = '''
+from typing import Annotated
+from floodmark import *
+
+Place = Annotated[int, Between(0, 2)]
+
+class Door(Model):
+    place: Place = 0
+    @fair(strong={strong})
+    @action
+    def opens(self) -> None:
+        require(self.place == 0)
+        self.place = 1
+    @action
+    def turns(self) -> None:
+        require(self.place != 1)
+        self.place = 2 - self.place
+
+class Guest(Model):
+    place: Place = 0
+    @fair
+    @action
+    def turns(self) -> None:
+        self.place = 2 - self.place
+    @refines
+    def as_door(self) -> Door:
+        return Door(place=self.place)
+'''
+
+
+@pytest.mark.parametrize("engine", ["native, 1 worker", "reference"])
+def test_what_is_enabled_now_and_then_is_owed_by_strong_fairness_alone(engine: str, tmp_path: Path) -> None:
+    for strong, verdict in ((True, "violated"), (False, "holds")):
+        with imported(NOW_AND_THEN.format(strong=strong), "Guest", tmp_path) as cls:
+            assert _verdicts(ENGINES[engine](cls(), _of_mapped_runs(cls))) == {"as_door.opens": {verdict}}
+
+
+BACKWARDS = '''
+from typing import Annotated
+from floodmark import *
+
+Place = Annotated[int, Between(0, 2)]
+
+class Ring(Model):
+    place: Place = 0
+    @action
+    def turns(self) -> None:
+        self.place = (self.place + 1) % 3
+    @fair
+    @action
+    def goes_back(self) -> None:
+        self.place = (self.place + 2) % 3
+
+class Walker(Model):
+    place: Place = 0
+    @fair
+    @action
+    def turns(self) -> None:
+        self.place = (self.place + 1) % 3
+    @fair(strong=True)
+    @action
+    def leaps(self) -> None:
+        require(self.place == 0)
+        self.place = 2
+    @fair
+    @action
+    def sleeps(self) -> None:
+        self.place = self.place
+    @refines
+    def as_ring(self) -> Ring:
+        return Ring(place=self.place)
+'''
+
+
+def test_the_smallest_fairness_counts_no_step_that_the_run_must_not_take(tmp_path: Path) -> None:
+    """A walker that turns forever leaps from a state of the loop to another one, which is to go back."""
+    for engine in ("native, 1 worker", "reference"):
+        with imported(BACKWARDS, "Walker", tmp_path) as cls:
+            (finding,) = ENGINES[engine](cls(), _of_mapped_runs(cls)).liveness
+            assert (finding.verdict, finding.needs) == ("holds", ("turns weakly fair", "leaps strongly fair"))
