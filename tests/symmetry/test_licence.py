@@ -24,7 +24,7 @@ DEEP = {read(path).model: path for path in ORBITS if read(path).tier == "deep"}
 
 def test_the_specs_that_count_orbits_are_known() -> None:
     assert sorted(path.name for path in ORBITS) == [
-        "any_fetch_epoch.toml", "directories.toml", "disks.toml", "disks_deep.toml",
+        "any_fetch_epoch.toml", "committed_voters.toml", "directories.toml", "disks.toml", "disks_deep.toml",
         "former_voters_commit.toml", "half_commits.toml", "half_holds.toml", "kept_end_offsets.toml",
         "kip236_controller_records.toml@deep", "kip236_controller_records.toml@two_brokers",
         "kip236_tools.toml@deep", "kip236_tools.toml@two_brokers", "late_messages.toml@three_epochs",
