@@ -249,6 +249,7 @@ SPEC_CHECKS = [
     ("kraft/sizes@one_voter", None), ("kraft/quorum", "VotesTwice"), ("kraft/batch", "SharesEpoch"),
     ("alter_isr/core", "AssumesProposedIsr"), ("reassignment/plan_kip236_cancellable", None),
     ("under_replicated/brokers", "CountsJoining"), ("zk_controller/followers", "WatchesOnlyLeaders"),
+    ("from_words/termination", None), ("from_words/allocator", None), ("from_words/commitment", None),
 ]
 """Of each protocol what takes no minute, known-bad designs above all."""
 
