@@ -37,7 +37,7 @@ FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"
 
 ON_SPARK = (
     "test_generated_models", "test_spark", "test_spark_runs", "test_spark_checkpoints", "test_spark_liveness",
-    "test_spark_growth", "test_spark_symmetry",
+    "test_spark_growth", "test_spark_symmetry", "test_spark_walks",
 )
 """Files of tests that share a session of Spark."""
 

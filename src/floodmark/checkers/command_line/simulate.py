@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from floodmark.checkers.command_line.engine import spark_option, take_spark
 from floodmark.checkers.command_line.parameters import (
     Count,
     Positive,
@@ -20,6 +21,7 @@ from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import Reports, json_option
 
 _USUAL = Simulate()
+SPARK_SETTINGS = ("master", "partitions", "keep_results")
 
 
 @click.command()
@@ -37,6 +39,7 @@ _USUAL = Simulate()
 @json_option
 @set_option
 @workers_option
+@spark_option(*SPARK_SETTINGS)
 def simulate(specs: tuple[str, ...], **given: Any) -> int:
     """Takes random walks through models, for sizes that no search finishes.
 
@@ -49,12 +52,15 @@ def simulate(specs: tuple[str, ...], **given: Any) -> int:
     from floodmark.checkers.verdict.check import CheckSettings
 
     reports = Reports.of(given)
+    spark = take_spark(given | {"engine": "auto"}, *SPARK_SETTINGS) if given["spark"] else {}
     settings = CheckSettings(
         constants=dict(given["assignments"]),
         limits=Limits(seconds=given["max_seconds"]),
         workers=given["workers"],
         only_variant=given["only_variant"],
         coverage=given["coverage"],
+        engine="spark" if spark else "auto",
+        **spark,
         walks=Simulate(given["walks"], given["steps"], given["seed"], given["strategy"]),
     )
     return int(check(CheckRequest(spec_paths(specs), None, settings, given["only_variant"] is not None), reports))

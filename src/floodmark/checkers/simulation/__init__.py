@@ -5,6 +5,7 @@ meets one. It builds on these files, each on top of the ones before it:
 
 - ``walk_loops.py``: the compiled loop; ``compiled_walks.py``: the machine code of a model for it.
 - ``sample.py``: the number of distinct states; ``walker.py``: one thread's walks, and the strategies.
+- ``totals.py``: what walks counted, to be added up.
 - ``shrinking.py``: a shorter counterexample. ``engine.py``: the walks as an engine.
 
 Decisions:

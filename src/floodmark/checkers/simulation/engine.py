@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from floodmark.checkers.engine import Engine
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import SearchResult, Watcher
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model
+
+if TYPE_CHECKING:
+    from floodmark.checkers.simulation.walker import Walking
 
 
 class RandomWalks(Engine):
@@ -24,9 +28,14 @@ class RandomWalks(Engine):
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
     ) -> SearchResult:
         from floodmark.checkers.simulation.simulate import simulate
-        from floodmark.checkers.simulation.walker import Walking, WalkStrategy
 
-        asked = check.walks
-        assert asked is not None
-        walking = Walking(asked.walks, asked.steps, asked.seed, WalkStrategy[asked.strategy.upper()])
-        return simulate(model, properties, check.options, walking, watch)
+        return simulate(model, properties, check.options, walking_of(check), watch)
+
+
+def walking_of(check: Check) -> Walking:
+    """The walks that a check asks for."""
+    from floodmark.checkers.simulation.walker import Walking, WalkStrategy
+
+    asked = check.walks
+    assert asked is not None
+    return Walking(asked.walks, asked.steps, asked.seed, WalkStrategy[asked.strategy.upper()])

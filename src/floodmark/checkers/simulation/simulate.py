@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-
-import numpy as np
+from functools import cached_property, partial
 
 from floodmark.checkers.adaptive_capacity import Run, search_growing
 from floodmark.checkers.coverage.counter import CoverageCounter, build_coverage_code, coverage
@@ -37,8 +35,8 @@ from floodmark.checkers.search_result import (
     Watcher,
 )
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
-from floodmark.checkers.simulation.sample import Sample
 from floodmark.checkers.simulation.shrinking import shrunk
+from floodmark.checkers.simulation.totals import Totals
 from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
@@ -50,16 +48,20 @@ MANY_STEPS = 1_000_000
 
 
 def simulate(
-    model: Model, properties: Sequence[Property], options: Options, walking: Walking, watch: Watcher | None = None
+    model: Model, properties: Sequence[Property], options: Options, walking: Walking, watch: Watcher | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> SearchResult:
-    """What random walks meet. Liveness is about infinite runs and is not looked at, which a note says.
+    """What random walks meet. Liveness is about infinite runs and is not looked at, which a note says. ``elsewhere``
+    takes the walks in the place of this machine's threads.
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """
     of_states = [prop for prop in properties if not prop.is_liveness]
 
-    def prepare(model: Model, options: Options, _: Widths) -> Run:
-        return _Simulation(model, of_states, options, walking, watch).run
+    def prepare(model: Model, options: Options, widths: Widths) -> Run:
+        simulation = Simulation(model, of_states, options, walking, watch)
+        take = simulation.take if elsewhere is None else lambda first, last: elsewhere(widths, first, last)
+        return lambda: simulation.run(take)
 
     found = search_growing(model, options, watch, prepare)
     found.engine = "walks"
@@ -69,12 +71,16 @@ def simulate(
     return found
 
 
+Elsewhere = Callable[[Widths, int, int], Totals]
+"""Takes the groups of walks from one number up to another, through a model whose containers have certain widths."""
+
+
 @dataclass(slots=True)
 class _Groups:
     """Which group is next, and the lowest one that met a problem."""
 
+    next: int
     last: int
-    next: int = 0
     hit: Hit | None = None
 
     def take(self) -> int | None:
@@ -85,7 +91,7 @@ class _Groups:
         return self.next - 1
 
 
-class _Simulation:
+class Simulation:
     """The walks of one model whose containers have certain widths."""
 
     def __init__(
@@ -105,32 +111,47 @@ class _Simulation:
         self.found = SearchResult("walks", compile_seconds=time.perf_counter() - started)
         self.found.state_bits = self.code.interface.layout.bits
         self.lock = threading.Lock()
-        self.groups = _Groups(-(-walking.walks // GROUP))
+        self.every = -(-walking.walks // GROUP)
         self.late = False
+        self.started = self.shown = time.perf_counter()
 
-    def run(self) -> SearchResult:
+    def run(self, take: Callable[[int, int], Totals]) -> SearchResult:
+        """Takes all walks, and tells what they met."""
         self.started = self.shown = time.perf_counter()
         beginning = beginnings(self.model, self.properties)
         found = self.found
         found.violations += beginning.violations
         found.cut = beginning.cut
         if beginning.within and not found.violations:
-            layout = self.code.interface.layout
-            initial = [layout.pack(state) for state in beginning.within]
-            found.workers = min(self.options.workers or cores(), self.groups.last) or 1
-            self.walkers = [self._walker(initial, self._counter()) for _ in range(found.workers)]
-            with ThreadPoolExecutor(found.workers) as threads:
-                list(threads.map(self._walk, self.walkers))
-            self._count()
-            if self.groups.hit is not None:
-                self._explain(self.groups.hit, initial)
+            found.workers = min(self.options.workers or cores(), self.every) or 1
+            self.initial = [self.code.interface.layout.pack(state) for state in beginning.within]
+            totals = take(0, self.every)
+            self.late = totals.is_late
+            self._count(totals)
+            if totals.hit is not None:
+                self._explain(totals.hit)
         limit, walks = self.options.limits.seconds, Stop(Limit.WALKS, self.walking.walks)
         found.stopped = Stop(Limit.SECONDS, limit) if self.late and limit is not None else walks
         found.seconds = time.perf_counter() - self.started
         return found
 
-    def _walker(self, initial: Sequence[Packed], coverage: CoverageCounter | None = None) -> Walker:
-        return Walker(self.code, initial, self.walking, self._invariants(), self.options.deadlock, coverage)
+    def take(self, first: int, last: int) -> Totals:
+        """Takes the groups from one number up to another, by this machine's threads."""
+        self.groups = _Groups(first, last)
+        workers = min(self.options.workers or cores(), last - first) or 1
+        self.walkers = [self._walker(self._counter()) for _ in range(workers)]
+        with ThreadPoolExecutor(workers) as threads:
+            list(threads.map(self._walk, self.walkers))
+        return Totals.of(self.walkers, self.groups.next - first, self.groups.hit, self.late)
+
+    @cached_property
+    def initial(self) -> list[Packed]:
+        """The initial states in which walks begin."""
+        layout = self.code.interface.layout
+        return [layout.pack(state) for state in beginnings(self.model, self.properties).within]
+
+    def _walker(self, coverage: CoverageCounter | None = None) -> Walker:
+        return Walker(self.code, self.initial, self.walking, self._invariants(), self.options.deadlock, coverage)
 
     def _counter(self) -> CoverageCounter | None:
         return None if self.coverage is None else CoverageCounter(self.coverage)
@@ -167,36 +188,32 @@ class _Simulation:
             self.watch(Progress(0, 0, 0, visits, now - self.started, 0, note=note))
         return self.late or (self.groups.hit is not None and first > self.groups.hit.walk)
 
-    def _count(self) -> None:
-        found, walkers = self.found, self.walkers
-        sample = Sample.union(walker.sample() for walker in walkers)
+    def _count(self, totals: Totals) -> None:
+        found, sample = self.found, totals.sample
         found.distinct = sample.distinct
-        found.generated = sum(walker.visits for walker in walkers)
-        found.depth = max(walker.deepest for walker in walkers) + 1
-        taken = np.sum([walker.taken for walker in walkers], axis=0)
+        found.generated = totals.visits
+        found.depth = totals.deepest + 1
         names = self.code.interface.actions
-        found.actions = dict(zip(names, taken[: len(names)].tolist(), strict=True))
-        reached = int(np.bitwise_or.reduce([walker.reached for walker in walkers]))
+        found.actions = dict(zip(names, totals.taken[: len(names)].tolist(), strict=True))
         for place, name in enumerate(self.code.interface.state_predicates):
-            if self.by_name[name].kind == "reachable" and reached >> place & 1:
+            if self.by_name[name].kind == "reachable" and totals.reached >> place & 1:
                 found.reached[name] = ()
-        if self.coverage is not None:
-            contexts = [walker.coverage.context for walker in walkers if walker.coverage is not None]
-            found.coverage = coverage(self.coverage, contexts)
+        if self.coverage is not None and totals.covered is not None:
+            found.coverage = coverage(self.coverage, [totals.covered])
         found.walked = WalkFigures(
-            walks=min(self.groups.next * GROUP, self.walking.walks),
+            walks=min(totals.groups * GROUP, self.walking.walks),
             steps=self.walking.steps,
             seed=self.walking.seed,
             strategy=self.walking.strategy.name.lower(),
             exact=sample.is_exact,
             once=sample.once,
-            dead_ends=sum(walker.dead_ends for walker in walkers),
-            cut_short=sum(walker.cut_short for walker in walkers),
+            dead_ends=totals.dead_ends,
+            cut_short=totals.cut_short,
         )
 
-    def _explain(self, hit: Hit, initial: Sequence[Packed]) -> None:
+    def _explain(self, hit: Hit) -> None:
         """Takes the walk of a problem again, in CPython; makes it shorter where that can be done."""
-        path = self._walker(initial).path(hit)
+        path = self._walker().path(hit)
         kernel = build_kernel(self.model, self.functions, False)
         tracer = Tracer(self.model, kernel, _Path(path))
         tracer.initial = beginnings(self.model, self.properties).states

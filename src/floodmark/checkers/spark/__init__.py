@@ -3,6 +3,7 @@
 - Start with ``engine.py``: what a run knows about Spark, and when ``--engine auto`` selects it.
 - ``check_run.py``: many checks in one session: which run as tasks and which are distributed. ``check_tasks.py``: one
   native search per task; ``results_frame.py``: their results as a table.
+- ``walks.py``: random walks as tasks.
 - ``search.py``: when one large search goes on in a cluster: at the start of a level that is wide, or that outgrew the
   memory. It also writes and resumes checkpoints.
 - ``cluster.py``: the states in all partitions; the jobs of a level, and the repair of lost partitions.

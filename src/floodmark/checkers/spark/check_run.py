@@ -87,6 +87,8 @@ def _without_spark(
 
 def _may_be_a_task(check: Check, every: Sequence[Check]) -> bool:
     settings = check.settings
+    if check.walks is not None:
+        return False
     kept = (settings.checkpoint, settings.resume, settings.keep_states)
     if settings.distribute == "always" or any(value is not None for value in kept):
         return False

@@ -55,7 +55,7 @@ def run_as_tasks(
     if not wait_for_workers(context, is_over, tell):
         raise JobFailed(f"{context.master} had no worker within the limit of {limit:g} s")
     files = broadcast_files(context, every)
-    tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
+    tasks = context.parallelize([for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files, run_check))
     with watched(context, tell=tell, limit=is_over) as watch, ThreadPoolExecutor(min(len(every), MAX_JOBS)) as threads:
 
@@ -76,7 +76,8 @@ def run_as_tasks(
     files.destroy()
 
 
-def _for_a_task(check: Check) -> Check:
+def for_a_task(check: Check) -> Check:
+    """The check as a task on another machine runs it."""
     limits, memory = check.settings.limits, check.options.limits.memory
     states = min(limits.states or TASK_STATES, TASK_STATES)
     if memory is not None and is_local(check.settings.master):

@@ -25,6 +25,10 @@ class Spark(ClusterEngine):
     def search(
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
     ) -> SearchResult:
+        if check.walks is not None:
+            from floodmark.checkers.spark.walks import walk_on_spark
+
+            return walk_on_spark(check, model, properties, watch)
         from floodmark.checkers.spark.search import WIDE
 
         return _explore(check, model, properties, watch, 0 if check.settings.distribute == "always" else WIDE)

@@ -20,7 +20,7 @@ _RESULT = (
     "spec string, variant string, model string, tier string, engine string, verdict string, expected boolean, "
     "property string, distinct bigint, generated bigint, depth int, digest string, seconds double, "
     "compile_seconds double, memory bigint, constants map<string,bigint>, actions map<string,bigint>, "
-    "levels array<bigint>, trace_length int"
+    "levels array<bigint>, trace_length int, walks bigint, walk_steps int, seed bigint, strategy string"
 )
 
 
@@ -30,6 +30,8 @@ def _row(result: CheckResult) -> tuple[Any, ...]:
     if found is not None:
         figures = (found.distinct, found.generated, found.depth, found.digest, found.seconds, found.compile_seconds,
                    found.memory)
+    walked = None if found is None else found.walked
+    drawn = (None,) * 4 if walked is None else (walked.walks, walked.steps, walked.seed, walked.strategy)
     return (
         result.name, result.variant, result.model, result.tier, result.engine, result.verdict, result.expected,
         result.property, *figures,
@@ -37,4 +39,5 @@ def _row(result: CheckResult) -> tuple[Any, ...]:
         {} if found is None else found.actions,
         [] if found is None else found.levels,
         None if result.violation is None else len(result.violation.trace),
+        *drawn,
     )
