@@ -257,3 +257,51 @@ def test_constants_are_set_in_both_versions(lease: Repository) -> None:
     lease.edit("clients = 3", "clients = 2", lease.spec)
     found = diff(lease, "--set", "clients=1")
     assert "checks less" not in found.out
+
+
+TWO_KINDS = """
+from floodmark import Identifier, Model, action
+
+class Broker(Identifier, count=2, prefix="b"):
+    pass
+
+class Client(Identifier, count=2, prefix="c"):
+    pass
+
+class Pair(Model):
+    broker: Broker = Broker(1)
+    client: Client = Client(1)
+
+    @action
+    def moves(self, to: Broker) -> None:
+        self.broker = to
+"""
+
+
+def test_classes_that_changed_places_are_no_new_names(tmp_path: Path) -> None:
+    lease = Repository(tmp_path / "repository", TWO_KINDS, 'model = "lease.py:Pair"\n[expect]\ndistinct = 2\n')
+    lease.edit("    broker: Broker = Broker(1)\n    client: Client = Client(1)\n",
+               "    broker: Client = Client(1)\n    client: Broker = Broker(1)\n")
+    lease.edit("to: Broker", "to: Client")
+    found = diff(lease)
+    assert found.code == 1
+    assert "the edit allows, in 1 step: beginning with" in found.out
+    assert "taken for a new name" not in found.out
+
+
+def test_a_class_with_a_new_name_is_told(tmp_path: Path) -> None:
+    lease = Repository(tmp_path / "repository", TWO_KINDS, 'model = "lease.py:Pair"\n[expect]\ndistinct = 2\n')
+    lease.edit("Broker", "Node")
+    found = diff(lease)
+    assert found.code == 0
+    assert "taken for a new name: Node was called Broker (class)" in found.out
+
+
+def test_a_file_that_is_imported_by_a_name_put_together_is_not_overlooked(lease: Repository) -> None:
+    lease.edit("\n\nTime =", '\nimport importlib\n\nlimits = importlib.import_module("lim" + "its")\n\nTime =')
+    lease.edit("return self.granted == 0", "return self.granted <= limits.FREE")
+    limits = lease.specs / "limits.py"
+    limits.write_text("FREE = 0\n")
+    lease.commit("second")
+    limits.write_text("FREE = 1\n")
+    assert "the edit allows, in 4 steps" in diff(lease).out

@@ -34,6 +34,7 @@ from floodmark.language.types import (
     SetType,
     Type,
     UnionType,
+    classes_in,
 )
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
@@ -44,15 +45,23 @@ class Renames:
     """
 
     new: dict[str, dict[str, str]] = field(default_factory=dict)
+    classes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+    """The names of all classes that the variables of either version are made of."""
 
     def take(self, of: str, old: Iterable[str], new: Iterable[str]) -> bool:
         """Notes that names at the same places mean the same; False where that cannot be."""
         before, after = list(old), list(new)
         if len(before) != len(after):
             return False
+        if of == "class":
+            before, after = [*before, *self.classes[0]], [*after, *self.classes[1]]
+            return self._take(of, before[:1], after[:1], before, after)
+        return self._take(of, before, after, before, after)
+
+    def _take(self, of: str, before: list[str], after: list[str], theirs: list[str], ours: list[str]) -> bool:
         known = self.new.setdefault(of, {})
         for one, other in zip(before, after, strict=True):
-            if one != other and (one in after or other in before):
+            if one != other and (one in ours or other in theirs):
                 return False
             if known.get(one, other) != other:
                 return False
@@ -60,6 +69,10 @@ class Renames:
                 return False
             known[one] = other
         return True
+
+    def untaken(self) -> Renames:
+        """The same without any name."""
+        return Renames(classes=self.classes)
 
     def merge(self, other: Renames) -> bool:
         """Takes over what another has found; False where the two contradict each other."""
@@ -170,13 +183,13 @@ class Alignment:
 def align(old: Model, new: Model) -> Alignment:
     """Pairs the variables of two models: those of one name, then those that are alike and can be no others."""
     before, after = old.variable_types, new.variable_types
-    renames = Renames()
+    renames = Renames(classes=(_classes(old), _classes(new)))
     same = {name: _fits(before[name], after[name], renames) for name in after if name in before}
     left, come = [name for name in before if name not in after], [name for name in after if name not in before]
     pairs = {}
     for name in come:
-        rivals = [each for each in come if _fits(after[each], after[name], Renames())]
-        likely = [each for each in left if _fits(before[each], after[name], Renames())]
+        rivals = [each for each in come if alike(after[each], after[name], Renames())]
+        likely = [each for each in left if alike(before[each], after[name], renames.untaken())]
         if len(rivals) == len(likely) == 1 and _fits(before[likely[0]], after[name], renames):
             pairs[name] = likely[0]
     shared = [SharedVariable(pairs.get(name, name), name, same.get(name, True)) for name in after
@@ -189,9 +202,13 @@ def align(old: Model, new: Model) -> Alignment:
     )
 
 
+def _classes(model: Model) -> frozenset[str]:
+    return frozenset(cls.__name__ for kind in model.variable_types.values() for cls in classes_in(kind))
+
+
 def _fits(old: Type, new: Type, renames: Renames) -> bool:
     """Whether two types have the same codes, with names that do not contradict those that are known already."""
-    tried = Renames()
+    tried = renames.untaken()
     return alike(old, new, tried) and renames.merge(tried)
 
 

@@ -28,7 +28,7 @@ from floodmark.checkers.edits.alignment import paired_actions
 from floodmark.checkers.edits.version_code import VersionCode
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel, code_hash
-from floodmark.checkers.kernel.memory import MemoryBudget
+from floodmark.checkers.kernel.memory import MemoryBudget, reserve
 from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search.driver import Moves, Search, is_long, telling
@@ -104,7 +104,7 @@ class JointKernel(Kernel):
         block[joint.FUNCTIONS] = self._functions.ctypes.data
         for place, side in enumerate((self.old, self.new)):
             words = side.interface.layout.words
-            rows = np.zeros((side.interface.most_successors + 1) * words, dtype=np.uint64)
+            rows = reserve((side.interface.most_successors + 1) * words)
             own = side.kernel.new_context()
             starts = np.zeros(len(side.interface.actions) + 1, dtype=np.uint64)
             block[joint.OLD_ROWS + place] = rows.ctypes.data
@@ -167,14 +167,14 @@ class JointSearch(Search):
         self.initial = len(common)
         packed = []
         for words in common:
-            try:
-                is_inside = [
-                    within_boundary(side.model, its[words][1])
-                    for side, its in ((self.joint_kernel.old, old), (self.joint_kernel.new, new))
-                ]
-            except SourceError as error:
-                self._fail(Failure("new", (TraceState(*new[words]),), error))
-                return
+            is_inside = []
+            for version, side in (("old", self.joint_kernel.old), ("new", self.joint_kernel.new)):
+                first = TraceState(*begun[version][words])
+                try:
+                    is_inside.append(within_boundary(side.model, first.state))
+                except SourceError as error:
+                    self._fail(Failure(version, (first,), error))
+                    return
             if any(is_inside):
                 packed.append(words)
         for start in range(0, len(packed), loops.BATCH):
@@ -236,7 +236,11 @@ def compare_jointly(
         workers, tell = options.workers or cores(), telling(watch)
         sides = [VersionCode(each, workers, is_long(options), tell) for each in (sized(old, widths), model)]
         kernel = JointKernel(sides[0], sides[1], paired_actions(sides[0].program, sides[1].program), workers)
-        search = JointSearch(kernel, options, MemoryBudget(options.limits.memory), watch)
+        try:
+            search = JointSearch(kernel, options, MemoryBudget(options.limits.memory), watch)
+        except (OSError, OverflowError):
+            message = "there is no room for all successors that a state may have in two versions"
+            raise SourceError(message, *type(model).source_position()) from None
 
         def run() -> SearchResult:
             try:

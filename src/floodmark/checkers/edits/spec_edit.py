@@ -15,6 +15,7 @@ from floodmark.checkers.edits.property_changes import PropertyChange, Source, ch
 from floodmark.checkers.edits.spec_changes import Setting, setting_changes
 from floodmark.checkers.edits.versions import Version, is_same_file
 from floodmark.checkers.gate.closure import Closure
+from floodmark.checkers.gate.definitions import may_import_by_name
 from floodmark.checkers.gate.property_hashes import function_text
 from floodmark.checkers.project.loading import noticed
 from floodmark.checkers.project.paths import resolved
@@ -175,7 +176,14 @@ def _rests_on_same(spec: Spec, mine: Version, other: Version) -> bool:
     functions = [prop.function for prop in spec.properties(cls).values()]
     closure.add([cls, *(spec.flawed_class(flawed) for flawed in spec.flawed), *functions])
     files = {*closure.files, resolved(spec.path)}
-    return all(noticed(str(file)) is None and is_same_file(file, other, mine) for file in files)
+    return all(
+        noticed(str(file)) is None and is_same_file(file, other, mine) and not _may_load_others(file) for file in files
+    )
+
+
+def _may_load_others(file: Path) -> bool:
+    """Whether a file may load files that are not found by reading it."""
+    return file.suffix == ".py" and may_import_by_name(file.read_text(encoding="utf-8", errors="replace"))
 
 
 def _told(error: SourceError, versions: tuple[Version, Version]) -> str:
