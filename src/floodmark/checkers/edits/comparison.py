@@ -33,7 +33,7 @@ from floodmark.checkers.edits.difference import (
 from floodmark.checkers.edits.inclusion import Escape, Seen, Unfinished, escape
 from floodmark.checkers.edits.joint_search import JointSearch, compare_jointly
 from floodmark.checkers.edits.projection import projected
-from floodmark.checkers.edits.reach import reach
+from floodmark.checkers.edits.reach import Known, reach
 from floodmark.checkers.edits.reasons import boundary_against, carried, reason_against
 from floodmark.checkers.edits.run_graph import Numbers, RunGraph, run_graph
 from floodmark.checkers.liveness.compiled_graph import budget
@@ -43,9 +43,8 @@ from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import SourceError
-from floodmark.language.model import Model, grows, sized
+from floodmark.language.model import Model, grows
 from floodmark.language.reference import initial_states, successors, within_boundary
-from floodmark.language.widths import Widths
 
 
 def compare(old: Model, new: Model, options: Options, watch: Watcher | None = None) -> Difference:
@@ -134,36 +133,30 @@ class _JointComparison:
     def run(self) -> None:
         found = self.found
         joint = compare_jointly(*self.models, self.options, self._look, self.watch)
-        finished: Answer = "none" if joint.result.complete else "undetermined"
-        found.added = "some" if any(each.version == "new" for each in found.witnesses) else finished
-        found.removed = "some" if any(each.version == "old" for each in found.witnesses) else finished
-        found.states = {"common": joint.result.distinct}
-        if found.is_same:
-            found.by = "search"
         if joint.failure is not None:
             version: VersionName = "old" if joint.failure.version == "old" else "new"
             error, model = joint.failure.error, self.models[version == "new"]
             found.failure = ModelError(version, error.message, error.file, error.line, model, joint.failure.trace)
         if joint.result.stopped is not None:
             found.stopped = str(joint.result.stopped)
-        elif not found.is_same:
-            self._count(Widths(joint.result.widths))
 
-    def _count(self, widths: Widths) -> None:
+    def _count(self, search: JointSearch) -> None:
         """Adds which states only one version reaches, and which actions never fire."""
-        found = self.found
-        seen = reach(*self.models, self.options, widths, self.watch)
+        found, widths = self.found, search.widths
+        known: dict[VersionName, Known] = {}
+        if not any(type(model).methods("boundary") for model in self.models):
+            sides: tuple[tuple[VersionName, Answer], ...] = (("new", found.added), ("old", found.removed))
+            known = {version: (search, search.compared.fired[version]) for version, answer in sides if answer == "none"}
+        seen = reach(*self.models, self.options, widths, known, self.watch)
         if not seen.is_complete:
             return
-        fired = {version: result.actions for version, result in seen.results.items()}
-        found.states = {**found.states, **{version: result.distinct for version, result in seen.results.items()}}
-        found.actions = with_silence(found.actions, fired["old"], fired["new"])
-        models = [sized(model, Widths(seen.results["new"].widths)) for model in self.models]
-        programs = [read_program(model, {}) for model in models]
-        pairs = paired_actions(*programs)
+        found.states = {**found.states, **{str(version): count for version, count in seen.states.items()}}
+        found.actions = with_silence(found.actions, seen.fired["old"], seen.fired["new"])
+        models = search.joint_kernel.old.model, search.joint_kernel.new.model
+        pairs = search.compared.actions
         names = {"new": pairs, "old": {before: after for after, before in pairs.items()}}
-        for version, trace in seen.alone.items():
-            mine, other = (models[1], models[0]) if version == "new" else (models[0], models[1])
+        for version, (mine, trace) in seen.alone.items():
+            other = models[0] if version == "new" else models[1]
             reason = _reason(mine, other, trace, names[version])
             add_state_witness(found, Witness(version, "state", mine, trace, reason))
 
@@ -198,6 +191,14 @@ class _JointComparison:
                 if less_bit in compared.noted:
                     examples.append(self._witness(search, "old", less_bit, before, back))
             found.actions.append(ActionChange(before, new, more, less, common, False, tuple(examples)))
+        finished: Answer = "none" if search.found.complete else "undetermined"
+        found.added = "some" if any(each.version == "new" for each in found.witnesses) else finished
+        found.removed = "some" if any(each.version == "old" for each in found.witnesses) else finished
+        found.states = {"common": search.found.distinct}
+        if found.is_same:
+            found.by = "search"
+        elif search.found.complete:
+            self._count(search)
 
     def _witness(
         self, search: JointSearch, version: VersionName, bit: int, action: str | None, names: dict[str, str]

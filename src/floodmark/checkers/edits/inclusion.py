@@ -5,7 +5,7 @@ what is seen of each state (``projection.py``). The question is asked in steps, 
 
 1. A first value, or a change of values, that the other graph never shows: then the run is none of the other's.
 2. In the other graph, what is seen tells the state: then its runs are all sequences of its changes, and step 1 has
-   decided.
+   decided. Otherwise a shorter run may have steps that the other shows, and not in this order: step 4 looks for one.
 3. The other graph can follow: a set of its states, each of which has an answer to every change that is ever seen from
    what is seen of it, and the answer is in the set again. If there is an initial state of the set for every first
    value, every run can be followed. (The changes are those of the graph whose states of one look are taken together;
@@ -30,6 +30,8 @@ Kind = Literal["start", "state", "step", "order"]
 that the other never takes, or takes steps that the other takes, too, but not in this order."""
 MAX_PAIRS = 1_000_000
 """Sets of states that are followed; beyond, it stays undetermined."""
+MAX_PAIRS_FOR_SHORTER = 50_000
+"""Sets of states that are followed to find a shorter run than one with a step that the other graph never shows."""
 
 
 class Unfinished(Exception):  # noqa: N818 - it is no error
@@ -92,9 +94,15 @@ class Seen:
 def escape(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None:
     """A run of ``mine`` that is none of ``other``; None if there is none. Raises Unfinished."""
     found = _unknown(mine, other)
-    if found is not None or other.is_told or _can_follow(mine, other, paused):
+    if other.is_told or (found is not None and len(found.path) <= 2):
         return found
-    return _followed(mine, other, paused)
+    if found is None:
+        return None if _can_follow(mine, other, paused) else _followed(mine, other, paused, MAX_PAIRS)
+    try:
+        sooner = _followed(mine, other, paused, MAX_PAIRS_FOR_SHORTER)
+    except Unfinished:
+        return found
+    return found if sooner is None or len(sooner.path) >= len(found.path) else sooner
 
 
 def _unknown(mine: Seen, other: Seen) -> Escape | None:
@@ -158,7 +166,7 @@ def _behind(pairs: Numbers, sources: Numbers, targets: Numbers, base: int) -> Nu
     return np.unique(sources[at] * base + np.repeat(looks, size))
 
 
-def _followed(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None:
+def _followed(mine: Seen, other: Seen, paused: Callable[[], None], most: int) -> Escape | None:
     """Step 4: pairs of a state of ``mine`` and all states of ``other`` that it may be in, breadth first."""
     after_mine, after_other = _successors(mine.graph), _successors(other.graph)
     mine_looks, other_looks = mine.looks.tolist(), other.looks.tolist()
@@ -203,8 +211,8 @@ def _followed(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | N
             if onward not in parents:
                 parents[onward] = pair
                 waiting.append(onward)
-        if len(parents) > MAX_PAIRS:
-            raise Unfinished(f"more than {MAX_PAIRS:,} sets of states would have to be followed")
+        if len(parents) > most:
+            raise Unfinished(f"more than {most:,} sets of states would have to be followed")
         if len(parents) % 1024 == 0:
             paused()
     return None

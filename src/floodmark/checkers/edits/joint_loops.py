@@ -2,6 +2,9 @@
 
     expand(state*, out*, context*) -> the successors that both versions have
 
+The counters are, for each action of the new version, in how many states it allows more, for each of the old one, in how
+many it allows less, and then how often each fired.
+
 It has the interface of a model's own ``expand``, so the loops of the search run it. Flags in ``BROKEN`` say what is to
 be noted of the state: that only one version takes some step, that a version fails, that an action allows more or less.
 
@@ -125,6 +128,8 @@ def expand(state: Words, out: Words, context: Words) -> Word:
                         for k in range(NW):
                             target[k] = row[k]
                         made = made + 1
+        fired = COUNTERS + functions[NEW_ACTIONS] + functions[OLD_ACTIONS] + a
+        context[fired] = context[fired] + new_context[COUNTERS + a]
         if more != 0:
             context[COUNTERS + a] = context[COUNTERS + a] + 1
             if a < NOTED_ACTIONS:
@@ -145,6 +150,8 @@ def expand(state: Words, out: Words, context: Words) -> Word:
                 known = is_among(new_rows, 0, new_made, row, 0)
             if known == 0 and same(row, state) == 0:
                 noted = noted | (1 << REMOVED)
+        fired = COUNTERS + 2 * functions[NEW_ACTIONS] + functions[OLD_ACTIONS] + b
+        context[fired] = context[fired] + old_context[COUNTERS + b]
         if less != 0:
             context[COUNTERS + functions[NEW_ACTIONS] + b] = context[COUNTERS + functions[NEW_ACTIONS] + b] + 1
             if b < NOTED_ACTIONS:

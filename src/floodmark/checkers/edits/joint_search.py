@@ -44,8 +44,9 @@ from floodmark.language.widths import Widths
 @dataclass
 class Joint:
     """What a comparison found. ``noted`` has the first state for each bit that was noted, with its level; ``starts``
-    and ``lost`` are initial states that only the new and only the old version has; ``counts`` of how many common states
-    an action allows more or less, the old version's after the new one's."""
+    and ``lost`` are initial states that only the new and only the old version has. ``more`` and ``less`` say in how
+    many common states an action of the new version allows more, and one of the old version less, ``fired`` how often
+    each action of a version fired there."""
 
     result: SearchResult
     actions: dict[str, str] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class Joint:
     lost: list[TraceState] = field(default_factory=list)
     more: dict[str, int] = field(default_factory=dict)
     less: dict[str, int] = field(default_factory=dict)
+    fired: dict[str, dict[str, int]] = field(default_factory=dict)
     failure: Failure | None = None
 
 
@@ -73,6 +75,7 @@ class JointKernel(Kernel):
         self.old, self.new = old, new
         names = [f"more {name}" for name in new.interface.actions]
         names += [f"less {name}" for name in old.interface.actions]
+        names += [f"new {name}" for name in new.interface.actions] + [f"old {name}" for name in old.interface.actions]
         most = max(old.interface.most_successors, new.interface.most_successors)
         self.interface = replace(
             new.interface, actions=tuple(names), state_predicates=(), transition_predicates=(), premises=(),
@@ -141,8 +144,11 @@ def _joint_code(words: int) -> MachineCode:
 class JointSearch(Search):
     """One comparison under way. ``model`` is that of the new version."""
 
-    def __init__(self, kernel: JointKernel, options: Options, budget: MemoryBudget, watch: Watcher | None) -> None:
+    def __init__(
+        self, kernel: JointKernel, options: Options, budget: MemoryBudget, watch: Watcher | None, widths: Widths
+    ) -> None:
         self.joint_kernel = kernel
+        self.widths = widths
         store = MemoryStore(kernel, options.workers or cores(), budget, deadlock=False)
         super().__init__(kernel.new.model, [], options, kernel, store, budget, Moves(), watch)
         self.compared = Joint(self.found, paired_actions(kernel.old.program, kernel.new.program))
@@ -221,6 +227,8 @@ class JointSearch(Search):
         new, old = self.joint_kernel.new.interface.actions, self.joint_kernel.old.interface.actions
         self.compared.more = {name: self.found.actions[f"more {name}"] for name in new}
         self.compared.less = {name: self.found.actions[f"less {name}"] for name in old}
+        for version, names in (("new", new), ("old", old)):
+            self.compared.fired[version] = {name: self.found.actions[f"{version} {name}"] for name in names}
 
 
 def compare_jointly(
@@ -237,7 +245,7 @@ def compare_jointly(
         sides = [VersionCode(each, workers, is_long(options), tell) for each in (sized(old, widths), model)]
         kernel = JointKernel(sides[0], sides[1], paired_actions(sides[0].program, sides[1].program), workers)
         try:
-            search = JointSearch(kernel, options, MemoryBudget(options.limits.memory), watch)
+            search = JointSearch(kernel, options, MemoryBudget(options.limits.memory), watch, widths)
         except (OSError, OverflowError):
             message = "there is no room for all successors that a state may have in two versions"
             raise SourceError(message, *type(model).source_position()) from None

@@ -6,7 +6,7 @@ state that was never there before, and by which shortest run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,31 +28,58 @@ MAX_ASKED = 10_000
 """States of which CPython tells whether they are within a boundary."""
 
 
+Known = tuple[Search, Mapping[str, int]]
+
+
 @dataclass
 class Reach:
-    """The searches of both versions, and a shortest run of each to a state that the other does not reach, if both are
-    complete."""
+    """How many states each version reaches, how often its actions fire, and a shortest run of each version to a state
+    that the other does not reach. Nothing is said where a search was not complete."""
 
-    results: dict[VersionName, SearchResult] = field(default_factory=dict)
-    alone: dict[VersionName, tuple[TraceState, ...]] = field(default_factory=dict)
+    states: dict[VersionName, int] = field(default_factory=dict)
+    fired: dict[VersionName, Mapping[str, int]] = field(default_factory=dict)
+    alone: dict[VersionName, tuple[Model, tuple[TraceState, ...]]] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
-        return len(self.results) == 2 and all(result.complete for result in self.results.values())
+        return len(self.states) == 2
 
 
-def reach(old: Model, new: Model, options: Options, widths: Widths, watch: Watcher | None) -> Reach:
-    """Searches both versions, which have the same variables, with the same widths to begin with."""
+def reach(
+    old: Model, new: Model, options: Options, widths: Widths, known: Mapping[VersionName, Known], watch: Watcher | None
+) -> Reach:
+    """Searches both versions, which have the same variables, with the same widths to begin with.
+
+    ``known`` are searches that have all states of a version, with the figures of its actions: where nothing was added,
+    the states that both versions reach in the same way are all of the new version.
+    """
     found = Reach()
+
+    def look(version: VersionName, search: Search, fired: Mapping[str, int]) -> None:
+        if search.stop is None and not search.found.violations:
+            found.states[version] = search.store.count
+            found.fired[version] = fired
 
     def with_old(before: Search) -> None:
         def with_new(after: Search) -> None:
             if before.interface.layout.slots == after.interface.layout.slots:
                 found.alone = _alone(before, after)
 
-        found.results["new"] = explored(new, options, with_new, widths, watch)
+        _searched("new", new, with_new)
 
-    found.results["old"] = explored(old, options, with_old, widths, watch)
+    def _searched(version: VersionName, model: Model, then: Callable[[Search], None]) -> None:
+        if version in known:
+            search, fired = known[version]
+            look(version, search, fired)
+            then(search)
+        else:
+            def looked(search: Search) -> None:
+                look(version, search, search.found.actions)
+                then(search)
+
+            explored(model, options, looked, widths, watch)
+
+    _searched("old", old, with_old)
     if not found.is_complete:
         found.alone = {}
     return found
@@ -92,8 +119,8 @@ def levels_of(search: Search) -> tuple[Rows, Numbers]:
     return np.concatenate(rows), np.concatenate(levels)
 
 
-def _alone(old: Search, new: Search) -> dict[VersionName, tuple[TraceState, ...]]:
-    found: dict[VersionName, tuple[TraceState, ...]] = {}
+def _alone(old: Search, new: Search) -> dict[VersionName, tuple[Model, tuple[TraceState, ...]]]:
+    found: dict[VersionName, tuple[Model, tuple[TraceState, ...]]] = {}
     every = levels_of(old), levels_of(new)
     rows, levels = (every[0][0], every[1][0]), (every[0][1], every[1][1])
     numbers = np.zeros(len(rows[0]) + len(rows[1]), dtype=np.int64)
@@ -105,7 +132,8 @@ def _alone(old: Search, new: Search) -> dict[VersionName, tuple[TraceState, ...]
         alone = np.flatnonzero(~np.isin(sides[place], sides[1 - place]))
         alone = alone[_within(new if version == "old" else old, rows[place][alone], levels[place][alone])]
         if len(alone):
-            found[version] = first_of(search, rows[place][alone], levels[place][alone])
+            trace = first_of(search, rows[place][alone], levels[place][alone])
+            found[version] = search.tracer.model, trace
     return found
 
 

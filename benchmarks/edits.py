@@ -1,0 +1,127 @@
+"""What it costs to say what an edit changes: ``python -m benchmarks.edits [--edits N] [--write]``.
+
+The first table compares models with designs of theirs that differ by a rule, as an edit would, and has the time of that
+beside the time of searching both. The second one has the latest edits of this repository's own models, each compared
+with the commit before it over all quick specs. It needs git, and takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import section
+from floodmark.checkers.edits.comparison import compare
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.search_result import Options
+from floodmark.checkers.verdict.check import CheckSettings, checks
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+
+REPOSITORY = Path(__file__).parents[1]
+DESIGNS = (
+    ("alter_isr/core", "AssumesProposedIsr"),
+    ("alter_isr/core", "IgnoresPendingExpand"),
+    ("kraft/quorum", "StandsAtOnce"),
+)
+FIRST = 600_000
+"""Both searches of a comparison and of the models begin with optimised code."""
+EDITED = ("model", "specs/*.py")
+
+
+def costs(runs: int) -> Iterator[str]:
+    """The table of processor time: each of the smallest of some runs, the first of which compiles."""
+    yield "| model | edited to | states | states then | seconds for both searches | for the comparison | ratio |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, design in DESIGNS:
+        every = checks(read(REPOSITORY / "specs" / f"{name}.toml"), CheckSettings())
+        good = every[0].model()
+        bad = next(check.model() for check in every if check.flawed is not None and check.flawed.name == design)
+        options = Options(workers=1, likely=FIRST)
+        plain, compared = [], []
+        states: list[int] = []
+        for _ in range(runs + 1):
+            seconds, states = _searched([good, bad], options)
+            plain.append(seconds)
+            before = time.process_time()
+            compare(good, bad, options)
+            compared.append(time.process_time() - before)
+        least, most = min(plain[1:]), min(compared[1:])
+        first = f"| {type(good).__name__} ({name}) | {design} | {states[0]:,} | {states[1]:,}"
+        yield f"{first} | {least:.2f} | {most:.2f} | {most / least:.2f} |"
+
+
+def _searched(models: Sequence[Model], options: Options) -> tuple[float, list[int]]:
+    before = time.process_time()
+    found = [search_states(model, [], options) for model in models]
+    return time.process_time() - before, [each.distinct for each in found]
+
+
+def edits(count: int) -> list[tuple[str, str]]:
+    """The latest commits that changed a model, the latest first: name and subject."""
+    said = _git("log", f"-{count}", "--no-merges", "--format=%h%x09%s", "--", *EDITED)
+    return [(line.partition("\t")[0], line.partition("\t")[2]) for line in said.splitlines()]
+
+
+def measured(every: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """The table of edits."""
+    yield "| edit | specs | same files | same graph | searched: same | differs | undetermined | seconds |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, subject in every:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "edits.json"
+            subprocess.run(
+                [sys.executable, "-m", "floodmark", "diff", f"{name}~1", name, "--max-seconds", "120", "--json", file],
+                cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+                env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+            )
+            specs: list[dict[str, Any]] = json.loads(file.read_text())["specs"] if file.exists() else []
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        models = [entry["model"] for entry in specs if entry["model"] is not None]
+        rows = [
+            len(specs),
+            sum(entry["unchanged"] and entry["model"] is None for entry in specs),
+            sum(model["same_by"] == "graph" for model in models),
+            sum(model["same_by"] == "search" for model in models),
+            sum("some" in (model["added"], model["removed"]) for model in models),
+            sum(entry["undetermined"] for entry in specs),
+        ]
+        yield f"| {subject[:60]} | {' | '.join(map(str, rows))} | {seconds:.0f} |"
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__))
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--edits", type=int, default=20)
+    parser.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
+    asked = parser.parse_args()
+    lines = []
+    for line in itertools.chain(costs(asked.runs), [""], measured(edits(asked.edits))):
+        print(line, flush=True)
+        lines.append(line)
+    if asked.write:
+        section("edits", f"python -m benchmarks.edits --runs {asked.runs} --edits {asked.edits} --write", lines)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SourceError as error:
+        raise SystemExit(str(error)) from None
