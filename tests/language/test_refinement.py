@@ -131,6 +131,8 @@ def test_an_abstract_action_that_fails_is_an_error_although_another_explains_the
     [
         ("time=self.time, ", "", "time is missing"),
         ("time=self.time", "time=self.time, hour=1", "hour"),
+        ("Clock(top", "Clock(2, top", "name the constants and variables of Clock"),
+        ("Clock(top", "Clock(**{}, top", "name the constants and variables of Clock"),
         ("top=self.top", "top=self.time", "has to be known before the model runs"),
         (" -> Clock", "", "annotate what as_clock returns"),
         (" -> Clock", " -> int", "not a class of models"),
@@ -406,3 +408,50 @@ def test_fewer_steps_than_are_allowed_at_once_are_steps_as_well(tmp_path: Path) 
     with imported(one, "Both", tmp_path) as cls:
         for engine in ENGINES.values():
             assert not engine(cls(), properties_of(cls)).violations
+
+
+DRAWN = """
+from typing import Annotated
+from floodmark import *
+
+class Post(Model):
+    sent: Set[Annotated[int, Between(0, 2)]] = Set()
+    got: Annotated[int, Between(0, 2)] = 2
+    @action
+    def sends(self, letter: Annotated[int, Between(0, 2)]) -> None:
+        self.sent.add(letter)
+    @action
+    def receives(self, letter: Annotated[int, Between(0, 2)]) -> None:
+        require(letter in self.sent)
+        self.sent.remove(letter)
+        self.got = letter
+
+class Office(Model):
+    sent: Set[Annotated[int, Between(0, 2)]] = Set()
+    read: Annotated[int, Between(0, 2)] = 0
+    @action
+    def writes(self, letter: Annotated[int, Between(0, 2)]) -> None:
+        self.sent.add(letter)
+    @action
+    def takes(self, letter: Annotated[int, Between(0, 2)]) -> None:
+        require(GUARD)
+        self.sent.discard(letter)
+        self.read = letter
+    @refines
+    def as_post(self) -> Post:
+        return Post(sent=Set(2 - letter for letter in self.sent), got=2 - self.read)
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "verdict"),
+    [("letter in self.sent", "holds"), ("letter not in self.sent", "violated"), ("2 - letter in self.sent", "violated")],
+)
+def test_a_parameter_is_drawn_from_the_mapped_state(guard: str, verdict: str, tmp_path: Path) -> None:
+    """What the model has sent is not what the refined model has."""
+    with imported(DRAWN.replace("GUARD", guard), "Office", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain, _ = plain_search(cls(), properties)
+        assert plain.verdict == verdict
+        for engine in ENGINES.values():
+            assert outcome(engine, cls(), properties) == plain

@@ -236,7 +236,7 @@ class _Steps:
         loops = [
             Generator(
                 rewriter.local(choice.parameter),
-                choice.domain if isinstance(choice.domain, Universe) else rewriter.domain(choice.domain),
+                rewriter.domain(choice.domain),
                 [rewriter.expression(guard) for guard in choice.guards],
             )
             for choice in order.choices
