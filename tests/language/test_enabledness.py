@@ -9,6 +9,7 @@ import pytest
 
 from floodmark.language.reference import choices, fire, holds
 from tests.support.engines import ENGINES, imported, outcome, plain_search, properties_of
+from tests.support.level_agreement import Budget, agreement
 
 MODEL = '''
 from typing import Annotated
@@ -101,3 +102,41 @@ def test_an_action_is_enabled_where_it_has_a_step(asked: str, tmp_path: Path) ->
             assert holds(model, prop.function, state) == has_step, state
         for name, search_states in ENGINES.items():
             assert (name, outcome(search_states, cls(), [prop])) == (name, wanted)
+
+
+OF_ANY_LENGTH = """
+from typing import Annotated
+
+from floodmark import Between, Capacity, Model, Record, Seq, Set, action, enabled, invariant, require
+
+
+class Parcel(Record):
+    numbers: Seq[Annotated[int, Between(0, 1)]] = ()
+
+
+class M(Model):
+    sent: Annotated[Set[Parcel], Capacity(1)] = Set()
+    last: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def sends(self) -> None:
+        require(len(self.sent) == 0)
+        self.sent = Set({Parcel(numbers=[1, 0, 1][: self.last])})
+
+    @action
+    def receives(self, parcel: Parcel) -> None:
+        require(parcel in self.sent)
+        require(len(parcel.numbers) < 3)
+        self.sent.remove(parcel)
+        self.last = len(parcel.numbers) + 1
+
+    @invariant
+    def receives_what_is_sent(self) -> bool:
+        return enabled(self.receives) == any(len(parcel.numbers) < 3 for parcel in self.sent)
+"""
+
+
+def test_a_parameter_that_has_any_length_is_drawn(tmp_path: Path) -> None:
+    with imported(OF_ANY_LENGTH, "M", tmp_path) as cls:
+        found = agreement(cls(), properties_of(cls), Budget())
+        assert (found.verdict, sum(found.levels), found.whole) == ("holds", 8, True)

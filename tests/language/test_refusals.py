@@ -229,6 +229,10 @@ BODIES = {
         "def many(self, *args: int) -> int:\n    return 1\n\n" + action_text("self.x = self.many(1)  #!"),
         "* or **",
     ),
+    "/ of a helper": (
+        "def same(self, a: int, /) -> int:\n    return a\n\n" + action_text("self.x = self.same(1)  #!"),
+        "* or **",
+    ),
     "a starred argument": (
         "def same(self, a: int) -> int:\n    return a\n\n" + action_text("self.x = self.same(*self.log)  #!"),
         "* is not part of the language",

@@ -353,7 +353,7 @@ class Statements(Lowering):
             domain, never = found.domain, found.empty
             hidden = self.fresh(found.kind, "index", frame.at(node.target))
             targets, parts = node.target.elts, found.parts(hidden)
-        before, bindings = set(frame.definite), dict(frame.bindings)
+        before, bound = set(frame.definite), frozenset(frame.bindings)
         assigned = {it.id for it in names_assigned(node.body)}
         for name in assigned & frame.slots.keys():  # a round begins with what another one left
             self.plain.may_be(frame.slots[name], frame.local_types.at_the_beginning_of_a_round(name))
@@ -377,8 +377,7 @@ class Statements(Lowering):
         if not never:
             body += self.block(frame, node.body)[0]
         frame.definite = before
-        frame.bindings = {**frame.bindings, **bindings}
-        for name in inner - bindings.keys():
+        for name in inner - bound:
             del frame.bindings[name]
         out.append(For(frame.at(node), hidden, domain, body))
         return True
@@ -508,7 +507,8 @@ class Statements(Lowering):
     ) -> dict[str, Binding]:
         parameters = tree.args
         if parameters.vararg or parameters.kwarg or parameters.posonlyargs:
-            raise frame.refuse(node, f"{tree.name} takes * or ** parameters, which are not part of the language")
+            said = f"{tree.name} has * or ** or / among its parameters, which is not part of the language"
+            raise frame.refuse(node, said)
         names = [argument.arg for argument in parameters.args]
         bound: dict[str, Binding] = {}
         if first is not None:
