@@ -445,7 +445,11 @@ class Office(Model):
 
 @pytest.mark.parametrize(
     ("guard", "verdict"),
-    [("letter in self.sent", "holds"), ("letter not in self.sent", "violated"), ("2 - letter in self.sent", "violated")],
+    [
+        ("letter in self.sent", "holds"),
+        ("letter not in self.sent", "violated"),
+        ("2 - letter in self.sent", "violated"),
+    ],
 )
 def test_a_parameter_is_drawn_from_the_mapped_state(guard: str, verdict: str, tmp_path: Path) -> None:
     """What the model has sent is not what the refined model has."""
