@@ -31,6 +31,7 @@ from floodmark import (
     require,
 )
 from floodmark.checkers.liveness.assumptions import assumptions_of
+from floodmark.checkers.mutation.mutant import mutants
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.lint import require_calls
 from floodmark.checkers.project.properties import collect
@@ -279,12 +280,13 @@ class Lift(Model):
 '''
 
 
-def test_a_rule_that_only_fairness_mentions_is_called(tmp_path: Path) -> None:
+def test_a_rule_that_only_fairness_mentions_is_called_and_no_step_runs_it(tmp_path: Path) -> None:
     from floodmark.checkers.project.modules import Project
 
     (tmp_path / "lift.py").write_text(RULE.replace("{body}", "to > self.floor"), encoding="utf-8")
     cls = vars(Project.of(tmp_path / "lift.py").load(tmp_path / "lift.py"))["Lift"]
     require_calls(cls, [], None)
+    assert {mutant.change for mutant in mutants(cls) if "goes_up" in mutant.change} == set()
 
 
 def test_the_gate_checks_again_when_the_method_changes(tmp_path: Path) -> None:

@@ -76,10 +76,10 @@ def _marker(name: str, fairness: Fairness | None) -> Callable[[F], F]:
     return mark
 
 
-def fair_choices(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The parameters, fields and methods for which an action is declared fair separately."""
-    fairness: Fairness | None = getattr(function, _FAIR, None)
-    return () if fairness is None else fairness.each
+def fair_methods(cls: type) -> list[Callable[..., Any]]:
+    """The methods of a model for each value of which an action is declared fair separately."""
+    names = [name for fairness in declared_fairness(cls).values() for name in fairness.each]
+    return [method for name in names if isinstance(method := getattr(cls, name, None), FunctionType)]
 
 
 def declared_fairness(cls: type) -> dict[str, Fairness]:

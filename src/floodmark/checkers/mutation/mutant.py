@@ -35,7 +35,7 @@ class Mutant:
 def mutants(cls: type[Model]) -> list[Mutant]:
     """The mutants of a model, function by function.
 
-    Properties and boundaries are left alone, and so is what only they call.
+    Properties and boundaries are left alone, methods that fairness asks, and so is what only they call.
     """
     found: list[Mutant] = []
     seen: Counter[str] = Counter()

@@ -20,7 +20,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.reached_functions import reached_functions
 from floodmark.language.bindings import class_place, member_place, mentioned_in
 from floodmark.language.errors import ModelError
-from floodmark.language.fairness import declared_fairness
+from floodmark.language.fairness import fair_methods
 from floodmark.language.members import LIVENESS_KINDS, PROPERTY_KINDS, Constant, kind_of, role_of
 from floodmark.language.model import Model
 from floodmark.language.source import is_rewritten, source_of
@@ -39,7 +39,7 @@ def require_actions(cls: type[Model]) -> None:
 def require_read_locals(cls: type[Model], properties: Iterable[Property]) -> None:
     """Raises ModelError for the first local name that a function of the model or of a property assigns and never uses.
     Mutants are exempt: they are mistakes on purpose."""
-    roots = [method for kind in _STEPS for method in cls.methods(kind).values()]
+    roots = [*fair_methods(cls), *(method for kind in _STEPS for method in cls.methods(kind).values())]
     for function in reached_functions(cls, [*roots, *(prop.function for prop in properties)]):
         if not is_rewritten(function):
             _require_read(function)
@@ -59,11 +59,11 @@ def require_calls(cls: type[Model], properties: Iterable[Property], good: type[M
     """Raises ModelError for a method that assigns variables and for a rule if no step, no property and no other method
     mentions it, and for one that is fair and no action. What a class inherits from another file, and a known-bad design
     from the good one, is for others to call. Mutants are exempt."""
-    declared_fairness(cls)
+    fair = fair_methods(cls)
     if any(map(is_rewritten, filter(inspect.isfunction, (getattr(cls, name) for name in dir(cls))))):
         return
     kinds = (*_STEPS, *PROPERTY_KINDS, *LIVENESS_KINDS, "lemma", "ranking")
-    roots = [method for kind in kinds for method in cls.methods(kind).values()]
+    roots = [*fair, *(method for kind in kinds for method in cls.methods(kind).values())]
     called = set(reached_functions(cls, [*roots, *(prop.function for prop in properties)]))
     classes = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
     own = [each for each in classes if each.__module__ == cls.__module__ and not (good and issubclass(good, each))]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from floodmark.checkers.project.loading import is_users
-from floodmark.language.fairness import fair_choices
 from floodmark.language.model import Model
 from floodmark.language.source import source_of
 
@@ -43,8 +42,7 @@ def reached_functions(
 
 def _called(cls: type[Model], function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     order = cls.__mro__
-    asked = [(_MEMBER, name) for name in fair_choices(function)]
-    for how, name in [*_mentioned(source_of(function).tree), *asked]:
+    for how, name in _mentioned(source_of(function).tree):
         member: Any = None
         if how == _GLOBAL:
             member = function.__globals__.get(name)
