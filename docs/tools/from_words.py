@@ -62,8 +62,9 @@ REFUSED = """
 
 FOLLOWS = """
 The page now says that `Enum` is Python's, which types parameters may have, what `and` and `or` take, and how a
-refinement is written; the message about `Enum` says where it comes from. A record of a union is now accepted as one of
-fewer classes, and is a model error if it is of another class (`tests/language/test_unions.py`).
+refinement is written. The message about `Enum` says where it comes from, that about a sequence what to take instead. A
+record of a union is now accepted as one of fewer classes, and is a model error if it is of another class
+(`tests/language/test_unions.py`).
 """
 
 

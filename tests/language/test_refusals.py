@@ -321,6 +321,10 @@ BODIES = {
         "@action\ndef step(self, a: Annotated[Bag[Small], Capacity(2)]) -> None:  #!\n    self.x = 1",
         "must be drawn",
     ),
+    "a sequence as a parameter": (
+        "@action\ndef step(self, a: Annotated[Seq[Small], Capacity(2)]) -> None:  #!\n    self.x = 1",
+        "to choose an order, take a map of places",
+    ),
     "a default of a parameter": ("@action\ndef step(self, a: Small = 1) -> None:  #!\n    self.x = a", "no defaults"),
     "*args of an action": ("@action\ndef step(self, *a: Small) -> None:  #!\n    self.x = 1", "no *"),
     "a keyword-only parameter": ("@action\ndef step(self, *, a: Small) -> None:  #!\n    self.x = 1", "no *"),

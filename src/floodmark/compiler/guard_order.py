@@ -19,7 +19,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.language.errors import ModelError
 from floodmark.language.reference import MAX_PARAMETER_VALUES
-from floodmark.language.types import BagType, SetType, is_packed_loosely
+from floodmark.language.types import BagType, SeqType, SetType, is_packed_loosely
 
 
 @dataclass(slots=True)
@@ -73,6 +73,8 @@ def plan(action: Action, in_order: bool = False) -> GuardOrder:
             continue
         if is_packed_loosely(parameter.type):
             message = f"a parameter of the type {parameter.type} must be drawn: require({parameter.name} in self.x)"
+            if isinstance(parameter.type, SeqType):
+                message += "; to choose an order, take a map of places"
             raise ModelError(message, action.at.file, action.at.line)
         if parameter.type.codes > MAX_PARAMETER_VALUES:
             message = (
