@@ -11,7 +11,6 @@ and says nothing.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
@@ -62,7 +61,8 @@ class JetStreamAdapter(Adapter):
         self.data: dict[tuple[int, int], tuple[tuple[int, bytes], ...]] = {}
         """The entries that the server's log has ever had, by term and index."""
         self.writes = 0
-        self.acked: set[int] = set()
+        self.told: dict[int, str] = {}
+        """What clients were told of their writes."""
         self.answers: set[int] = set()
         self.probes = 0
         self.sent_now: list[Fields] = []
@@ -115,8 +115,8 @@ class JetStreamAdapter(Adapter):
         with self.changed:
             write = int(subject.rsplit(".", 1)[1])
             self.answers.add(write)
-            if data and "error" not in json.loads(data):
-                self.acked.add(write)
+            if data:
+                self.told[write] = data.decode()
             self.changed.notify_all()
 
     def _wait(self, ready: Callable[[], Any], seconds: float) -> bool:

@@ -18,10 +18,10 @@ import multiprocessing
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
@@ -41,12 +41,13 @@ SIZE = {
     "servers": 3, "max_term": 5, "max_log": 5, "max_writes": 2, "in_flight": 8, "max_losses": 4, "max_restarts": 1,
     "max_timeouts": 5, "max_heartbeats": 2, "max_transfers": 1,
 }
-EXPLORED = 60_000
+EXPLORED = 20_000
 """Steps of the walks through the model."""
 TIMEOUTS = 2
 """A schedule has no more election timeouts of the real server, each of which takes four to nine seconds."""
 ATTEMPTS = 4
 Trace = list[dict[str, Any]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,6 @@ class Outcome:
     """What a schedule came to: a difference, shown step by step, or none; ``late`` counts the repetitions."""
 
     steps: int
-    seconds: float
     difference: str | None
     late: int
     in_time: bool = True
@@ -76,18 +76,44 @@ def tried(design: type[Driven], size: dict[str, int], server: Program, trace: Tr
     """A schedule, taken by a server of its own."""
     model = design(**size)
     steps = steps_of(model, trace)
-    begun = time.monotonic()
-    for late in range(ATTEMPTS):
+    late: list[Late] = []
+    try:
+        in_time(lambda: taken(model, driven(server), steps), ATTEMPTS, late).close()
+    except Late:
+        return Outcome(len(steps), None, len(late), in_time=False)
+    except Mismatch as found:
+        shown = [f"  {number:2}  {short(step)}" for number, step in enumerate(found.steps, 1)]
+        return Outcome(len(found.steps), "\n".join([*shown, *side_by_side(found)]), len(late))
+    return Outcome(len(steps), None, len(late))
+
+
+def in_time(run: Callable[[], T], attempts: int, late: list[Late] | None = None) -> T:
+    """What the run comes to, repeated while it is too slow for the server's timers. Raises Late if it always is."""
+    for attempt in range(attempts):
         try:
-            taken(model, driven(server), steps).close()
-        except Late:
-            continue
-        except Mismatch as found:
-            shown = "\n".join([*(f"  {number:2}  {step}" for number, step in enumerate(found.steps, 1)),
-                               *side_by_side(found)])
-            return Outcome(len(found.steps), time.monotonic() - begun, shown, late)
-        return Outcome(len(steps), time.monotonic() - begun, None, late)
-    return Outcome(len(steps), time.monotonic() - begun, None, ATTEMPTS, in_time=False)
+            return run()
+        except Late as reason:
+            if late is not None:
+                late.append(reason)
+            if attempt + 1 == attempts:
+                raise
+    raise AssertionError
+
+
+def short(step: Step) -> str:
+    """A step in a line: of a message, what its kind uses."""
+    message: Any = step.arguments.get("message")
+    if message is None:
+        return f"{step.action}({', '.join(map(repr, step.arguments.values()))})"
+    told = [f"{message.source} -> {message.destination}", f"term={message.term}"]
+    told += [f"{name}={value}" for name in ("index", "log_term", "commit") if (value := getattr(message, name))]
+    if message.entry is not None:
+        entry = message.entry
+        other = "first" if entry.successor is None else f"transfer to {entry.successor}"
+        told.append(f"entry={entry.term}:{f'write {entry.write}' if entry.write else other}")
+    if message.kind.name.endswith("RESPONSE"):
+        told.append("success" if message.success else "refusal" if message.inbox.name == "NONE" else "asks for entries")
+    return f"{step.action}({message.kind.name} {', '.join(told)})"
 
 
 def drawn(model: Driven, seed: int, explored: int) -> Iterator[tuple[Step, ...]]:
@@ -120,19 +146,23 @@ def waits(step: Step) -> bool:
 
 def outcomes(
     design: type[Driven], size: dict[str, int], server: Program, schedules: list[Trace], at_once: int
-) -> Iterator[tuple[int, Outcome]]:
-    """What each schedule came to, as they end; ends early when the caller does."""
+) -> list[Outcome]:
+    """What the schedules came to, in their order, up to the first that differs."""
     made = template(server, size["servers"])
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(
         at_once, context, initializer=begin, initargs=(server, size["servers"], made)
     ) as pool:
-        todo = {pool.submit(tried, design, size, server, trace): number for number, trace in enumerate(schedules, 1)}
+        todo = [pool.submit(tried, design, size, server, trace) for trace in schedules]
+        found: list[Outcome] = []
         try:
-            for done in concurrent.futures.as_completed(todo):
-                yield todo[done], done.result()
+            for each in todo:
+                found.append(each.result())
+                if found[-1].difference is not None:
+                    break
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+        return found
 
 
 def main() -> int:
@@ -152,17 +182,15 @@ def main() -> int:
     ))
     print(f"{len(schedules)} schedules of {design.__name__}, found in {time.monotonic() - begun:.0f} s", flush=True)
     begun = time.monotonic()
-    tallied: list[Outcome] = []
-    for number, outcome in outcomes(design, SIZE, server, schedules, given.at_once):
-        tallied.append(outcome)
-        if outcome.difference is not None:
-            print(f"schedule {number}: {server} differs from {design.__name__}\n{outcome.difference}", flush=True)
-            break
-    counted = [each for each in tallied if each.in_time]
-    differing = sum(1 for each in counted if each.difference is not None)
-    print(f"{server} took {len(counted)} schedules of {design.__name__} with {sum(each.steps for each in counted):,} "
-          f"steps in {time.monotonic() - begun:.0f} s, {given.at_once} at once: {differing} differ; "
-          f"{sum(each.late for each in tallied)} runs were late, {len(tallied) - len(counted)} schedules always")
+    found = outcomes(design, SIZE, server, schedules, given.at_once)
+    differing = found and found[-1].difference is not None
+    if differing:
+        print(f"schedule {len(found)}: {server} differs from {design.__name__}\n{found[-1].difference}")
+    late = [each for each in found if not each.in_time]
+    print(f"{server} took {len(found) - len(late)} schedules of {design.__name__}, "
+          f"{sum(each.steps for each in found if each.in_time):,} steps, in {time.monotonic() - begun:.0f} s, "
+          f"{given.at_once} at once: {'the last one differs' if differing else 'none differs'}; "
+          f"{sum(each.late for each in found)} runs were late, {len(late)} schedules always")
     return 1 if differing else 0
 
 

@@ -80,6 +80,19 @@ def majority_has_what_is_committed(state: JetStreamRaft) -> bool:
     )
 
 
+@invariant
+def majority_has_what_is_acknowledged(state: JetStreamRaft) -> bool:
+    """A write of which a client was told that it succeeded is in the logs of a majority."""
+    return all(
+        implies(
+            write in state.acknowledged,
+            2 * sum(1 for server in Server if any(entry.write == write for entry in state.log[server]))
+            > state.servers,
+        )
+        for write in range(1, state.max_writes + 1)
+    )
+
+
 @transition
 def leader_commits_its_own_term(before: JetStreamRaft, after: JetStreamRaft) -> bool:
     """A leader commits entries of earlier terms together with one of its own only (Raft, 5.4.2)."""

@@ -7,6 +7,8 @@ names a folder with several releases for the slow tests.
 from __future__ import annotations
 
 import importlib
+import itertools
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,11 +19,13 @@ import pytest
 
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.lockstep import Lockstep
-from floodmark.conformance import Mismatch
+from floodmark.checkers.conformance.shrinking import breaking
+from floodmark.checkers.interface.subject import given
+from floodmark.conformance import Mismatch, first_difference, steps_of
 from floodmark.language.reference import initial_states
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "jetstream"
-MODULES = ("adapter", "driven", "library", "releases", "schedules", "server", "wire")
+MODULES = ("adapter", "driven", "hunt", "library", "lost", "releases", "schedules", "server", "wire")
 SIZE = {
     "servers": 3, "max_term": 5, "max_log": 6, "max_writes": 2, "in_flight": 12, "max_losses": 4, "max_restarts": 1,
     "max_timeouts": 5, "max_heartbeats": 2, "max_transfers": 2,
@@ -142,3 +146,88 @@ def test_a_server_with_another_rule_is_noticed(server: Any) -> None:
             *ELECTED, ("leader_hands_over", "n2", "n3"), ("arrives", "APPEND_ENTRY", "n2", "n1"),
         ]).implementation.close()
     assert {name for name, _, _ in found.value.differences} == {"vote", "stored"}
+
+
+def lost_write(version: str) -> tuple[Any, tuple[Any, ...]]:
+    """The model of a release among five, and its run that loses an acknowledged write."""
+    importlib.import_module("schedules")
+    hunt, lost = importlib.import_module("hunt"), importlib.import_module("lost")
+    model = lost.RELEASES[version](**hunt.SIZES[version])
+    text = (EXAMPLE / f"lost_write_{version}.jsonl").read_text(encoding="utf-8")
+    return model, tuple(steps_of(model, [json.loads(line) for line in text.splitlines()]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.12.1", "2.12.5"])
+def test_no_step_of_the_lost_write_can_be_left_out(server: Any, version: str) -> None:
+    model, steps = lost_write(version)
+    prop = given(model, None, {}, ()).properties(type(model))["real_server_keeps_what_it_acknowledged"]
+    assert breaking(model, prop)(steps) == steps
+    assert all(breaking(model, prop)(steps[:place] + steps[place + 1 :]) is None for place in range(1, len(steps)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.12.1", "2.12.5"])
+def test_an_acknowledged_write_is_lost(example: dict[str, ModuleType], version: str) -> None:
+    """#7955: a client is told that its write succeeded, and the server's log has it no longer."""
+    model, steps = lost_write(version)
+    program = released(example, version)
+    hunt, lost = importlib.import_module("hunt"), importlib.import_module("lost")
+    end = hunt.taken_by(type(model), hunt.SIZES[version], program, steps)
+    end.close()
+    [(write, answer)] = end.told.items()
+    assert json.loads(answer) == {"stream": "writes", "seq": 2}
+    assert write not in [entry["write"] for entry in end.log()]
+    difference = hunt.in_time(
+        lambda: first_difference(
+            lost.REPAIRED[version](**hunt.SIZES[version]), hunt.driven(program), steps
+        ), hunt.ATTEMPTS,
+    )
+    assert {name for name, _, _ in difference.differences} == {"commit", "applied", "sent"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.12.1", "2.12.5"])
+def test_the_repaired_release_acknowledges_nothing_in_that_run(example: dict[str, ModuleType], version: str) -> None:
+    _, steps = lost_write(version)
+    hunt, lost = importlib.import_module("hunt"), importlib.import_module("lost")
+    program = released(example, hunt.REPAIRED_IN)
+    end = hunt.taken_by(lost.RELEASES[hunt.REPAIRED_IN], hunt.SIZES[version], program, steps)
+    end.close()
+    assert end.told == {}
+
+
+def released(example: dict[str, ModuleType], version: str) -> Any:
+    library = example["library"]
+    try:
+        return library.release(version)
+    except library.NoServer as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.12.1", "2.12.5", "2.15.1"])
+def test_a_server_takes_the_schedules_of_its_release(example: dict[str, ModuleType], version: str) -> None:
+    program = released(example, version)
+    found = outcomes(program, importlib.import_module("releases").RELEASES[version], 20)
+    assert [each.difference for each in found] == [None] * 20
+    assert sum(each.in_time for each in found) > 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", ["7955", "bf8ebe7dd"])
+@pytest.mark.parametrize("version", ["2.12.1", "2.12.5", "2.15.1"])
+def test_a_server_contradicts_the_model_that_changes_a_bug(
+    example: dict[str, ModuleType], version: str, bug: str
+) -> None:
+    program = released(example, version)
+    found = outcomes(program, importlib.import_module("releases").CHANGED[version, bug], 200)
+    assert found[-1].difference is not None
+
+
+def outcomes(program: Any, design: Any, most: int) -> list[Any]:
+    schedules = importlib.import_module("schedules")
+    drawn = schedules.drawn(design(**schedules.SIZE), 1, schedules.EXPLORED)
+    traces = [schedules.trace_of(steps) for steps in itertools.islice(drawn, most)]
+    found: list[Any] = schedules.outcomes(design, schedules.SIZE, program, traces, at_once=8)
+    return found
