@@ -11,11 +11,12 @@ import itertools
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 from unittest.mock import patch
 
 import pytest
 
-from floodmark import Model, action, invariant
+from floodmark import Between, Model, action, invariant
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.failures import can_fail
@@ -264,4 +265,39 @@ def test_what_a_branch_asserts_can_fail() -> None:
     read = {name: read_predicate(Careful(), name, method, "invariant") for name, method in methods.items()}
     assert {name: can_fail(predicate.value) for name, predicate in read.items()} == {
         "then": True, "otherwise": True, "never": False,
+    }
+
+
+class Divides(Model):
+    """Divisors that may be zero, and some that never are."""
+
+    x: Annotated[int, Between(-4, 4)] = 1
+    by: Annotated[int, Between(1, 3)] = 1
+
+    @action
+    def moves(self) -> None:
+        self.x = -self.x
+
+    @invariant
+    def by_a_number(self) -> bool:
+        return self.x % 2 < 2 and self.x // -3 < 9
+
+    @invariant
+    def by_what_is_positive(self) -> bool:
+        return self.x // self.by < 9
+
+    @invariant
+    def by_what_may_be_zero(self) -> bool:
+        return self.x % (self.by - 1) < 9
+
+    @invariant
+    def by_both_signs(self) -> bool:
+        return self.by // self.x < 9
+
+
+def test_a_division_can_fail_only_where_its_divisor_can_be_zero() -> None:
+    methods = Divides.methods("invariant")
+    read = {name: read_predicate(Divides(), name, method, "invariant") for name, method in methods.items()}
+    assert {name: can_fail(predicate.value) for name, predicate in read.items()} == {
+        "by_a_number": False, "by_what_is_positive": False, "by_what_may_be_zero": True, "by_both_signs": True,
     }
