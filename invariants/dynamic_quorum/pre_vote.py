@@ -10,9 +10,11 @@ from model.kraft.quorum import Replica, Role
 
 @transition
 def candidates_have_asked(old: DynamicPreVote, new: DynamicPreVote) -> bool:
-    """Only a prospective replica becomes a candidate, or one that is its only voter (KIP-996)."""
+    """Only a prospective replica becomes a candidate, or one that is its only voter, except by a restart (KIP-996)."""
     return all(
-        old.role[replica] in (Role.PROSPECTIVE, Role.CANDIDATE, Role.LEADER) or len(old.voter_set[replica]) == 1
+        old.role[replica] in (Role.PROSPECTIVE, Role.CANDIDATE, Role.LEADER)
+        or len(old.voter_set[replica]) == 1
+        or new.restarts > old.restarts
         for replica in Replica
         if new.role[replica] in (Role.CANDIDATE, Role.LEADER)
     )
@@ -118,9 +120,9 @@ def followers_remember_their_fetches(old: DynamicPreVote, new: DynamicPreVote) -
         and implies(
             replica in new.has_fetched - old.has_fetched,
             any(
-                leads(new, leader)
-                and new.quorum_state[replica].leader == leader
-                and epoch_of(new, leader) == epoch_of(new, replica)
+                leads(old, leader)
+                and old.quorum_state[replica].leader == leader
+                and epoch_of(old, leader) == epoch_of(old, replica)
                 for leader in Replica
             ),
         )

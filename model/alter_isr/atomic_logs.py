@@ -33,7 +33,10 @@ class AtomicPartition(Model):
 
     @action
     def replica_appends(self, broker: Broker, leader_epoch: LeaderEpoch) -> None:
-        """A replica has one record more, as a leader or as a follower. It may come to nothing."""
+        """A replica has one record more, as a leader or as a follower. It may come to nothing.
+
+        ``Partition.appendRecordsToLeader``, ``Partition.appendRecordsToFollowerOrFutureReplica``.
+        """
         require(len(self.logs[broker]) < self.max_offset)
         self.logs[broker].append(leader_epoch)
 
@@ -41,13 +44,18 @@ class AtomicPartition(Model):
     def replica_truncates(self, broker: Broker, end: Offset) -> None:
         """A replica drops what it finds to be no part of the log, or loses it. A member of the ISR keeps what is
         committed.
+
+        ``AbstractFetcherThread.truncateOnFetchResponse``.
         """
         require(end < len(self.logs[broker]) and (broker not in self.isr or end >= len(self.committed)))
         self.logs[broker] = self.logs[broker][:end]
 
     @action
     def records_are_committed(self, member: Broker, end: Offset) -> None:
-        """What every member of the ISR has comes behind all that is committed, none of which changes."""
+        """What every member of the ISR has comes behind all that is committed, none of which changes.
+
+        ``Partition.maybeIncrementLeaderHW``.
+        """
         records = self.logs[member][:end]
         require(member in self.isr and len(self.committed) < end and end <= len(self.logs[member]))
         require(all(self.logs[broker][:end] == records for broker in self.isr))
@@ -56,7 +64,10 @@ class AtomicPartition(Model):
 
     @action
     def isr_changes(self, isr: Set[Broker]) -> None:
-        """Any broker may leave, and one with every committed record may join. Somebody stays."""
+        """Any broker may leave, and one with every committed record may join. Somebody stays.
+
+        KIP-497, "Proposed Changes".
+        """
         require(len(isr & self.isr) > 0)
         require(all(self.logs[broker][: len(self.committed)] == self.committed for broker in isr))
         self.isr = isr

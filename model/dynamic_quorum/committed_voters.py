@@ -44,20 +44,26 @@ class CommittedVoters(Model):
 
     @action
     def leader_is_elected(self, epoch: Annotated[int, Between(1, "max_epoch")], replica: Replica) -> None:
-        """An epoch gets its leader, which stays the only one."""
+        """An epoch gets its leader, which stays the only one. ``QuorumState.transitionToLeader``."""
         require(self.leaders[epoch] is None)
         self.leaders[epoch] = replica
 
     @action
     def record_is_committed(self, epoch: Annotated[int, Between(1, "max_epoch")]) -> None:
-        """A record of an epoch that has a leader comes behind all that are committed, none of which changes."""
+        """A record of an epoch that has a leader comes behind all that are committed, none of which changes.
+
+        ``LeaderState.maybeUpdateHighWatermark``.
+        """
         require(len(self.committed) < self.max_log and self.leaders[epoch] is not None)
         require(all(earlier.epoch <= epoch for earlier in self.committed))
         self.committed.append(Entry(epoch=epoch))
 
     @action
     def voters_are_committed(self, epoch: Annotated[int, Between(1, "max_epoch")], named: Set[Replica]) -> None:
-        """The same of a record that names the voters: those of before, or one more of them, or one fewer."""
+        """The same of a record that names the voters: those of before, or one more of them, or one fewer.
+
+        ``VoterSet.hasOverlappingMajority``.
+        """
         require(len(self.committed) < self.max_log and self.leaders[epoch] is not None)
         require(all(earlier.epoch <= epoch for earlier in self.committed))
         require(len(named) > 0 and len(named ^ self.last_voters()) <= 1)

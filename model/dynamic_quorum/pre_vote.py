@@ -112,10 +112,10 @@ class DynamicPreVote(DynamicQuorum):
     def replica_fetches(
         self, replica: Replica, source: Replica, records: Annotated[int, Between(0, "max_batch")]
     ) -> None:
-        super().replica_fetches(replica, source, records)
         answered = (
             self.role[source] == Role.LEADER and self.quorum_state[replica].epoch == self.quorum_state[source].epoch
         )
+        super().replica_fetches(replica, source, records)
         if answered and self.role[replica] == Role.FOLLOWER:
             self.has_fetched.add(replica)
 

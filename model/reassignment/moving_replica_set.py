@@ -41,7 +41,7 @@ class MovingReplicaSet(Model):
 
     @action
     def isr_changes(self, partition: Partition, isr: Set[Broker]) -> None:
-        """Any replica may leave, and any may join. Somebody stays."""
+        """Any replica may leave, and any may join. Somebody stays. ``ReplicationControlManager.alterPartition``."""
         target = self.target[partition]
         require(len(isr & self.isr[partition]) > 0)
         require(isr <= self.origin[partition] or (target is not None and isr <= self.origin[partition] | target))
@@ -51,6 +51,8 @@ class MovingReplicaSet(Model):
     def target_is_set(self, partition: Partition, target: Set[Broker]) -> None:
         """An operator wants the partition to move, wherever it was going before. It sets out from the origin again, and
         replicas of an earlier target leave the ISR, in which somebody stays.
+
+        ``ReplicationControlManager.changePartitionReassignment``.
         """
         require(len(target) > 0 and len(self.isr[partition] & (self.origin[partition] | target)) > 0)
         self.isr[partition] = self.isr[partition] & (self.origin[partition] | target)
@@ -58,14 +60,20 @@ class MovingReplicaSet(Model):
 
     @action
     def move_is_cancelled(self, partition: Partition) -> None:
-        """The partition stays at the origin, where somebody is in sync."""
+        """The partition stays at the origin, where somebody is in sync.
+
+        ``ReplicationControlManager.cancelPartitionReassignment``.
+        """
         require(self.target[partition] is not None and len(self.isr[partition] & self.origin[partition]) > 0)
         self.isr[partition] = self.isr[partition] & self.origin[partition]
         self.target[partition] = None
 
     @action
     def move_is_completed(self, partition: Partition) -> None:
-        """All of the target is in sync, and becomes the origin."""
+        """All of the target is in sync, and becomes the origin.
+
+        ``PartitionReassignmentReplicas.maybeCompleteReassignment``.
+        """
         target = self.target[partition]
         require(target is not None and self.is_reached(partition, target))
         assert target is not None
@@ -87,7 +95,10 @@ class SlowlyMovingReplicaSet(MovingReplicaSet):
 
     @action
     def target_is_reached(self, partition: Partition) -> None:
-        """All of the target is in sync, and nobody else counts any more."""
+        """All of the target is in sync, and nobody else counts any more.
+
+        ``KafkaController.moveReassignedPartitionLeaderIfRequired``.
+        """
         target = self.target[partition]
         require(target is not None and super().is_reached(partition, target))
         assert target is not None
@@ -96,7 +107,7 @@ class SlowlyMovingReplicaSet(MovingReplicaSet):
 
     @action
     def completion_is_forgotten(self, partition: Partition) -> None:
-        """Another controller does not know of it."""
+        """Another controller does not know of it. ``KafkaController.onControllerFailover``."""
         require(partition in self.reached)
         self.reached.discard(partition)
 

@@ -37,19 +37,22 @@ class AtomicController(Model):
 
     @action
     def leader_is_elected(self, partition: Partition, leader: Broker, isr: Set[Broker]) -> None:
-        """Another member of the ISR leads, or the last leader again. Others may leave the ISR with that, none joins."""
+        """Another member of the ISR leads, or the last leader again. Others may leave the ISR with that, none joins.
+
+        Section A, step 3.2.
+        """
         require(leader in isr and isr <= self.decisions[partition].isr)
         self.decide(partition, leader, isr)
 
     @action
     def nobody_leads(self, partition: Partition) -> None:
-        """The ISR waits for a leader as it is."""
+        """The ISR waits for a leader as it is. Section A, question A.1."""
         require(self.decisions[partition].leader is not None)
         self.decide(partition, None, self.decisions[partition].isr)
 
     @action
     def leader_changes_isr(self, partition: Partition, member: Broker, broker: Broker) -> None:
-        """A leader that follows the latest decision adds one member to the ISR or removes it."""
+        """A leader that follows the latest decision adds one member to the ISR or removes it. Section B, step 2.1.2."""
         decision = self.decisions[partition]
         require(broker == decision.leader and member != broker)
         require(self.followed[broker][partition] == decision.version)
@@ -57,13 +60,13 @@ class AtomicController(Model):
 
     @action
     def broker_follows(self, broker: Broker, partition: Partition, version: Version) -> None:
-        """A broker learns of a decision, not necessarily of the latest, and never goes back."""
+        """A broker learns of a decision, not necessarily of the latest, and never goes back. Section B."""
         require(self.followed[broker][partition] < version and version <= self.decisions[partition].version)
         self.followed[broker][partition] = version
 
     @action
     def broker_forgets(self, broker: Broker) -> None:
-        """A broker crashes, and knows nothing."""
+        """A broker crashes, and knows nothing. The environment: a broker crashes."""
         self.followed[broker] = Map({partition: 0 for partition in Partition})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +17,7 @@ from model.dynamic_quorum.pre_vote import DynamicPreVote
 from model.dynamic_quorum.snapshots import DynamicSnapshots
 from model.dynamic_quorum.voters import DynamicQuorum
 from model.kraft.quorum import Replica, Role
+from tests.support.command import REPOSITORY, floodmark
 
 R1, R2, R3, R4 = Replica(1), Replica(2), Replica(3), Replica(4)
 
@@ -152,3 +154,13 @@ def test_the_high_watermark_is_the_largest_offset_that_a_majority_has() -> None:
             ends = [now.end_offset(R1, replica) for replica in voters]
             reached = [end for end in ends if sum(1 for other in ends if other >= end) * 2 > len(ends)]
             assert now.offset_of_majority(R1, Set(voters), len(voters)) == max(reached)
+
+
+@pytest.mark.slow
+def test_walks_at_the_published_constants_of_pre_votes_show_no_violation() -> None:
+    page = (REPOSITORY / "docs" / "protocols.md").read_text(encoding="utf-8")
+    found = re.search(r"floodmark (simulate .*?) +# ([0-9,]+) states", page.replace("\\\n", " "))
+    assert found is not None
+    run = floodmark(*found[1].split(), at=REPOSITORY)
+    assert run.code == 3
+    assert f"{found[2]} states" in run.out and "violated" not in run.out
