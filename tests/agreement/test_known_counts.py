@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.flexible_paxos import FlexiblePaxos
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Options
 
@@ -28,6 +30,24 @@ def test_two_phase_commit_has_the_counts_of_tlc(managers: int, distinct: int, ge
     found = search_states(model, spec.chosen(spec.properties(type(model))), Options())
     assert found.complete
     assert found.distinct == distinct
+    assert generated in (None, found.generated)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "distinct", "generated", "depth"),
+    [
+        ({}, 36_953, 245_288, 19),
+        ({"acceptors": 3, "first_quorum": 2}, 362_361, None, 25),
+        pytest.param({"acceptors": 4, "rows": True}, 11_279_393, None, 31, marks=pytest.mark.slow),
+    ],
+)
+def test_flexible_paxos_has_the_counts_of_tlc(
+    sizes: dict[str, int], distinct: int, generated: int | None, depth: int
+) -> None:
+    """I. Konnov, "All you need is a simulator? Nope". TLC generates a proposal once more for each larger quorum."""
+    found = search_states(FlexiblePaxos(**sizes), list(collect(FlexiblePaxos, []).values()), Options())
+    assert found.complete
+    assert (found.distinct, found.depth) == (distinct, depth)
     assert generated in (None, found.generated)
 
 
