@@ -109,6 +109,7 @@ class FlexiblePaxos(Model):
         value = self.proposed[ballot]
         joined = self.joined[acceptor]
         require(value is not None and (joined is None or joined <= ballot))
+        assert value is not None
         self.joined[acceptor] = ballot
         self.latest[acceptor] = Vote(ballot=ballot, value=value)
         self.voted[ballot][acceptor] = True
