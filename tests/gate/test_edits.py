@@ -214,6 +214,13 @@ EDITS = [
          "begin()\n"),
     Edit("the order of statements", "LIMITS = [0]\nn = [5]\nLIMITS[0] = n[0]\nn[0] = 3  # limit\n", "LIMITS[0]",
          was="LIMITS[0] = n[0]\nn[0] = 3  # limit\n", now="n[0] = 3  # limit\nLIMITS[0] = n[0]\n"),
+    Edit("what a function remembers of a module that another model changes",
+         "from lib.sizes import LIMITS\ndef limiting(n):\n    def limit():\n        return n\n    return limit\nlimit = limiting(LIMITS[0])\n", "limit()",
+         files={"lib/sizes.py": "LIMITS = [0]\n", "specs/a.toml": 'model = "model.a:A"\n[expect]\ndistinct = 2\n',
+                "model/a.py": "import lib.sizes\nfrom floodmark import *\nlib.sizes.LIMITS[0] = 5  # limit\n"
+                              "class A(Model):\n    x: bool = False\n    @action\n    def sets(self) -> None:\n"
+                              "        self.x = True\n"},
+         file="model/a.py"),
     Edit("a nested function", "def limit():\n    def inner():\n        return 5  # limit\n    return inner()\n",
          "limit()"),
     Edit("a type alias", "Level = Annotated[int, Between(0, 5)]  # limit\n", "9", "y: Level = 5",
@@ -280,6 +287,7 @@ KEPT = (
 UNSEEN = (
     "importlib with a name that is put together", "a loader by hand", "an edit of sys.path",
     "another spec's file of invariants that patches the model",
+    "what a function remembers of a module that another model changes",
 )
 """What only a running program knows, and what is no part of the spec: the lock has the figures of the search for it."""
 
