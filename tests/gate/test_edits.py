@@ -215,7 +215,8 @@ EDITS = [
     Edit("the order of statements", "LIMITS = [0]\nn = [5]\nLIMITS[0] = n[0]\nn[0] = 3  # limit\n", "LIMITS[0]",
          was="LIMITS[0] = n[0]\nn[0] = 3  # limit\n", now="n[0] = 3  # limit\nLIMITS[0] = n[0]\n"),
     Edit("what a function remembers of a module that another model changes",
-         "from lib.sizes import LIMITS\ndef limiting(n):\n    def limit():\n        return n\n    return limit\nlimit = limiting(LIMITS[0])\n", "limit()",
+         "from lib.sizes import LIMITS\ndef make(n):\n    def limit():\n        return n\n    return limit\n"
+         "limit = make(LIMITS[0])\n", "limit()",
          files={"lib/sizes.py": "LIMITS = [0]\n", "specs/a.toml": 'model = "model.a:A"\n[expect]\ndistinct = 2\n',
                 "model/a.py": "import lib.sizes\nfrom floodmark import *\nlib.sizes.LIMITS[0] = 5  # limit\n"
                               "class A(Model):\n    x: bool = False\n    @action\n    def sets(self) -> None:\n"
