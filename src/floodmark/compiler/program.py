@@ -33,7 +33,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.lowering import size_bound
 from floodmark.compiler.premises import Premises
-from floodmark.compiler.refinement import read_refinement
+from floodmark.compiler.refinement import read_refined_beginning, read_refinement
 from floodmark.language.errors import ModelError
 from floodmark.language.members import REFINES, kind_of
 from floodmark.language.model import Model
@@ -277,6 +277,11 @@ def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: 
     made = _read_predicate(compiler, name, function, kind)
     _READINGS.keep(what, compiler.reading, made, compiler.steps)
     return made
+
+
+def read_beginning_of(model: Model, name: str, mapping: Callable[..., Any]) -> Predicate:
+    """Reads a mapping to another model as a property of initial states. Raises ModelError as ``read_program`` does."""
+    return read_refined_beginning(model, name, mapping, read_action)
 
 
 def read_as_written(model: Model, name: str, function: Callable[..., Any], kind: str) -> Predicate:

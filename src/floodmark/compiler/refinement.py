@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from floodmark.compiler.calls import Calls
-from floodmark.compiler.failures import may_refuse
+from floodmark.compiler.failures import can_fail, may_refuse
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.guard_order import plan
 from floodmark.compiler.ir import (
@@ -30,6 +30,7 @@ from floodmark.compiler.ir import (
     And,
     Applied,
     Arithmetic,
+    Assert,
     Break,
     Choose,
     Compare,
@@ -48,6 +49,7 @@ from floodmark.compiler.ir import (
     Local,
     MapGet,
     Not,
+    OpenConstant,
     Or,
     Position,
     Predicate,
@@ -67,17 +69,18 @@ from floodmark.compiler.ir import (
     Universe,
     Which,
     Witness,
+    children,
     flat,
     has_effects,
     walk,
 )
 from floodmark.language.errors import ModelError
-from floodmark.language.linear import Linear
 from floodmark.language.members import abstract_steps
-from floodmark.language.model import Model, bounds_of, grows, is_any_size
+from floodmark.language.model import Model, defaults_of, grows, is_any_size, opened
 from floodmark.language.reference import abstract_class
 from floodmark.language.source import Source, source_of
-from floodmark.language.types import IdentifierType, IntType, MapType, RecordType, SeqType, parts_of
+from floodmark.language.types import IdentifierType, IntType, MapType, OpenIntType, RecordType, SeqType, parts_of
+from floodmark.language.values import admit
 
 T = TypeVar("T")
 ReadAction = Callable[[Model, str, Callable[..., Any]], Action]
@@ -87,14 +90,30 @@ def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_a
     """Reads a mapping as a property of steps. Raises ModelError, with file and line, for what cannot be read."""
     source = source_of(mapping)
     at = Position(source.file, source.tree.lineno)
-    if is_any_size(model) or any(isinstance(bound, Linear) for bound in bounds_of(model).values()):
-        message = f"{name} is a refinement, which is proved for constants that have values, and here some are left open"
+    if is_any_size(model):
+        message = f"{name} is a refinement, which is proved for a number of identifiers, and here it is left open"
         raise ModelError(message, at.file, at.line)
     compiler = _Mapping(model, abstract_class(mapping))
     before, after = (compiler.image(source, which) for which in ("old", "new"))
     abstract = compiler.abstract(at)
     steps = _Steps(compiler, abstract, read_action, at)
     return Predicate(name, "transition", steps.judged(before, after, abstract_steps(mapping)), at, steps.premises)
+
+
+def read_refined_beginning(
+    model: Model, name: str, mapping: Callable[..., Any], read_action: ReadAction
+) -> Predicate:
+    """Reads a mapping as a property of initial states: that they are mapped to initial states of the other model.
+
+    Where constants have values CPython compares these; where some are left open, z3 does. Raises ModelError as
+    ``read_refinement`` does, and for an initial method that may leave a variable without a value.
+    """
+    source = source_of(mapping)
+    at = Position(source.file, source.tree.lineno)
+    compiler = _Mapping(model, abstract_class(mapping))
+    image = compiler.image(source, "new")
+    steps = _Steps(compiler, compiler.abstract(at), read_action, at)
+    return Predicate(name, "invariant", steps.begun(image, read_action), at)
 
 
 class _Mapping(Calls):
@@ -146,13 +165,20 @@ class _Mapping(Calls):
         if len(given) != len(node.keywords):
             raise frame.refuse(node, f"{cls.__name__} is given a name twice")
         constants: dict[str, int] = {}
+        left_open: list[str] = []
         for name in cls.constants().keys() & given.keys():
             value = given.pop(name)
-            if not isinstance(value, Const):
+            if isinstance(value, OpenConstant) and value.name == name:
+                constants[name] = self.model.constant_values[name]
+                left_open.append(name)
+            elif isinstance(value, Const):
+                constants[name] = value.value
+            else:
                 message = f"{name} is a constant of {cls.__name__}, so its value has to be known before the model runs"
+                if isinstance(value, OpenConstant):
+                    message = f"{value.name} is left open, and a constant of another name ({name}) cannot be the same"
                 raise frame.refuse(node, message)
-            constants[name] = value.value
-        made = cls(**constants)
+        made = opened(cls(**constants), sorted(left_open)) if left_open else cls(**constants)
         for kind in (part for each in made.variable_types.values() for part in parts_of(each)):
             if isinstance(kind, IdentifierType) and (ours := self.model.identifier_count(kind.cls)) != kind.count:
                 message = f"{cls.__name__} has {kind.count} {kind.cls.__name__}, and the model {ours}"
@@ -186,6 +212,7 @@ class _Steps:
         self.compiler = compiler
         self.kind = compiler.record(at)
         self.at = at
+        self.abstract = abstract
         self.actions = [read_action(abstract, name, it) for name, it in type(abstract).methods("action").items()]
         name = type(abstract).__name__
         self.premises = [PremiseSite(it.at, f"no step is the action {it.name} of {name}", (), 0) for it in self.actions]
@@ -214,6 +241,35 @@ class _Steps:
         ]
         return _any_of(at, [self._unread_changes(before), Inline(BOOL, at, mapped, result)])
 
+    def begun(self, image: Inline, read_action: ReadAction) -> Expr:
+        """Whether a state is mapped to an initial state of the abstract model.
+
+        A variable has its default before an initial method runs. One that has none is always assigned, so what it was
+        before does not matter: it may be what is looked for.
+        """
+        at, goal, start = self.at, self._state("goal"), self._state("start")
+        defaults = defaults_of(self.abstract)
+        fields: dict[str, Expr] = {
+            name: Const(of, at, admit(of, defaults[name], name)) if name in defaults else Field(of, at, goal, name)
+            for name, of in self.kind.fields
+        }
+        methods = type(self.abstract).methods("initial")
+        begins: list[Expr] = []
+        for name, method in methods.items():
+            action = read_action(self.abstract, name, method)
+            always = {it.variable for it in action.body if isinstance(it, SetVariable) and not it.path}
+            for missing in (it for it, _ in self.kind.fields if it not in defaults and it not in always):
+                message = f"{name} has to assign {missing} whatever happens: constants are left open here"
+                raise ModelError(message, action.at.file, action.at.line)
+            begins.append(self._leads(start, [action], goal))
+        result = self.compiler.fresh(BOOL, "begins", at)
+        body: list[Stmt] = [
+            SetLocal(at, goal, image),
+            SetLocal(at, start, RecordOf(self.kind, at, fields)),
+            Return(at, _any_of(at, begins) if methods else Equal(BOOL, at, start, goal), result),
+        ]
+        return Inline(BOOL, at, body, result)
+
     def _unread_changes(self, image: Inline) -> Expr:
         """Whether all variables that the mapping reads are as before."""
         read = {part.name: part for part in walk(image) if isinstance(part, StateVar)}
@@ -229,6 +285,7 @@ class _Steps:
             return Equal(BOOL, self.at, state, goal)
         action, *later = sequence
         at = action.at
+        action, pinned = self._pinned(action, goal, last=not later)
         order = plan(action)
         new = self._state("state")
         rewriter = _Rewriter(self, state)
@@ -260,10 +317,61 @@ class _Steps:
         if may_refuse(asked):
             message = "a helper of a model that another refines must not require something and return a value"
             raise ModelError(f"{message}; require it in the action {action.name}", at.file, at.line)
-        return asked
+        if not pinned:
+            return asked
+        result = self.compiler.fresh(BOOL, "leads", at)
+        known: list[Stmt] = [SetLocal(at, rewriter.local(parameter), value) for parameter, value in pinned]
+        return Inline(BOOL, at, [*known, Return(at, asked, result)], result)
+
+    def _pinned(self, action: Action, goal: Local, last: bool) -> tuple[Action, list[tuple[Local, Expr]]]:
+        """An action without the parameters whose types a constant that is left open bounds, and what these have to be.
+
+        Not every number can be tried. But if the action assigns a parameter to a variable, and nothing else to it, then
+        it leads to a state in which the variable is that number: so the parameter is what the variable is there. No
+        other choice leads there, and none fails, as the action is of those that cannot fail.
+        """
+        left_open = [it for it in action.parameters if isinstance(it.type, OpenIntType)]
+        pinned: list[tuple[Local, Expr]] = []
+        for parameter in left_open:
+            name = _assigned_from(action, parameter)
+            if not last or name is None or self.kind.field(name) != parameter.type:
+                message = f"the constants that bound the parameter {parameter.name} of {action.name} are left open, so"
+                message += " the action has to assign it to a variable of its type, and nothing else to that"
+                raise ModelError(message, action.at.file, action.at.line)
+            pinned.append((parameter, Field(parameter.type, action.at, goal, name)))
+        if pinned and _may_fail(action):
+            message = f"{action.name} may fail, which cannot be ruled out for every choice of {pinned[0][0].name}"
+            raise ModelError(f"{message} where constants are left open", action.at.file, action.at.line)
+        kept = [it for it in action.parameters if it not in left_open]
+        return (dataclasses.replace(action, parameters=kept) if pinned else action), pinned
 
     def _state(self, name: str) -> Local:
         return self.compiler.fresh(self.kind, name, self.at)
+
+
+def _assigned_from(action: Action, parameter: Local) -> str | None:
+    """The variable to which an action always assigns a parameter, and nothing else."""
+    names = [it.variable for it in flat(action.body) if isinstance(it, SetVariable)]
+    changed = {it.target.slot for it in flat(action.body) if isinstance(it, SetLocal)}
+    if parameter.slot in changed or any(isinstance(it, Return | Do) for it in flat(action.body)):
+        return None
+    for statement in action.body:
+        match statement:
+            case SetVariable(variable=name, path=path, value=Local(slot=slot)) if slot == parameter.slot and not path:
+                return name if names.count(name) == 1 else None
+    return None
+
+
+def _may_fail(action: Action) -> bool:
+    """Whether an action may fail, as far as its source tells: each expression, and each place that is assigned."""
+    statements = list(flat(action.body))
+    paths = [step for it in statements if isinstance(it, SetVariable) for step in it.path]
+    parts = [*action.guards, *children(Inline(BOOL, action.at, action.body, None))]
+    return (
+        any(can_fail(part) for part in parts)
+        or any(isinstance(it, Assert) for it in statements)
+        or any(isinstance(step, ItemStep) and not isinstance(step.container, MapType) for step in paths)
+    )
 
 
 def _any_of(at: Position, operands: list[Expr]) -> Expr:

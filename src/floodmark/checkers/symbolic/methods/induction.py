@@ -360,15 +360,16 @@ def induction(
     started = time.perf_counter()
     questions = Questions(system, seconds, record, effort, book, watch)
     states = [prop for prop in properties if prop.kind != "transition"]
+    begun = [prop for prop in properties if prop in states or prop.name in system.begun]
     system.initial_states()
-    at_first, later = len(subjects(system, states)), len(subjects(system, properties))
+    at_first, later = len(subjects(system, begun)), len(subjects(system, properties))
     questions.expect(at_first - (not system.values.unbounded) + len(system.fired) * later)
     proof = InductionProof(assumed=[prop.name for prop in states])
     if system.values.any_size:
         proof.obligations += _of_any_size(system, questions, properties, workers)
     else:
         start = _beginning if system.values.unbounded else _initiation
-        proof.obligations += start(system, questions, states)
+        proof.obligations += start(system, questions, begun)
         assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
         for fired in system.fired:
             proof.obligations += _preserved(system, questions, properties, assumed, fired)
@@ -508,7 +509,8 @@ def asked(
     questions = Questions(system, seconds, _nowhere if in_parts else None, effort)
     states = [prop for prop in properties if prop.kind != "transition"]
     start = _beginning if system.values.unbounded else _initiation
-    first = [prop for prop in states if (INITIAL, prop.name) in wanted]
+    begun = [prop for prop in properties if prop in states or prop.name in system.begun]
+    first = [prop for prop in begun if (INITIAL, prop.name) in wanted]
     found = [it for it in start(system, questions, first) if (INITIAL, it.property) in wanted]
     assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
     for fired in system.fired:

@@ -41,10 +41,11 @@ def subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, 
 
 def broken(system: System, prop: Property | None, state: Components, old: Components | None = None) -> Truth:
     """The condition that a property is false or cannot be evaluated; without a property, that the boundary cannot be
-    evaluated."""
+    evaluated. Of a refinement without an ``old`` state, that the state is mapped to no initial state."""
     if prop is None:
         return system.boundary_failed(state)
-    judged = system.judge(system.predicates[prop.name], state, old)
+    begins = prop.is_refinement and old is None
+    judged = system.judge((system.begun if begins else system.predicates)[prop.name], state, old)
     return disj((negation(judged.truth), judged.failed))
 
 

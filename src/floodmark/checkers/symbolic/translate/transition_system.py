@@ -16,10 +16,11 @@ from floodmark.checkers.symbolic.values.components import Leaf
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.compiler.ir import Action, Position, Predicate
-from floodmark.compiler.program import Program, read_beginnings, read_predicate, read_program
+from floodmark.compiler.program import Program, read_beginning_of, read_beginnings, read_predicate, read_program
 from floodmark.language.bindings import annotation_position
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Linear, lowest
+from floodmark.language.members import REFINES, kind_of
 from floodmark.language.model import Model, State, defaults_of, opened
 from floodmark.language.reference import Step, initial_states
 from floodmark.language.types import OpenIdentifierType, OpenIntType, OpenSetType, Type, parts_of
@@ -61,6 +62,11 @@ class System:
         self.fired: list[Fired] = [self._fire(action) for action in self.program.actions]
         self.predicates = {predicate.name: predicate for predicate in self.program.predicates}
         self.beginnings = self._beginnings(read) if self.values.unbounded else []
+        mappings = properties.items() if self.values.unbounded else ()
+        self.begun = {
+            name: read_beginning_of(read, name, mapping) for name, mapping in mappings if kind_of(mapping) == REFINES
+        }
+        """For each refinement, that an initial state is mapped to an initial state of the other model."""
         self._initial: list[tuple[Step, State]] | None = None
 
     def _read(self, read: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
