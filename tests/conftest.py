@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.report import outputs
+from tests.support.huge_pages import HugePages
 from tests.support.json_schemas import require_schema
 
 if TYPE_CHECKING:
@@ -22,14 +23,19 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+_HUGE_PAGES = HugePages()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def young_heap() -> None:
     """Leaves what is there before a file's tests out of each collection of garbage: thousands of tests, and all that
     they import. Searches collect often, and a process that is forked copies what the collector touches. A
-    process of its own, as each check has, would also import the engine anew if it were not there."""
+    process of its own, as each check has, would also import the engine anew if it were not there. Huge pages make the
+    fork itself cheap."""
     Native().load()
     gc.collect()
     gc.freeze()
+    _HUGE_PAGES.collapse()
 
 
 @pytest.fixture(autouse=True)

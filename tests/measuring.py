@@ -42,8 +42,8 @@ ON_SPARK = (
 """Files of tests that share a session of Spark."""
 
 LONGEST = (
-    *ON_SPARK, "test_edits", "test_symbolic", "test_memory", "test_suggestions", "test_elimination", "test_processes",
-    "test_symbolic_symmetry", "test_zookeeper",
+    *ON_SPARK, "test_edits", "test_answers", "test_suggestions", "test_growth", "test_readme", "test_symbolic",
+    "test_conformance", "test_zookeeper", "test_constructs", "test_cli", "test_any_size", "test_elimination",
 )
 """Files of tests that take longest."""
 
@@ -55,10 +55,9 @@ OF_OTHER_THINGS = frozenset({
 
 REPEATING = frozenset({
     "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions", "container_sizes", "copies", "deadline",
-    "evaluation", "exact_terms", "generated_models", "known_counts", "licence", "liveness_bounds", "liveness_solvers",
-    "loop_variables", "meaning", "memory", "model_errors", "mutants", "numbers", "pairs", "readings", "record_keys",
-    "refinements", "regressions", "set_pairs", "shared_functions", "small_programs", "specs_agree", "symbolic",
-    "symbolic_symmetry", "symmetric_models", "tasks",
+    "exact_terms", "generated_models", "known_counts", "licence", "liveness_solvers", "meaning", "mutants", "numbers",
+    "pairs", "refinements", "set_pairs", "small_programs", "specs_agree", "symbolic", "symbolic_symmetry",
+    "symmetric_models",
 })
 """Files of tests, without ``test_``, whose lines others run, too."""
 
