@@ -235,6 +235,9 @@ def test_what_is_counted_by_hand(what: str, own_cache: Path) -> None:
     wrong, compared = differences(HEADER + BY_HAND[what], "Generated", own_cache)
     assert not wrong
     assert compared["line"] > 3
+    found, oracle, _ = both(HEADER + BY_HAND[what], "Generated", own_cache)
+    places = {(it.part, (it.kind, it.line, it.column, it.outcome)) for it in found.counts}
+    assert not {place for place, count in oracle.counts.items() if count} - places
 
 
 OVERRIDING = """
