@@ -460,7 +460,7 @@ def why_not(root: Path, before: str, by_text: bool) -> str:
     Edit("", before, limit, "r: R | None = None" if "class R" in before else "").write(root)
     forget(root)
     job = CheckJob("m", None, Check(read(root / "specs/m.toml"), None, CheckSettings()))
-    at_first = dict(own_definitions())
+    at_first = own_definitions()
     try:
         subject = job.load()
         if by_text:

@@ -22,7 +22,7 @@ class Verdicts:
         self.used = used
         self.unkept: dict[str, int] = {}
         self._keys: dict[int, CacheKey] = {}
-        self._at_first = dict(own_definitions()) if used else {}
+        self._at_first = own_definitions() if used else {}
 
     def known(self, jobs: Sequence[Job], subjects: Mapping[int, VerdictSubject]) -> dict[int, VerdictWithSources]:
         """The cached results of those jobs whose subject could be loaded, by the jobs' positions."""
