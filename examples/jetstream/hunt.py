@@ -35,6 +35,8 @@ ANY = {
 }
 SIZES = {"2.12.1": {**ANY, "max_log": 5, "max_writes": 4}, "2.12.5": {**ANY, "max_log": 6, "max_writes": 5}}
 SEEDS = {"2.12.1": 1, "2.12.5": 2}
+LENGTHS = {"2.12.1": 60, "2.12.5": 70}
+"""Steps of a walk of the first leg."""
 REPAIRED_IN = "2.15.1"
 LEGS = (
     "no_answer_outlives_two_entries", "no_leader_serves_before_what_is_gone", "majority_has_what_is_acknowledged",
@@ -49,7 +51,8 @@ def searched(version: str, seed: int, walks: int, most: int) -> tuple[tuple[Step
     model = design(**size)
     begun = time.monotonic()
     result = floodmark.simulate(
-        design, walks=walks, steps=60, seed=seed, strategy="priorities", properties=[LEGS[0]], constants=size
+        design, walks=walks, steps=LENGTHS[version], seed=seed, strategy="priorities", properties=[LEGS[0]],
+        constants=size,
     )
     if result.counterexample is None:
         return None

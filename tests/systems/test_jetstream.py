@@ -21,10 +21,12 @@ from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.lockstep import Lockstep
 from floodmark.checkers.conformance.shrinking import breaking
 from floodmark.checkers.interface.subject import given
+from floodmark.checkers.project.spec import read
 from floodmark.conformance import Mismatch, first_difference, steps_of
 from floodmark.language.reference import initial_states
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "jetstream"
+PAGE = EXAMPLE.parents[1] / "docs" / "jetstream.md"
 MODULES = ("adapter", "driven", "hunt", "library", "lost", "releases", "schedules", "server", "wire")
 SIZE = {
     "servers": 3, "max_term": 5, "max_log": 6, "max_writes": 2, "in_flight": 12, "max_losses": 4, "max_restarts": 1,
@@ -195,6 +197,21 @@ def test_the_repaired_release_acknowledges_nothing_in_that_run(example: dict[str
     end = hunt.taken_by(lost.RELEASES[hunt.REPAIRED_IN], hunt.SIZES[version], program, steps)
     end.close()
     assert end.told == {}
+
+
+def test_the_page_shows_the_run_and_the_bounds(server: Any) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    lengths = []
+    for version in ("2.12.1", "2.12.5"):
+        _, steps = lost_write(version)
+        lengths.append(len(steps))
+        if version == "2.12.1":
+            shown = [f"  {number:2}  {importlib.import_module('schedules').short(step)}"
+                     for number, step in enumerate(steps, 1)]
+            assert "\n".join(shown[34:]) in page
+    assert "of {} steps for 2.12.1 and one of {} for 2.12.5".format(*lengths) in page
+    expected = read(PAGE.parents[1] / "specs" / "jetstream" / "three_members.toml").expect.distinct
+    assert f"{expected:,} states" in page
 
 
 def released(example: dict[str, ModuleType], version: str) -> Any:
