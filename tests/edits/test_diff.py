@@ -12,6 +12,12 @@ from tests.support.command import REPOSITORY, Ended, floodmark
 from tests.support.repositories import LEASE, Repository
 
 GUARD = "return self.granted == 0"
+BOUNDARY = """    @boundary
+    def small(self) -> bool:
+        return self.granted < 2
+
+
+class GrantsEarly"""
 
 
 @pytest.fixture
@@ -41,12 +47,7 @@ def model_entry(lease: Repository) -> dict[str, object]:
         ("granted", "lent", "the same behaviours: both versions took the same steps in all 7 states", 0),
         ("self.granted = self.duration\n", "self.granted = self.duration\n        require(client == Client(1))\n",
          "the edit forbids, in 2 steps: server_grants(client=c2)", 1),
-        ('class GrantsEarly', '''    @boundary
-    def small(self) -> bool:
-        return self.granted < 2
-
-
-class GrantsEarly''', "the edit forbids, in 3 steps: time_passes()", 1),
+        ("class GrantsEarly", BOUNDARY, "the edit forbids, in 3 steps: time_passes()", 1),
     ],
     ids=["weaker", "flipped", "effect", "initial", "action name", "wider", "variable name", "guard behind", "boundary"],
 )
@@ -55,6 +56,23 @@ def test_the_edits_that_people_make(lease: Repository, old: str, new: str, said:
     found = diff(lease)
     assert said in found.out
     assert found.code == code
+
+
+def test_the_states_of_each_version_are_those_within_its_own_boundary(lease: Repository) -> None:
+    lease.edit("class GrantsEarly", BOUNDARY)
+    model = model_entry(lease)
+    assert (model["added"], model["removed"]) == ("none", "some")
+    assert model["states"] == {"common": 4, "old": 7, "new": 1}
+
+
+def test_a_state_in_which_the_old_version_ends_its_runs_is_not_new(lease: Repository) -> None:
+    lease.edit("class GrantsEarly", BOUNDARY)
+    lease.commit("second")
+    lease.edit(BOUNDARY, "class GrantsEarly")
+    found = diff(lease)
+    assert "the edit allows, in 3 steps: time_passes()" in found.out
+    assert "added: a run of 2 steps" not in found.out
+    assert "main ends its runs there: the state is outside of its boundary small" in found.out
 
 
 def test_a_run_says_where_the_old_version_differs_and_why(lease: Repository) -> None:

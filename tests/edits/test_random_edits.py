@@ -14,6 +14,7 @@ from floodmark.checkers.project.modules import Project
 from floodmark.checkers.search_result import Options
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
+from floodmark.language.reference import within_boundary
 from tests.support.edits import EditDraw, PlainGraph, TooLarge, is_escape, shortest_escape
 
 SMALL = 4
@@ -68,6 +69,9 @@ def agrees(seed: int, folder: Path) -> str:
                 assert len(states) == shortest, seed
             if witness.kind == "state":
                 assert looks[states[-1]] not in its.values(), seed
+    for name, graph in (("old", graphs[0]), ("new", graphs[1])):
+        inside = sum(within_boundary(graph.model, state) for state in graph.after)
+        assert found.states.get(name, inside) == inside, seed
     return _shown(found)
 
 

@@ -123,7 +123,7 @@ class _GraphMaker:
         left = np.frombuffer(b"".join(self.outside), dtype=np.uint64).reshape(-1, self.layout.words)
         rows = np.concatenate([self.states, left])
         graph = RunGraph(self.model, self.layout, rows, len(self.states), sources, targets, labels,
-                         self.code.interface.actions, initial, _depths(len(rows), initial, sources, targets))
+                         self.code.interface.actions, initial, depths(len(rows), initial, sources, targets))
         if (graph.depth < 0).any():
             raise RuntimeError("a state that the search found is not reached by the steps from the initial states")
         return graph
@@ -181,7 +181,7 @@ class _GraphMaker:
         return np.array(sorted(found), dtype=np.int64)
 
 
-def _depths(count: int, initial: Numbers, sources: Numbers, targets: Numbers) -> Numbers:
+def depths(count: int, initial: Numbers, sources: Numbers, targets: Numbers) -> Numbers:
     """How many steps lead to each state; -1 where none do."""
     depth = np.full(count, -1, dtype=np.int64)
     depth[initial] = 0
