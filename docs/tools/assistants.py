@@ -79,11 +79,12 @@ TOOLS = """## As tools
 {"mcpServers": {"floodmark": {"command": "floodmark", "args": ["mcp", "path/to/project", "--max-seconds", "60"]}}}
 ```
 
-The tools are `check`, `show`, `step`, `explain`, `mutate`, `prove`, `conform` and `simulate`. Each call runs in a
-process of its own, within the server's time and memory or less, and names files of the project only. Answers are
-data. `weak` lists what a green result does not show: actions that never fire, each with the guard that came nearest
-and a run to the state where it stops the action; vacuous properties; bounds. `step` walks a model along a path and
-gives the guard that stops each step. CPython runs the models, so serve only projects whose code you would run.
+The tools are `check`, `show`, `step`, `explain`, `mutate`, `prove`, `conform`, `simulate` and `diff`, which compares a
+spec with that of a commit. Each call runs in a process of its own, within the server's time and memory or less, and
+names files of the project only. Answers are data. `weak` lists what a green result does not show: actions that never
+fire, each with the guard that came nearest and a run to the state where it stops the action; vacuous properties;
+bounds. `step` walks a model along a path and gives the guard that stops each step. CPython runs the models, so serve
+only projects whose code you would run.
 
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,7 @@ def test_every_tool_is_listed_with_a_schema_and_a_budget(project: Path) -> None:
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in anyio.run(listed)}
-    assert set(tools) == {"check", "show", "step", "explain", "mutate", "prove", "conform", "simulate"}
+    assert set(tools) == {"check", "show", "step", "explain", "mutate", "prove", "conform", "simulate", "diff"}
     for tool in tools.values():
         assert tool.description
         assert {"spec", "max_seconds", "max_memory"} <= set(tool.input_schema["properties"])
@@ -181,6 +182,19 @@ def test_mutate_and_conform_answer(project: Path) -> None:
     (project / "run.jsonl").write_text('{"action": "asks", "arguments": {"client": "c1"}}\n{"action": "breaks"}\n')
     judged = ask(project, "conform", spec="lease.toml", trace="run.jsonl")
     assert (judged["exit_code"], judged["traces"][0]["verdict"], judged["traces"][0]["line"]) == (1, "rejected", 2)
+
+
+def test_diff_answers_what_an_edit_allows(project: Path) -> None:
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "first")):
+        settings = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *settings, *words], cwd=project, check=True)
+    text = (project / "lease.py").read_text()
+    assert "require(client in self.asked" in text
+    (project / "lease.py").write_text(text.replace("require(client in self.asked", "require(client not in self.asked"))
+    answered = ask(project, "diff", spec="lease.toml")
+    (entry,) = answered["specs"]
+    assert (answered["exit_code"], entry["model"]["added"], entry["model"]["removed"]) == (1, "some", "some")
+    assert entry["model"]["runs"][0]["trace"][-1]["action"] == "grants"
 
 
 @pytest.mark.parametrize("spec", ["../secret.toml", "link.toml", "sideways.toml", "/etc/hostname"])

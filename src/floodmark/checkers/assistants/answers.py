@@ -389,7 +389,22 @@ def prove(
     return _ended(proved.exit_code, result=proved.as_json(), weak=bounded)
 
 
+def diff(call: Call, spec: str, against: str = "HEAD", constants: Mapping[str, int] | None = None) -> Answer:
+    """What an edit of a spec and its model changed since a commit."""
+    from floodmark.checkers.commands.diff import DiffRequest, compare_versions
+
+    (path,) = {it.path for it in specs_of(call.root, spec)}
+    limits = Limits(seconds=call.seconds, memory=call.memory)
+    asked = DiffRequest([against], [str(path)], constants=dict(constants or {}), limits=limits)
+    content, code = compare_versions(asked)
+    weak = [
+        {"kind": "emptier", "text": f"{entry['name']}: {sentence}"}
+        for entry in content["specs"] for sentence in entry["emptier"]
+    ]
+    return {"exit_code": int(code), **content, "weak": weak}
+
+
 TOOLS: Mapping[str, Callable[..., Answer]] = {
     "check": check, "show": show, "step": step, "explain": explain, "mutate": mutate, "prove": prove,
-    "conform": conform, "simulate": simulate,
+    "conform": conform, "simulate": simulate, "diff": diff,
 }  # fmt: skip

@@ -15,7 +15,8 @@ from floodmark.checkers.project.input_limits import memory as amount
 INSTRUCTIONS = """Floodmark checks replication protocols that are written as Python classes. A spec is a TOML file that
 names a model's class, its constants and its known-bad designs; specs are named by their path in this project. Read
 docs/for-assistants.md for the language. Work in this order: show, check until every verdict is as expected, then
-mutate: a surviving mutant is a property that is missing. An answer's `weak` says what a green result does not show."""
+mutate: a surviving mutant is a property that is missing. An answer's `weak` says what a green result does not show.
+After an edit, diff says which behaviours it added and removed."""
 
 
 class Tools:
@@ -110,13 +111,22 @@ class Tools:
         return await self._ask("simulate", max_seconds, max_memory, spec=spec, walks=walks, steps=steps, seed=seed,
                                design=design, constants=constants)
 
+    async def diff(
+        self, spec: str, against: str = "HEAD", constants: dict[str, int] | None = None,
+        max_seconds: float | None = None, max_memory: str | None = None,
+    ) -> dict[str, Any]:
+        """Compares a spec and its model with those of a git commit: which behaviours the edit added and removed, each
+        with a shortest run, which actions and properties became weaker or stronger, and in `weak` what is checked less
+        than before. "none" is said only where a complete search shows it."""
+        return await self._ask("diff", max_seconds, max_memory, spec=spec, against=against, constants=constants)
+
 
 def server_of(root: Path, most: Budget) -> MCPServer[Any]:
     """The server of a project, without its connection."""
     server: MCPServer[Any] = MCPServer("floodmark", instructions=INSTRUCTIONS, version=version("floodmark"))
     tools = Tools(root, most)
     for each in (tools.check, tools.show, tools.step, tools.explain, tools.mutate, tools.prove, tools.conform,
-                 tools.simulate):  # fmt: skip
+                 tools.simulate, tools.diff):  # fmt: skip
         server.add_tool(each, description=" ".join((each.__doc__ or "").split()))
     return server
 

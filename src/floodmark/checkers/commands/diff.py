@@ -69,6 +69,14 @@ def diff(asked: DiffRequest, say: Callable[[str], None]) -> ExitCode:
     return worst(codes)
 
 
+def compare_versions(asked: DiffRequest) -> tuple[dict[str, Any], ExitCode]:
+    """The same without a word, as JSON has it."""
+    settings = EditSettings(Options(asked.workers, limits=asked.limits), asked.constants)
+    with _subjects(asked) as (versions, pairs):
+        edits = list(compared(pairs, versions, settings))
+        return json_entries.content(edits, versions), exit_code(edits)
+
+
 def end(edits: Sequence[SpecEdit], versions: tuple[Version, Version]) -> Iterator[str]:
     """The sums behind everything."""
     same = sum(edit.unchanged for edit in edits)
