@@ -2,7 +2,8 @@
 
 The first table compares models with designs of theirs that differ by a rule, as an edit would, and has the time of that
 beside the time of searching both. The second one has the latest edits of this repository's own models, each compared
-with the commit before it over all quick specs. It needs git, and takes some minutes.
+with the commit before it over the quick specs of the protocols whose files it changed, and of those that import them.
+It needs git, and takes some minutes.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ REPOSITORY = Path(__file__).parents[1]
 DESIGNS = (
     ("alter_isr/core", "AssumesProposedIsr"),
     ("alter_isr/core", "IgnoresPendingExpand"),
-    ("kraft/quorum", "StandsAtOnce"),
 )
+SECONDS = "60"
+"""The limit of each search of an edit."""
 FIRST = 600_000
 """Both searches of a comparison and of the models begin with optimised code."""
 EDITED = ("model", "specs/*.py")
+FOLDERS = ("model", "invariants", "specs")
 
 
 def costs(runs: int) -> Iterator[str]:
@@ -74,6 +77,19 @@ def edits(count: int) -> list[tuple[str, str]]:
     return [(line.partition("\t")[0], line.partition("\t")[2]) for line in said.splitlines()]
 
 
+def folders(name: str) -> list[str]:
+    """The folders of specs whose protocols a commit changed, and of those whose files mention such a protocol."""
+    changed = {Path(line).parts[1] for line in _git("diff", "--name-only", f"{name}~1", name, "--", *FOLDERS).split()}
+    while True:
+        text = "|".join(rf"(model|invariants)\.{each}\b" for each in changed)
+        found = subprocess.run(["git", "grep", "-lE", text, name, "--", *FOLDERS], cwd=REPOSITORY, check=False,
+                               capture_output=True, text=True).stdout.split()
+        more = {Path(line.partition(":")[2]).parts[1] for line in found} | changed
+        if more == changed:
+            return sorted(f"specs/{each}" for each in changed if (REPOSITORY / "specs" / each).is_dir())
+        changed = more
+
+
 def measured(every: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The table of edits."""
     yield "| edit | specs | same files | same graph | searched: same | differs | undetermined | seconds |"
@@ -83,7 +99,10 @@ def measured(every: Sequence[tuple[str, str]]) -> Iterator[str]:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "edits.json"
             subprocess.run(
-                [sys.executable, "-m", "floodmark", "diff", f"{name}~1", name, "--max-seconds", "120", "--json", file],
+                [
+                    sys.executable, "-m", "floodmark", "diff", f"{name}~1", name, "--max-seconds", SECONDS,
+                    "--json", file, "--", *folders(name),
+                ],
                 cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
                 env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
             )

@@ -142,7 +142,7 @@ def _subjects(asked: DiffRequest) -> Iterator[tuple[tuple[Version, Version], lis
         here = working_tree(resolved(paths[0]))
         trees = [stack.enter_context(commit(ref, resolved(paths[0]))) for ref in asked.named]
         both = (trees[0], trees[1]) if len(trees) == 2 else (trees[0], here)
-        yield both, pairs_in(both, paths, "quick" if not asked.behind else None)
+        yield both, pairs_in(both, paths, "quick")
 
 
 def _is_spec(name: str) -> bool:

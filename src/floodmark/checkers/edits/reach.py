@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.adaptive_capacity import search_growing
 from floodmark.checkers.edits.difference import VersionName
-from floodmark.checkers.edits.projection import combined
 from floodmark.checkers.edits.run_graph import InMemory, Numbers, Rows
+from floodmark.checkers.kernel import loops
 from floodmark.checkers.native.search import begin
 from floodmark.checkers.search.driver import Search
 from floodmark.checkers.search.store import LocalStore, Packed
@@ -120,37 +120,63 @@ def levels_of(search: Search) -> tuple[Rows, Numbers]:
 
 
 def _alone(old: Search, new: Search) -> dict[VersionName, tuple[Model, tuple[TraceState, ...]]]:
+    """The nearest states that only one version reaches.
+
+    States are looked for among those of the other version by a hash. A state whose hash is not there is not there; two
+    states of one hash, which is not to be expected, would hide a run, and nothing is concluded from a run that is
+    missing here.
+    """
     found: dict[VersionName, tuple[Model, tuple[TraceState, ...]]] = {}
     every = levels_of(old), levels_of(new)
-    rows, levels = (every[0][0], every[1][0]), (every[0][1], every[1][1])
-    numbers = np.zeros(len(rows[0]) + len(rows[1]), dtype=np.int64)
-    for word in range(rows[0].shape[1]):
-        numbers = combined(numbers, np.concatenate([each[:, word] for each in rows]))
-    sides = numbers[: len(rows[0])], numbers[len(rows[0]) :]
-    versions: tuple[tuple[VersionName, int, Search], ...] = (("old", 0, old), ("new", 1, new))
-    for version, place, search in versions:
-        alone = np.flatnonzero(~np.isin(sides[place], sides[1 - place]))
-        alone = alone[_within(new if version == "old" else old, rows[place][alone], levels[place][alone])]
-        if len(alone):
-            trace = first_of(search, rows[place][alone], levels[place][alone])
-            found[version] = search.tracer.model, trace
+    hashes = [np.sort(_hashes(rows)) for rows, _ in every]
+    versions: tuple[tuple[VersionName, int, Search, Search], ...] = (("old", 0, old, new), ("new", 1, new, old))
+    for version, place, search, other in versions:
+        rows, levels = every[place]
+        asked = MAX_ASKED if type(other.model).methods("boundary") else len(rows)
+        for level in range(int(levels.max(initial=-1)) + 1):
+            those = rows[levels == level]
+            alone = those[~_is_among(_hashes(those), hashes[1 - place])]
+            inside = alone[_within(other, alone[:asked])] if len(alone) else alone
+            asked -= min(len(alone), asked)
+            if len(inside):
+                found[version] = search.tracer.model, first_of(search, inside, np.full(len(inside), level))
+                break
+            if not asked:
+                break
     return found
 
 
-def _within(search: Search, rows: Rows, levels: Numbers) -> NDArray[np.bool_]:
-    """Which states are within a version's boundary. One that is not may be where its runs end, so nothing is said of
-    it; in a version with a boundary, only the nearest states are looked at."""
+def _hashes(rows: Rows) -> NDArray[np.uint64]:
+    found = np.full(len(rows), loops.SEED_1, dtype=np.uint64)
+    for word in range(rows.shape[1]):
+        found = (found ^ rows[:, word]) * np.uint64(loops.MULTIPLIER_1)
+        found ^= found >> np.uint64(32)
+    return found
+
+
+def _is_among(hashes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    if not len(ordered):
+        return np.zeros(len(hashes), dtype=np.bool_)
+    return ordered[np.minimum(np.searchsorted(ordered, hashes), len(ordered) - 1)] == hashes
+
+
+def _within(search: Search, rows: Rows) -> NDArray[np.int64]:
+    """The places of the states that are within a version's boundary. One that is not may be where its runs end, so
+    nothing is said of it; of a version with a boundary, only some states are looked at."""
     model = search.model
     if not type(model).methods("boundary"):
-        return np.ones(len(rows), dtype=np.bool_)
-    inside = np.zeros(len(rows), dtype=np.bool_)
-    for place in np.argsort(levels, kind="stable")[:MAX_ASKED]:
-        inside[place] = within_boundary(model, search.interface.layout.unpack(int(word) for word in rows[place]))
-    return inside
+        return np.arange(len(rows), dtype=np.int64)
+    layout = search.interface.layout
+    return np.array([
+        place for place, row in enumerate(rows) if within_boundary(model, layout.unpack(int(word) for word in row))
+    ], dtype=np.int64)
 
 
 def first_of(search: Search, rows: Rows, levels: Numbers) -> tuple[TraceState, ...]:
     """A shortest run to one of some states of a search; of several, to the smallest as it is packed."""
     level = int(levels.min())
-    state: Packed = min(tuple(int(word) for word in row) for row in rows[levels == level])
+    nearest = rows[levels == level]
+    for word in range(nearest.shape[1]):
+        nearest = nearest[nearest[:, word] == nearest[:, word].min()]
+    state: Packed = tuple(int(word) for word in nearest[0])
     return search.tracer.to_state(state, level)
