@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import numpy as np
@@ -32,8 +31,8 @@ def seen(looks: list[int], initial: list[int], steps: Steps) -> Seen:
 
 def runs(looks: list[int], initial: list[int], steps: Steps, longest: int) -> set[tuple[int, ...]]:
     """What the runs of so many changes at most show."""
-    found = set()
-    waiting = [(state, (looks[state],)) for state in initial]
+    found: set[tuple[int, ...]] = set()
+    waiting: list[tuple[int, tuple[int, ...]]] = [(state, (looks[state],)) for state in initial]
     known = set(waiting)
     while waiting:
         state, shown = waiting.pop()
@@ -63,7 +62,7 @@ def drawn(chance: random.Random) -> tuple[list[int], list[int], Steps]:
         count = chance.randint(1, 5)
         looks = [chance.randint(0, 2) for _ in range(count)]
         initial = sorted(chance.sample(range(count), chance.randint(1, min(2, count))))
-        every = [pair for pair in itertools.product(range(count), repeat=2) if pair[0] != pair[1]]
+        every = [(source, target) for source in range(count) for target in range(count) if source != target]
         steps = [pair for pair in every if chance.random() < 0.4]
         if reached(count, initial, steps):
             return looks, initial, steps
@@ -75,7 +74,7 @@ def split(
     """The graph with a state divided into two that look alike, each of which has some of its steps."""
     divided, twin = chance.randrange(len(looks)), len(looks)
     while True:
-        made = []
+        made: Steps = []
         for source, target in steps:
             source = chance.choice([source, twin]) if source == divided else source
             made += [(source, each) for each in ([divided, twin] if target == divided else [target])

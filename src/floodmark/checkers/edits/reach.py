@@ -157,7 +157,8 @@ def _hashes(rows: Rows) -> NDArray[np.uint64]:
 def _is_among(hashes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
     if not len(ordered):
         return np.zeros(len(hashes), dtype=np.bool_)
-    return ordered[np.minimum(np.searchsorted(ordered, hashes), len(ordered) - 1)] == hashes
+    known: NDArray[np.bool_] = ordered[np.minimum(np.searchsorted(ordered, hashes), len(ordered) - 1)] == hashes
+    return known
 
 
 def _within(search: Search, rows: Rows) -> NDArray[np.int64]:
