@@ -55,9 +55,8 @@ OF_OTHER_THINGS = frozenset({
 
 REPEATING = frozenset({
     "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions", "container_sizes", "copies", "deadline",
-    "exact_terms", "generated_models", "known_counts", "licence", "liveness_solvers", "meaning", "mutants", "numbers",
-    "pairs", "refinements", "set_pairs", "small_programs", "specs_agree", "symbolic", "symbolic_symmetry",
-    "symmetric_models",
+    "exact_terms", "known_counts", "licence", "liveness_solvers", "meaning", "mutants", "numbers", "pairs", "set_pairs",
+    "small_programs", "specs_agree", "symbolic", "symbolic_symmetry",
 })
 """Files of tests, without ``test_``, whose lines others run, too."""
 
