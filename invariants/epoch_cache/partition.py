@@ -1,4 +1,4 @@
-"""What must hold of a partition whose epochs are read from the leader epoch cache (model/epoch_cache/partition.py)."""
+"""What must hold of a partition with a leader epoch cache. Start here. In tiers.py: what must hold of remote storage."""
 
 from __future__ import annotations
 

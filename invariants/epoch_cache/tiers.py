@@ -1,4 +1,4 @@
-"""What must hold of a log whose older records are in remote storage (model/epoch_cache/tiers.py)."""
+"""What must hold of a log whose older records are in remote storage (model/epoch_cache/tiers.py); see partition.py."""
 
 from __future__ import annotations
 
