@@ -1,4 +1,4 @@
-"""What must hold of a partition with a leader epoch cache. Start here. In tiers.py: what must hold of remote storage."""
+"""What must hold of a partition with a leader epoch cache. Start here. tiers.py: what must hold of remote storage."""
 
 from __future__ import annotations
 
