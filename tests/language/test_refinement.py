@@ -360,9 +360,7 @@ class Jumping(Model):
 '''
 
 
-@pytest.mark.parametrize("jump", [
-    1, 2, 64, *(pytest.param(jump, marks=pytest.mark.slow) for jump in (3, 17, 99)),
-])
+@pytest.mark.parametrize("jump", [1, 2, 3, 17, 64, 99])
 def test_what_was_judged_says_nothing_of_another_pair_of_states(jump: int, tmp_path: Path) -> None:
     """More pairs than are remembered come before the wrong one."""
     with imported(LONG_COUNT, "Jumping", tmp_path) as cls:
