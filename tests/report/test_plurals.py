@@ -47,6 +47,7 @@ ALWAYS_MANY = (
     "so for {} choices",
     "has {} possible elements",
     "names a broker twice",
+    "{} checks less",  # the name of a spec
 )
 """Messages about numbers that are never 1 where the message appears."""
 
