@@ -32,9 +32,7 @@ from library import Program, release  # noqa: E402
 from releases import CHANGED, RELEASES  # noqa: E402
 from server import REAL, Template, template, use_template  # noqa: E402
 
-from floodmark.checkers.conformance.tours import longest  # noqa: E402
-from floodmark.checkers.conformance.walks import Walks  # noqa: E402
-from floodmark.conformance import Mismatch, side_by_side, steps_of, taken, trace_of  # noqa: E402
+from floodmark.conformance import Mismatch, covering_runs, side_by_side, steps_of, taken, trace_of  # noqa: E402
 from floodmark.replay import Step  # noqa: E402
 
 SIZE = {
@@ -118,18 +116,11 @@ def short(step: Step) -> str:
 
 def drawn(model: Driven, seed: int, explored: int) -> Iterator[tuple[Step, ...]]:
     """The schedules of a model: those in which the real server does something."""
-    walks = Walks(model, [], "guided", seed)
-    walks.search(explored)
-    ends = longest(walks.kept())
-    random.Random(seed).shuffle(ends)
-    for end in ends:
-        path = end.path()
-        steps = [path[0].start]
-        for before, node in itertools.pairwise(path):
-            assert node.proposal is not None
-            steps.append(walks.proposals.step(before.state, node.proposal)[0])
+    runs = covering_runs(model, seed, explored)
+    random.Random(seed).shuffle(runs)
+    for steps in runs:
         if any(concerns(step) for step in steps) and sum(map(waits, steps)) <= TIMEOUTS:
-            yield tuple(steps)
+            yield steps
 
 
 def concerns(step: Step) -> bool:

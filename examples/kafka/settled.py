@@ -463,6 +463,7 @@ UNREACHABLE: Mapping[str, str] = {
     "The topic command sends two requests": "`TopicCommand`, with a cluster that answers it",
     "A change of log directories leaves followers out of sync for good": "`AbstractFetcherThread`, beside a future log",
     "A deleted record's epoch truncates what was committed": "`AbstractFetcherThread`, with several logs",
+    "A move that is complete need not be in sync": "`KafkaController`, which ended with 4.0",
 }
 """Findings that none of these classes decides, and the class that does."""
 

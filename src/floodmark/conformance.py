@@ -23,7 +23,7 @@ implementation can do and what can be observed::
 
 To hunt for a fault in running code, ``hunt`` looks for a run of a model that breaks a property, ``taken`` lets an
 implementation take it, and ``first_difference`` shows where that parts from a model without the fault. ``trace_of`` and
-``steps_of`` convert runs to traces and back.
+``steps_of`` convert runs to traces and back; ``covering_runs`` are runs that cover a model.
 
 ``floodmark conform`` checks recorded runs: traces of a model's steps, and metadata logs of KRaft clusters.
 """
@@ -34,9 +34,17 @@ from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.state_machine import model_of, state_machine
 from floodmark.checkers.conformance.tours import tour
 from floodmark.checkers.conformance.walks import Found, walk
-from floodmark.checkers.interface.hunting import Hunted, first_difference, hunt, steps_of, taken, trace_of
+from floodmark.checkers.interface.hunting import (
+    Hunted,
+    covering_runs,
+    first_difference,
+    hunt,
+    steps_of,
+    taken,
+    trace_of,
+)
 
 __all__ = [
-    "Adapter", "Found", "Hunted", "Mismatch", "first_difference", "hunt", "model_of", "observable", "replay",
-    "side_by_side", "state_machine", "steps_of", "taken", "tour", "trace_of", "walk",
+    "Adapter", "Found", "Hunted", "Mismatch", "covering_runs", "first_difference", "hunt", "model_of", "observable",
+    "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour", "trace_of", "walk",
 ]

@@ -22,8 +22,9 @@ from floodmark.checkers.search.symmetry import sample
 from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.compiler.layout import digest
-from floodmark.language.model import State
+from floodmark.language.model import State, sized
 from floodmark.language.reference import holds, successors, within_boundary
+from floodmark.language.widths import FIRST_WIDTHS
 from tests.support.agreement import reference_set
 
 REPOSITORY = Path(__file__).parents[2]
@@ -100,7 +101,7 @@ def checks_of(path: Path) -> tuple[Check, ...]:
 
 def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[Search, bool]:
     """The native search up to so many states, and whether it saw all; without properties none can end it early."""
-    model = check.cls()(**constants)
+    model = sized(check.cls()(**constants), FIRST_WIDTHS)
     options = Options(workers=1, limits=Limits(states=limit))
     of_states = [prop for prop in check.properties() if not prop.is_liveness]
     started = begin(model, of_states if checked else [], options)

@@ -112,7 +112,7 @@ def test_as_many_searches_run_at_once_as_there_are_cores(monkeypatch: pytest.Mon
     )  # fmt: skip
     every: Any = [SimpleNamespace(options=SimpleNamespace(limits=SimpleNamespace(seconds=None))) for _ in range(6)]
     monkeypatch.setattr(check_tasks, "broadcast_files", lambda *_: SimpleNamespace(destroy=lambda: None))
-    monkeypatch.setattr(check_tasks, "_for_a_task", lambda check: check)
+    monkeypatch.setattr(check_tasks, "for_a_task", lambda check: check)
     monkeypatch.setattr(check_tasks, "unpickled", lambda check, content: content)
     monkeypatch.setattr(check_tasks, "_is_too_large", lambda check, result: False)
     monkeypatch.setattr(check_tasks, "_as_of", lambda check, result: result)

@@ -740,8 +740,9 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "functions": (
         ("self.length", "write a method and call it"), ("self.length()", "a property is not part of the language"),
-        ("self.made()", "is not a method"), ("self.many(1)", "takes * or ** parameters"),
-        ("self.named(x=1)", "takes * or ** parameters"), ("self.again()", "recursion is not part of the language"),
+        ("self.made()", "is not a method"), ("self.many(1)", "has * or ** or / among its parameters"),
+        ("self.named(x=1)", "has * or ** or / among its parameters"),
+        ("self.again()", "recursion is not part of the language"),
         ("self.untold()", "does not return a value on every path"), ("self.nothing() == 1", "returns no value"),
         ("self.later()", "is not a plain function"),
     ),

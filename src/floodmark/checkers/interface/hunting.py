@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, is_given
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
+from floodmark.checkers.conformance.tours import longest
 from floodmark.checkers.conformance.walks import Found, WalkChoice, Walks
 from floodmark.checkers.interface.subject import given
 from floodmark.checkers.project.properties import choose
@@ -35,6 +37,22 @@ class Hunted:
     length: int
     taken: int
     why: tuple[str, ...]
+
+
+def covering_runs(model: Model, seed: int = 1, explored: int = 20_000) -> list[tuple[Step, ...]]:
+    """Runs that cover a model as far as guided walks of so many steps do: for each piece of coverage the shortest that
+    was found, without those with which another one begins. The same seed finds the same runs."""
+    walks = Walks(model, [], "guided", seed)
+    walks.search(explored)
+    found = []
+    for end in longest(walks.kept()):
+        path = end.path()
+        steps = [path[0].start]
+        for before, node in pairwise(path):
+            assert node.proposal is not None
+            steps.append(walks.proposals.step(before.state, node.proposal)[0])
+        found.append(tuple(steps))
+    return found
 
 
 def hunt(
