@@ -46,8 +46,19 @@ PLAN = (
     '{"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2, 3, 4]}]}',
 )
 _SEQUENCE = re.compile(r"(\x1b\[[0-9;?]*[A-Za-z]|\r|\n)")
-_STARTED = "import sys; print(flush=True); sys.argv[0] = 'floodmark'; from floodmark.__main__ import main; main()"
-"""What the installed command does, with a line by which it is known that Python has started."""
+_STARTED = """
+import sys
+
+def notice(event, given, noticed=[]):
+    if event == "exec" and not noticed and given[0].co_filename.endswith("floodmark/__init__.py"):
+        noticed.append(print(flush=True))
+
+sys.addaudithook(notice)
+sys.argv[0] = "floodmark"
+from floodmark.__main__ import main
+main()
+"""
+"""What the installed command does, with a line by which it is known that Floodmark's first line is run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +96,10 @@ def tries(kind: str, count: int, seed: int) -> Iterator[Tried]:
         for name, text in zip(("plan.json", "current.json"), PLAN, strict=True):
             (Path(place) / name).write_text(text)
         words = [f"{place}/{word}" if word.endswith(".json") else word for word in KINDS[kind].split()]
-        longest = _seconds(words)
+        longest, ends_with = _undisturbed(words)
         done = 0
         while done < count:
-            tried = _interrupted(kind, words, draw.uniform(0, longest), draw.random() < 0.7)
+            tried = _interrupted(kind, words, draw.uniform(0, longest), draw.random() < 0.7, ends_with)
             if tried is None:
                 longest *= 0.9
                 continue
@@ -104,8 +115,8 @@ def _start(words: Sequence[str], cache: str, err: int) -> subprocess.Popen[bytes
     )  # fmt: skip
 
 
-def _seconds(words: Sequence[str]) -> float:
-    """How long the command runs when nobody interrupts it, up to ``LONGEST``."""
+def _undisturbed(words: Sequence[str]) -> tuple[float, int]:
+    """How long the command runs when nobody interrupts it, up to ``LONGEST``, and its exit code."""
     with tempfile.TemporaryDirectory() as cache:
         began = time.monotonic()
         run = _start(words, cache, subprocess.DEVNULL)
@@ -114,12 +125,14 @@ def _seconds(words: Sequence[str]) -> float:
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGKILL)
             run.communicate()
-        return time.monotonic() - began
+        return time.monotonic() - began, run.returncode
 
 
-def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool) -> Tried | None:
-    """One try; None if the command ended before the moment. Standard error is a terminal, on which progress is a line
-    that is taken back."""
+def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool, ends_with: int) -> Tried | None:
+    """One try; None if the command ended before the moment, or in it: with its own exit code and no line.
+
+    Standard error is a terminal, on which progress is a line that is taken back.
+    """
     with tempfile.TemporaryDirectory() as cache:
         terminal, err = os.openpty()
         run = _start(words, cache, err)
@@ -138,10 +151,10 @@ def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool) -
         said = _read(terminal)
         run.wait()
         seconds = _until_gone(run.pid, began)
-        if run.returncode == 0:
-            return None  # it ended in the same moment
-        left = _kill_group(run.pid)
-        return Tried(kind, moment, to_all, seconds, run.returncode, lines_of_terminal(said), left)
+        left, lines = _kill_group(run.pid), lines_of_terminal(said)
+        if run.returncode == ends_with and not lines and not left:
+            return None
+        return Tried(kind, moment, to_all, seconds, run.returncode, lines, left)
 
 
 def lines_of_terminal(said: str) -> tuple[str, ...]:

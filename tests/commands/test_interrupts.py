@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from floodmark.checkers import interrupts
 from tests.commands.test_processes import HEED, UNMEASURED, is_gone
 from tools.interrupts import KINDS, lines_of_terminal, tries
 
@@ -81,3 +82,14 @@ def test_an_interrupt_at_a_random_moment_ends_everything(kind: str) -> None:
     """The machine may be busy, so the seconds are for ``python -m tools.interrupts``."""
     for tried in tries(kind, 5, seed=3):
         assert (tried.code, len(tried.said), tried.left) == (130, 1, ()), tried
+
+
+def test_the_line_is_printed_once_and_no_progress_comes_after_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupts, "_told", False)
+    monkeypatch.setattr(sys, "stderr", sys.stderr)  # which is another one afterwards
+    interrupts.tell("interrupted", at_last=True)
+    print("progress of another thread", file=sys.stderr)
+    interrupts.tell("interrupted")
+    assert capsys.readouterr().err == "interrupted\n"

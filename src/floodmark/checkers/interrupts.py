@@ -9,6 +9,7 @@ ends the process if it has not ended by itself some time later.
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 GRACE, OTHERS_GRACE = 1.0, 0.3
 """Seconds that the command and the processes that it started get to clear up. Then they end as they are, and leave
@@ -30,6 +32,8 @@ _AGAIN = 0.05
 Process = tuple[int, str]
 """A process by its number and the time of its start, as numbers are used again."""
 _told = False
+_TELLING = threading.Lock()
+"""Held while the line is printed: who prints it at last waits until the command has done so itself."""
 
 
 def end_soon(
@@ -89,20 +93,30 @@ def end_command(code: int) -> None:
 
     def at_last() -> None:
         end_others()
-        if not _told:
-            with suppress(OSError):
-                tell("interrupted")
+        with suppress(OSError):
+            tell("interrupted", at_last=True)
         os._exit(code)
 
     atexit.register(rest)  # what is registered first is called last
     end_soon(signal.SIGINT, KeyboardInterrupt(), GRACE, at_last, at_once)
 
 
-def tell(text: str) -> None:
-    """Prints the one line that says that the command was interrupted."""
+def tell(text: str, at_last: bool = False) -> None:
+    """Prints the one line that says that the command was interrupted, unless it was printed. ``at_last`` it takes the
+    place of the progress that another thread shows, and nothing comes after it."""
     global _told
-    _told = True
-    print(text, file=sys.stderr, flush=True)
+    if not _TELLING.acquire(timeout=_TO_BE_GONE):  # a terminal that takes no more lines
+        return
+    try:
+        if not _told:
+            _told = True
+            where: Any = sys.stderr
+            if at_last:
+                where, sys.stderr = getattr(where, "rich_proxied_file", where), io.StringIO()  # where progress is shown
+                text = f"\r\x1b[2K{text}" if where.isatty() else text
+            print(text, file=where, flush=True)
+    finally:
+        _TELLING.release()
 
 
 def _watch(on: signal.Signals, grace: float, at_once: Callable[[], None], at_last: Callable[[], None]) -> None:
