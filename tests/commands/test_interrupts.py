@@ -11,6 +11,7 @@ import time
 import pytest
 
 from floodmark.checkers import interrupts
+from floodmark.checkers.command_line import cli
 from tests.commands.test_processes import HEED, UNMEASURED, is_gone
 from tools.interrupts import KINDS, lines_of_terminal, tries
 
@@ -93,3 +94,19 @@ def test_the_line_is_printed_once_and_no_progress_comes_after_it(
     print("progress of another thread", file=sys.stderr)
     interrupts.tell("interrupted")
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_what_fails_while_an_interrupt_is_handled_is_part_of_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*, standalone_mode: bool) -> int:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            [].pop()
+
+    monkeypatch.setattr(interrupts, "_told", False)
+    monkeypatch.setattr(cli.command, "main", fails)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert (ended.value.code, capsys.readouterr().err) == (130, "interrupted\n")

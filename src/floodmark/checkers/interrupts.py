@@ -101,6 +101,14 @@ def end_command(code: int) -> None:
     end_soon(signal.SIGINT, KeyboardInterrupt(), GRACE, at_last, at_once)
 
 
+def is_behind(error: BaseException) -> bool:
+    """Whether an error was raised while a KeyboardInterrupt was handled."""
+    behind: BaseException | None = error
+    while behind is not None and not isinstance(behind, KeyboardInterrupt):
+        behind = behind.__context__
+    return behind is not None
+
+
 def tell(text: str, at_last: bool = False) -> None:
     """Prints the one line that says that the command was interrupted, unless it was printed. ``at_last`` it takes the
     place of the progress that another thread shows, and nothing comes after it."""

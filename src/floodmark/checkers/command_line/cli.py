@@ -54,19 +54,25 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         interrupts.tell("interrupted")
         code = ExitCode.INTERRUPTED
-    except OSError as error:
-        if error.errno not in _REFUSALS:
-            code = _internal(error)
-        else:
-            place = f"{error.filename}: " if error.filename is not None else ""
-            click.echo(f"error: {place}{error.strerror}", err=True)
-            code = ExitCode.USER_ERROR
-    except RecursionError:
-        click.echo(f"error: {_DEEP}", err=True)
-        code = ExitCode.USER_ERROR
     except Exception as error:
-        code = _internal(error)
+        code = _of_other_error(error)
     sys.exit(int(_flushed(code) or 0))
+
+
+def _of_other_error(error: Exception) -> ExitCode:
+    """Says what went wrong, and returns the exit code. What fails while an interrupt is under way, such as the clearing
+    up of a library that it came upon, is part of the interrupt."""
+    if interrupts.is_behind(error):
+        interrupts.tell("interrupted")
+        return ExitCode.INTERRUPTED
+    if isinstance(error, OSError) and error.errno in _REFUSALS:
+        place = f"{error.filename}: " if error.filename is not None else ""
+        click.echo(f"error: {place}{error.strerror}", err=True)
+        return ExitCode.USER_ERROR
+    if isinstance(error, RecursionError):
+        click.echo(f"error: {_DEEP}", err=True)
+        return ExitCode.USER_ERROR
+    return _internal(error)
 
 
 _REFUSALS = (
