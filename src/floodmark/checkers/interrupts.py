@@ -110,13 +110,13 @@ def is_behind(error: BaseException) -> bool:
 
 
 def tell(text: str, at_last: bool = False) -> None:
-    """Prints the one line that says that the command was interrupted, unless it was printed. ``at_last`` it takes the
-    place of the progress that another thread shows, and nothing comes after it."""
+    """Prints the one line that says that the command was interrupted. ``at_last`` it is left out if it was printed,
+    takes the place of the progress that another thread shows, and nothing comes after it."""
     global _told
     if not _TELLING.acquire(timeout=_TO_BE_GONE):  # a terminal that takes no more lines
         return
     try:
-        if not _told:
+        if not (at_last and _told):
             _told = True
             where: Any = sys.stderr
             if at_last:
