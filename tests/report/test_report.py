@@ -30,13 +30,13 @@ from floodmark import (
     rule,
     transition,
 )
+from floodmark.checkers.explanation.false_property import explain
+from floodmark.checkers.explanation.predicate import MAX_LINES
+from floodmark.checkers.explanation.trace import change_lines, state_lines, trace_lines
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import progress, text
-from floodmark.checkers.report.explanation import MAX_LINES
-from floodmark.checkers.report.false_property import explain
-from floodmark.checkers.report.trace import change_lines, state_lines, trace_lines
 from floodmark.checkers.search_result import Options, Premise, Progress, SearchResult, TraceState, Violation
 from floodmark.checkers.value_text import plain, show, show_step
 from floodmark.checkers.verdict.check import Check, CheckSettings

@@ -13,7 +13,7 @@ import networkx
 import pytest
 
 from floodmark.checkers.commands.report import ReportKind
-from floodmark.checkers.report.source_location import SourceLocation, action_location, source_location
+from floodmark.checkers.explanation.source_location import SourceLocation, action_location, source_location
 from floodmark.checkers.report.text import about
 from floodmark.checkers.report.verdict_summary import cases, check_case, status_of
 from floodmark.checkers.search_result import Limits

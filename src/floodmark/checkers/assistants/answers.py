@@ -18,18 +18,18 @@ from typing import Any
 import click
 
 from floodmark.checkers.assistants.confinement import require_inside, specs_of
+from floodmark.checkers.explanation.false_property import explain as why_false
+from floodmark.checkers.explanation.guard import FalseGuard
+from floodmark.checkers.explanation.trace import change_lines
+from floodmark.checkers.explanation.trace_entries import step_entry, trace_entry
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, did_you_mean
 from floodmark.checkers.project.spec import Spec, only
 from floodmark.checkers.project.spec_entries import PROOF_METHODS, Simulate
 from floodmark.checkers.report import text
 from floodmark.checkers.report.divergence import divergence_entry
-from floodmark.checkers.report.false_property import explain as why_false
-from floodmark.checkers.report.guard import FalseGuard
-from floodmark.checkers.report.json import step_entry, trace_entry
 from floodmark.checkers.report.listing import variables_of
 from floodmark.checkers.report.liveness import open_lines
-from floodmark.checkers.report.trace import change_lines
 from floodmark.checkers.report.watched import Watched
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.search_result import Limits, TraceState

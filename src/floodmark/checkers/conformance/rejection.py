@@ -13,7 +13,7 @@ from typing import Any
 from floodmark.checkers.conformance.behaviour import TraceResult
 from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.trace_file import Line
-from floodmark.checkers.report.guard import false_guard
+from floodmark.checkers.explanation.guard import false_guard
 from floodmark.checkers.value_text import plain, show, show_step, written
 from floodmark.language import reference
 from floodmark.language.errors import Disabled, SourceError

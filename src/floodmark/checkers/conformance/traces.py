@@ -15,8 +15,8 @@ from floodmark.checkers.conformance.behaviour import TraceResult, judge
 from floodmark.checkers.conformance.foreign_traces import reader_of
 from floodmark.checkers.conformance.rejection import RejectionReason, reasons
 from floodmark.checkers.conformance.trace_file import parse
+from floodmark.checkers.explanation.trace_entries import trace_entries
 from floodmark.checkers.project import input_file, json_text
-from floodmark.checkers.report.json import trace_entries
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.value_text import show_step

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from floodmark.checkers.designs.rule_calls import Call, first_difference, overridden, recorded
-from floodmark.checkers.report.guard import guard_against
-from floodmark.checkers.report.trace import StateChange, changes
+from floodmark.checkers.explanation.guard import guard_against
+from floodmark.checkers.explanation.trace import StateChange, changes
 from floodmark.checkers.value_text import show, show_step
 from floodmark.checkers.verdict.divergence import How, Ruling
 from floodmark.language import reference

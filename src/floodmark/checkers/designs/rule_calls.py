@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from floodmark.checkers.report.trace import change_lines
+from floodmark.checkers.explanation.trace import change_lines
 from floodmark.checkers.value_text import show
 from floodmark.checkers.verdict.divergence import Ruling, Said
 from floodmark.language.model import Model, State

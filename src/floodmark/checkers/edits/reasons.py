@@ -6,8 +6,8 @@ from typing import Any
 
 from floodmark.checkers.edits.alignment import Renames, alike
 from floodmark.checkers.edits.difference import Reason
-from floodmark.checkers.report.guard import guard_against
-from floodmark.checkers.report.trace import change_lines
+from floodmark.checkers.explanation.guard import guard_against
+from floodmark.checkers.explanation.trace import change_lines
 from floodmark.compiler.layout import decode, encode, lay_out
 from floodmark.language import reference
 from floodmark.language.errors import SourceError

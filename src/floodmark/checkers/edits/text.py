@@ -10,7 +10,7 @@ from floodmark.checkers.edits.difference import ActionChange, Difference, Versio
 from floodmark.checkers.edits.property_changes import PropertyChange
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.versions import Version
-from floodmark.checkers.report.trace import change_lines, trace_lines
+from floodmark.checkers.explanation.trace import change_lines, trace_lines
 from floodmark.checkers.value_text import show_step
 from floodmark.language.plurals import counted
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision
+from floodmark.checkers.explanation.false_property import explain
+from floodmark.checkers.explanation.refinement import Refuted, refuted
 from floodmark.checkers.explorer.design_comparison import Compared
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.false_property import explain
-from floodmark.checkers.report.refinement import Refuted, refuted
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.walking.walk import Walked

@@ -13,9 +13,9 @@ from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, is_given
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.tours import longest
 from floodmark.checkers.conformance.walks import Found, WalkChoice, Walks
+from floodmark.checkers.explanation.false_property import explain
 from floodmark.checkers.interface.subject import given
 from floodmark.checkers.project.properties import choose
-from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import plain
 from floodmark.language import reference

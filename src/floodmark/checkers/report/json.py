@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from floodmark.checkers.part_kinds import argument_kinds
+from floodmark.checkers.explanation.refinement import refuted
+from floodmark.checkers.explanation.trace_entries import state_entry, step_entry, trace_entries
 from floodmark.checkers.project.used_files import used_files
 from floodmark.checkers.report.divergence import divergence_entry
-from floodmark.checkers.report.refinement import refuted
-from floodmark.checkers.search_result import Finding, SearchResult, Stop, TraceState, Violation
-from floodmark.checkers.value_text import plain
+from floodmark.checkers.search_result import Finding, SearchResult, Stop, Violation
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult
-from floodmark.language.model import Model, State
-from floodmark.language.reference import Step
+from floodmark.language.model import Model
 
 SCHEMA = "floodmark.results/1"
 """What the object is: the number grows when what is written can no longer be read as before."""
@@ -172,29 +170,4 @@ def liveness_entry(model: Model | None, finding: Finding) -> dict[str, Any]:
         "bounds": list(finding.bounds),
         "needs": list(finding.needs),
         "mapped": list(finding.mapped),
-    }
-
-
-def trace_entries(model: Model | None, trace: Sequence[TraceState]) -> list[dict[str, Any]]:
-    """The steps of a trace with the state that each leads to."""
-    return [] if model is None else [trace_entry(model, at) for at in trace]
-
-
-def trace_entry(model: Model, at: TraceState) -> dict[str, Any]:
-    """A step with the state that it leads to."""
-    return {**step_entry(model, at.step), "state": state_entry(model, at.state)}
-
-
-def state_entry(model: Model, state: State) -> dict[str, Any]:
-    """The value of each variable."""
-    values = zip(model.variable_types.items(), state, strict=True)
-    return {name: plain(value, kind) for (name, kind), value in values}
-
-
-def step_entry(model: Model, step: Step) -> dict[str, Any]:
-    """A step: its action and arguments."""
-    kinds = argument_kinds(model, step)
-    return {
-        "action": step.action,
-        "arguments": {name: plain(value, kinds.get(name)) for name, value in step.arguments.items()},
     }

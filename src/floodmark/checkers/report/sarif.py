@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.report.source_location import SourceLocation, action_location, root
+from floodmark.checkers.explanation.source_location import SourceLocation, action_location, root
 from floodmark.checkers.report.verdict_summary import Case
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show, show_step

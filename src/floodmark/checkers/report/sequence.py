@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
+from floodmark.checkers.explanation.trace import owners, surplus
 from floodmark.checkers.report.role import role_and_epoch
-from floodmark.checkers.report.trace import owners, surplus
 from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import Model, State

@@ -9,7 +9,7 @@ from typing import Any
 
 import networkx
 
-from floodmark.checkers.report.trace import change_lines
+from floodmark.checkers.explanation.trace import change_lines
 from floodmark.checkers.value_text import show, show_step
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language import reference

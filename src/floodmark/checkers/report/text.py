@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import click
 
+from floodmark.checkers.explanation.false_property import explain
+from floodmark.checkers.explanation.trace import marked, trace_lines
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.colour import painted
 from floodmark.checkers.report.coverage import coverage_lines
-from floodmark.checkers.report.false_property import explain
 from floodmark.checkers.report.liveness import (
     around,
     finding_of,
@@ -22,7 +23,6 @@ from floodmark.checkers.report.liveness import (
     open_lines,
     superfluous_lines,
 )
-from floodmark.checkers.report.trace import marked, trace_lines
 from floodmark.checkers.report.trace_view import TraceView
 from floodmark.checkers.search_result import SearchResult, Violation, WalkFigures
 from floodmark.checkers.value_text import show_step

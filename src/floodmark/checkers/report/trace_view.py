@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from floodmark.checkers.explanation.trace import StateChange, StatePart, changes, marked, owners, state_parts
 from floodmark.checkers.report.sequence import ROLES, message_sequence
-from floodmark.checkers.report.trace import StateChange, StatePart, changes, marked, owners, state_parts
 from floodmark.checkers.report.watched import Watched, participants_of
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_arguments, show_step

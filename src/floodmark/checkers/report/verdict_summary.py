@@ -9,8 +9,8 @@ from typing import Literal
 
 import click
 
+from floodmark.checkers.explanation.source_location import SourceLocation, source_location
 from floodmark.checkers.report import text
-from floodmark.checkers.report.source_location import SourceLocation, source_location
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from floodmark.checkers.report.guard import FalseGuard, guard_against
+from floodmark.checkers.explanation.guard import FalseGuard, guard_against
 from floodmark.checkers.value_text import show_step
 from floodmark.language import reference
 from floodmark.language.errors import SourceError

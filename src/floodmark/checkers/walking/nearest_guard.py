@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from floodmark.checkers.report.guard import FalseGuard
+from floodmark.checkers.explanation.guard import FalseGuard
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.walking.walk import Walk

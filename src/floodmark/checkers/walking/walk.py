@@ -6,8 +6,8 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from floodmark.checkers.explanation.guard import FalseGuard
 from floodmark.checkers.project.paths import shown_line
-from floodmark.checkers.report.guard import FalseGuard
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.walking.expansion import ExpandedAction, expand, without_breakpoints

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
+from floodmark.checkers.explanation.refinement import Refuted, nearest_lines
 from floodmark.checkers.report.html.markup import Part, code, tag
-from floodmark.checkers.report.refinement import Refuted, nearest_lines
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import State
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.report import trace
+from floodmark.checkers.explanation import trace
+from floodmark.checkers.explanation.trace import StateChange
 from floodmark.checkers.report.html.markup import Part, code, tag
-from floodmark.checkers.report.trace import StateChange
 from floodmark.checkers.value_text import show
 from floodmark.language.model import State
 from floodmark.language.values import Identifier, Map, Record

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from floodmark.checkers.explanation.false_property import explain
+from floodmark.checkers.explanation.trace import trace_lines
+from floodmark.checkers.explanation.trace_entries import trace_entries
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.false_property import explain
-from floodmark.checkers.report.json import trace_entries
-from floodmark.checkers.report.trace import trace_lines
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enumerate_states
 from floodmark.checkers.symbolic.methods.induction import WatchInduction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark.checkers.report.trace import trace_lines
+from floodmark.checkers.explanation.trace import trace_lines
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
 from floodmark.checkers.symbolic.translate.transition_system import system_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from floodmark.checkers.explanation.trace import change_lines
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.trace import change_lines
 from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, INITIAL, TYPES
 from floodmark.checkers.symbolic.translate.transition_system import System

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
+from floodmark.checkers.explanation.trace import change_lines
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
 from floodmark.checkers.liveness.goals import Goal, goals_of
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.trace import change_lines
 from floodmark.checkers.search_result import Options, Violation
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
 from floodmark.checkers.symbolic.attempts.attempt import Attempt

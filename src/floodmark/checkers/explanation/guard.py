@@ -11,7 +11,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import floodmark.language
-from floodmark.checkers.report.explanation import why
+from floodmark.checkers.explanation.predicate import why
 from floodmark.checkers.value_text import show
 from floodmark.language.errors import Disabled
 from floodmark.language.model import Model, State

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from floodmark.checkers.explanation.guard import FalseGuard, guard_against
+from floodmark.checkers.explanation.source_location import source_location
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.guard import FalseGuard, guard_against
-from floodmark.checkers.report.source_location import source_location
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language import reference

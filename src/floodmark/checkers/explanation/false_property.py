@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from floodmark.checkers.explanation.predicate import explain_call
+from floodmark.checkers.explanation.refinement import refinement_lines, refuted
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.report.explanation import explain_call
-from floodmark.checkers.report.refinement import refinement_lines, refuted
 from floodmark.checkers.search_result import TraceState
 from floodmark.language.model import Model
 
