@@ -19,6 +19,12 @@ def assignment_is_consistent(model: ReassignedEligibleLeaders) -> bool:
     return replica_sets.is_consistent(model.replicas, model.adding, model.removing)
 
 
+@invariant
+def only_replicas_have_logs(model: ReassignedEligibleLeaders) -> bool:
+    """Who is no replica any more has no record (KIP-966: "the ELR only contains replicas in the final replica set")."""
+    return model.complete <= model.replicas
+
+
 @transition
 def completion_leaves_enough_in_sync(old: ReassignedEligibleLeaders, new: ReassignedEligibleLeaders) -> bool:
     """Once replicas are removed, enough are in sync, or nobody was removed who has everything (KIP-966)."""
@@ -27,6 +33,25 @@ def completion_leaves_enough_in_sync(old: ReassignedEligibleLeaders, new: Reassi
         or len(new.isr) >= new.controller_min_isr()
         or (old.isr | old.elr) <= new.replicas
     )
+
+
+@invariant
+def every_record_completes(model: ReassignedEligibleLeaders) -> bool:
+    """No reassignment waits for another record: what is added is not in sync, or too little of the target is
+    (``completeReassignmentIfNeeded``).
+    """
+    target = replica_sets.target(model.replicas, model.removing)
+    return (
+        not replica_sets.is_reassigning(model.adding, model.removing)
+        or not model.adding <= model.isr
+        or len(model.isr & target) < model.min_isr_of(target)
+    )
+
+
+@transition
+def added_replicas_catch_up_first(old: ReassignedEligibleLeaders, new: ReassignedEligibleLeaders) -> bool:
+    """Who was being added is a replica for good only once it is in sync (KIP-455)."""
+    return old.adding & new.replicas - new.adding <= new.isr
 
 
 @reachable

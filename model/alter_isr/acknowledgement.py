@@ -70,7 +70,9 @@ class AcknowledgedWrites(LateFetches):
 
     @rule
     def acks_succeed(self, leader: Broker) -> bool:
-        """The maximal ISR is large enough (else NOT_ENOUGH_REPLICAS_AFTER_APPEND)."""
+        """The maximal ISR is large enough, else NOT_ENOUGH_REPLICAS_AFTER_APPEND
+        (``Partition.checkEnoughReplicasReachOffset``).
+        """
         return len(self.maximal_isr(leader)) >= self.min_insync_replicas
 
     @rule

@@ -190,7 +190,9 @@ class AlterIsrBatch(Model):
 
     @rule
     def is_malformed(self, partition: Partition, isr: Set[Broker]) -> bool:
-        """The ISR names a broker that is not a replica, or leaves the leader out."""
+        """The ISR names a broker that is not a replica, or leaves the leader out: INVALID_REQUEST
+        (``ReplicationControlManager.validateAlterPartitionData``).
+        """
         return self.leader not in isr or not isr <= self.controller[partition].replicas
 
     def judge(self, partition: Partition, change: Change) -> Result:
@@ -221,7 +223,7 @@ class AlterIsrBatch(Model):
 
     @rule
     def change(self, partition: Partition, isr: Set[Broker]) -> None:
-        """Every change takes a new partition epoch."""
+        """Every change takes a new partition epoch (``PartitionRegistration.merge``)."""
         self.controller[partition].isr = isr
         self.controller[partition].partition_epoch += 1
 
@@ -251,7 +253,9 @@ class AlterIsrBatch(Model):
 
     @rule
     def on_top_level_error(self) -> None:
-        """Nothing is settled: the list stays and is sent again, with the broker epoch of that time."""
+        """Nothing is settled: the list stays and is sent again, with the broker epoch of that time
+        (``DefaultAlterPartitionManager.handleAlterPartitionResponse``).
+        """
 
     def settle(self, partition: Partition, change: Change, result: Result) -> None:
         """Handles the result of a change that is still pending. After an error that a LeaderAndIsr will explain it
@@ -327,7 +331,9 @@ class AlterIsrBatch(Model):
 
     @rule
     def isr_without(self, partition: Partition, broker: Broker) -> Set[Broker]:
-        """A broker that is no longer a replica leaves the ISR in the same change."""
+        """A broker that is no longer a replica leaves the ISR in the same change
+        (``PartitionChangeBuilder.completeReassignmentIfNeeded``).
+        """
         return self.controller[partition].isr - {broker}
 
     @action

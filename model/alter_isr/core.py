@@ -194,8 +194,8 @@ class PartitionIsr(Model):
 
     @rule
     def maximal_isr(self) -> Set[Broker]:
-        """The largest ISR that the controller may have: the committed one plus everyone that a pending change would
-        add.
+        """The largest ISR that the controller may have: the committed one plus everyone that a pending change would add
+        (``PartitionState.maximalIsr``).
         """
         largest = self.isr
         for isr in self.pending:
@@ -209,7 +209,7 @@ class PartitionIsr(Model):
 
     @rule
     def replicated_offset(self) -> int:
-        """The offset up to which every member of the maximal ISR has the log."""
+        """The offset up to which every member of the maximal ISR has the log (``Partition.maybeIncrementLeaderHW``)."""
         return min(self.log_end_offset[broker] for broker in self.maximal_isr())
 
     @action
@@ -223,7 +223,8 @@ class PartitionIsr(Model):
 
     @rule
     def acks_succeed(self) -> bool:
-        """Whether producers with acks=all receive success once their records are below the high watermark.
+        """Whether producers with acks=all receive success once their records are below the high watermark
+        (``Partition.checkEnoughReplicasReachOffset``).
 
         Unlike the append, this looks at the maximal ISR: a broker that is still joining already counts.
         """
@@ -233,7 +234,7 @@ class PartitionIsr(Model):
 
     @rule
     def caught_up(self, follower: Broker) -> bool:
-        """A follower may join once it has every committed record."""
+        """A follower may join once it has every committed record (``Partition.isFollowerInSync``)."""
         return self.log_end_offset[follower] >= self.high_watermark
 
     @rule
@@ -243,7 +244,9 @@ class PartitionIsr(Model):
 
     @rule
     def remember(self, isr: Set[Broker]) -> None:
-        """The leader cannot know which of its requests will be accepted, so it remembers all of them."""
+        """The leader cannot know which of its requests will be accepted, so it remembers all of them (KIP-497,
+        "Proposed Changes").
+        """
         self.pending.add(isr)
 
     def propose(self, isr: Set[Broker]) -> None:
@@ -273,12 +276,16 @@ class PartitionIsr(Model):
 
     @rule
     def is_fenced(self, request: AlterIsrRequest) -> bool:
-        """There has been an election since the request was made."""
+        """There has been an election since the request was made: FENCED_LEADER_EPOCH
+        (``ReplicationControlManager.validateAlterPartitionData``).
+        """
         return request.leader_epoch < self.controller.leader_epoch
 
     @rule
     def is_stale(self, request: AlterIsrRequest) -> bool:
-        """The state has changed since the request was made: it does not quote the current partition epoch."""
+        """The state has changed since the request was made, which does not quote the current partition epoch:
+        INVALID_UPDATE_VERSION (``ReplicationControlManager.validateAlterPartitionData``).
+        """
         return request.partition_epoch < self.controller.partition_epoch
 
     @rule
@@ -377,7 +384,9 @@ class PartitionIsr(Model):
 
     @rule
     def may_lead(self, successor: Broker) -> bool:
-        """Only members of the ISR are certain to have everything committed."""
+        """Only members of the ISR are certain to have everything committed
+        (``PartitionChangeBuilder.isValidNewLeader``).
+        """
         return successor in self.controller.isr and self.status[successor] == Status.ACTIVE
 
     @action
@@ -399,7 +408,9 @@ class PartitionIsr(Model):
 
     @rule
     def install(self, update: LeaderAndIsr) -> None:
-        """Takes over the controller's state and discards what was pending at an older partition epoch."""
+        """Takes over the controller's state and discards what was pending at an older partition epoch
+        (``Partition.makeLeader``).
+        """
         self.leading = update.leader == self.leader
         self.leader_epoch = update.leader_epoch
         self.partition_epoch = update.partition_epoch
@@ -430,7 +441,7 @@ class PartitionIsr(Model):
 
     @rule
     def on_acceptance(self, request: AlterIsrRequest) -> None:
-        """What the leader does when a pending change was accepted."""
+        """What the leader does when a pending change was accepted (``Partition.handleAlterPartitionUpdate``)."""
 
     @action
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
@@ -504,7 +515,9 @@ class ShippedAlterIsr(PartitionIsr):
 
     @rule
     def may_propose(self, isr: Set[Broker]) -> bool:
-        """One change at a time. The last request must be answered first, even if its change is already settled."""
+        """One change at a time (``PartitionState.isInflight``). The last request must be answered first, even if its
+        change is already settled (``DefaultAlterPartitionManager.submit``).
+        """
         return len(self.pending) == 0 and self.awaited is None
 
     def propose(self, isr: Set[Broker]) -> None:
@@ -522,7 +535,8 @@ class ShippedAlterIsr(PartitionIsr):
 
     @rule
     def withdraws(self, error: Error) -> bool:
-        """After FENCED_LEADER_EPOCH or INVALID_UPDATE_VERSION a LeaderAndIsr is on its way and will settle the change.
+        """After FENCED_LEADER_EPOCH or INVALID_UPDATE_VERSION a LeaderAndIsr is on its way and will settle the change
+        (``Partition.handleAlterPartitionError``).
 
         After INELIGIBLE_REPLICA nothing has changed and nothing will arrive, so the leader withdraws the change. This
         is safe only if no copy of the request is judged again later.
@@ -531,7 +545,9 @@ class ShippedAlterIsr(PartitionIsr):
 
     @rule
     def on_acceptance(self, request: AlterIsrRequest) -> None:
-        """The answer carries the new state, so the leader need not wait for the LeaderAndIsr."""
+        """The answer carries the new state, so the leader need not wait for the LeaderAndIsr
+        (``Partition.handleAlterPartitionUpdate``).
+        """
         self.isr = request.isr
         self.partition_epoch = request.partition_epoch + 1
         self.pending = Set()
@@ -572,7 +588,9 @@ class ZombieController(ShippedAlterIsr):
 
     @rule
     def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
-        """A request with a later state than its own tells the controller that it is no longer the controller."""
+        """A request with a later state than its own tells the controller that it is no longer the controller
+        (KAFKA-14154).
+        """
         return Error.NOT_CONTROLLER
 
     @action
@@ -591,7 +609,9 @@ class ZombieController(ShippedAlterIsr):
 
     @rule
     def resend(self, request: AlterIsrRequest) -> None:
-        """The same request is sent again, until the controller answers it."""
+        """The same request is sent again, until the controller answers it
+        (``NodeToControllerRequestThread.handleResponse``).
+        """
         self.requests.add(request)
 
     @action

@@ -229,8 +229,8 @@ class AlterIsrFailover(Model):
 
     @rule
     def hear_from(self, leader: Broker, follower: Broker) -> None:
-        """Expansion is judged in the follower's own fetch and nowhere else. What the leader remembers of a follower
-        outside the ISR may be of a log that is lost.
+        """Expansion is judged in the follower's own fetch and nowhere else (``Partition.updateFollowerFetchState``).
+        What the leader remembers of a follower outside the ISR may be of a log that is lost.
         """
         require(self.is_served(follower, leader))
         self.record_fetch(leader, follower, len(self.replicas[follower].log))
@@ -330,7 +330,9 @@ class AlterIsrFailover(Model):
 
     @rule
     def leader_epoch_after_shrink(self) -> LeaderEpoch:
-        """The controller's shrink begins a new leader epoch even though the leader stays (Kafka before 3.6)."""
+        """The controller's shrink begins a new leader epoch even though the leader stays (Kafka before 3.6,
+        KAFKA-15021: ``PartitionChangeBuilder.triggerLeaderEpochBumpForIsrShrinkIfNeeded``).
+        """
         return self.current().leader_epoch + 1
 
     @action
@@ -485,7 +487,7 @@ class AlterIsrFailover(Model):
 
     @rule
     def must_truncate(self, follower: Broker, leader: Broker) -> bool:
-        """The leader answers a fetch with a diverging epoch instead of records."""
+        """The leader answers a fetch with a diverging epoch instead of records (``Partition.readRecords``, KIP-595)."""
         return replica_log.diverges(self.replicas[leader].log, self.replicas[follower].log)
 
     @rule

@@ -98,7 +98,9 @@ class WatchedFollowers(KRaftAlterIsr):
 
     @rule
     def heeds_equal_partition_epoch(self) -> bool:
-        """An answer with the partition epoch that the leader has settles what it has asked for."""
+        """An answer with the partition epoch that the leader has settles what it has asked for
+        (``Partition.handleAlterPartitionUpdate``).
+        """
         return True
 
     def on_acceptance(self, request: AlterIsrRequest) -> None:

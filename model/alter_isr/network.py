@@ -227,7 +227,9 @@ class LateFetches(AlterIsrRestarts):
 
     @rule
     def is_of_this_epoch(self, answer: Answer) -> bool:
-        """The follower follows the leader that it asked, in the same leader epoch (AbstractFetcherThread)."""
+        """The follower follows the leader that it asked, in the same leader epoch
+        (``AbstractFetcherThread.processFetchRequest``).
+        """
         follower = answer.fetch.follower
         return not self.leads(follower) and answer.fetch.leader_epoch == self.known(follower).leader_epoch
 

@@ -169,13 +169,16 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
     @rule
     def begins_leader_epoch(self, removed: Set[Broker]) -> bool:
         """A record that removes replicas begins a leader epoch even though the leader stays, so that a replica that is
-        back is not taken for the one that it was (Kafka's PartitionChangeBuilder).
+        back is not taken for the one that it was
+        (``PartitionChangeBuilder.triggerLeaderEpochBumpForReplicaReassignmentIfNeeded``).
         """
         return len(removed) > 0
 
     @rule
     def members_are_replicas(self, leader: Broker) -> bool:
-        """Only replicas may be in the ISR (else INVALID_REQUEST)."""
+        """Only replicas may be in the ISR, else INVALID_REQUEST
+        (``ReplicationControlManager.validateAlterPartitionData``).
+        """
         return self.replicas[leader].pending <= self.assignment()
 
     @action

@@ -41,7 +41,7 @@ class MixedVersions(ShippedAlterIsr):
 
     @rule
     def may_write(self) -> bool:
-        """ZooKeeper refuses to write at any version but the current one."""
+        """ZooKeeper refuses to write at any version but the current one (``ReplicationUtils.updateLeaderAndIsr``)."""
         return self.partition_epoch == self.controller.partition_epoch
 
     @action
@@ -69,7 +69,9 @@ class MixedVersions(ShippedAlterIsr):
 
     @rule
     def watches(self) -> bool:
-        """Whether the controller, which itself is upgraded, learns what leaders write (Kafka's always does)."""
+        """Whether the controller, which itself is upgraded, learns what leaders write. Kafka's always does
+        (``KafkaController.processIsrChangeNotification``).
+        """
         return True
 
     @fair

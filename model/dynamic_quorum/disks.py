@@ -46,7 +46,7 @@ class DynamicDisks(DynamicQuorum):
 
     @rule
     def returns_as(self, replica: Replica, fresh: Replica) -> bool:
-        """A directory id that nobody has seen before."""
+        """A directory id that nobody has seen before (KIP-853, "Directory Id Generation")."""
         return self.is_blank(fresh) and fresh != replica
 
     def is_blank(self, replica: Replica) -> bool:
@@ -103,7 +103,9 @@ class DynamicDisks(DynamicQuorum):
 
     @rule
     def joins_by_itself(self, replica: Replica) -> bool:
-        """Once: not if the log says that it has been a voter, and has been removed."""
+        """Once: not if the log says that it has been a voter, and has been removed (KAFKA-19850; KIP-853, "Automatic
+        joining controllers").
+        """
         return all(entry.voters is None or replica not in entry.voters for entry in self.logs[replica])
 
     @action

@@ -176,6 +176,7 @@ class DynamicQuorum(Model):
 
     @rule
     def is_majority(self, replicas: Set[Replica], voters: Set[Replica]) -> bool:
+        """``CandidateState.isVoteGranted``."""
         return len(replicas & voters) > len(voters) // 2
 
     # Roles.
@@ -226,6 +227,7 @@ class DynamicQuorum(Model):
 
     @rule
     def may_stand(self, replica: Replica) -> bool:
+        """An observer has no election timer (``KafkaRaftClient.pollUnattachedAsObserver``, KAFKA-17067)."""
         return self.is_voter(replica)
 
     @action
@@ -239,6 +241,7 @@ class DynamicQuorum(Model):
 
     @rule
     def stand(self, replica: Replica) -> None:
+        """``KafkaRaftClient.transitionToCandidate``."""
         self.transition_to_candidate(replica)
 
     @action
@@ -266,7 +269,7 @@ class DynamicQuorum(Model):
 
     @rule
     def is_up_to_date(self, candidate: Replica, voter: Replica) -> bool:
-        """The later last epoch wins; between equal ones, the longer log."""
+        """The later last epoch wins; between equal ones, the longer log (``KafkaRaftClient.handleVoteRequest``)."""
         theirs = self.last_epoch(candidate)
         own = self.last_epoch(voter)
         return theirs > own or (theirs == own and len(self.logs[candidate]) >= len(self.logs[voter]))
@@ -274,7 +277,7 @@ class DynamicQuorum(Model):
     @rule
     def heeds_stranger(self, voter: Replica, candidate: Replica) -> bool:
         """Whether a replica answers a candidate whatever its own voter set says: the candidate may know of a later
-        VotersRecord.
+        VotersRecord (KIP-853, "Vote").
         """
         return True
 
@@ -373,6 +376,7 @@ class DynamicQuorum(Model):
 
     @rule
     def leaves_voters(self, leader: Replica) -> bool:
+        """The last voter stays (``VoterSet.removeVoter``)."""
         return len(self.voter_set[leader]) > 1
 
     @action
@@ -426,7 +430,9 @@ class DynamicQuorum(Model):
 
     @rule
     def serves(self, leader: Replica, replica: Replica) -> bool:
-        """A leader answers whoever fetches, also a voter that it has removed: that one may not know it yet."""
+        """A leader answers whoever fetches, also a voter that it has removed: that one may not know it yet
+        (``KafkaRaftClient.tryCompleteFetchRequest``).
+        """
         return True
 
     def is_diverging(self, leader: Replica, replica: Replica) -> bool:

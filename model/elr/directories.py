@@ -52,6 +52,7 @@ class LostDirectories(EligibleLeaders):
 
     @rule
     def may_elect_last_known_leader(self, isr: Set[Broker], elr: Set[Broker], active: Set[Broker]) -> bool:
+        """Its replica is in a directory that is online (``PartitionChangeBuilder.canElectLastKnownLeader``)."""
         last = self.last_known_leader
         return last not in self.reported and super().may_elect_last_known_leader(isr, elr, active)
 

@@ -117,7 +117,9 @@ class EligibleLeaders(Model):
 
     @rule
     def has_min_isr(self, isr: Set[Broker]) -> bool:
-        """With so many in sync the leader commits again, so nobody else is sure to have everything."""
+        """With so many in sync the leader commits again, so nobody else is sure to have everything
+        (``PartitionChangeBuilder.maybePopulateTargetElr``).
+        """
         return len(isr) >= self.controller_min_isr()
 
     @rule
@@ -169,7 +171,9 @@ class EligibleLeaders(Model):
 
     @rule
     def settled(self, isr: Set[Broker], elr: Set[Broker]) -> Set[Broker]:
-        """Who was elected from the ELR may be enough to commit, if min.insync.replicas is 1 by now."""
+        """Who was elected from the ELR may be enough to commit, if min.insync.replicas is 1 by now
+        (``PartitionChangeBuilder.maybeUpdateRecordElr``).
+        """
         return Set[Broker]() if self.has_min_isr(isr) else elr
 
     def only(self, leader: Broker | None) -> Set[Broker]:
@@ -278,7 +282,7 @@ class EligibleLeaders(Model):
 
     @rule
     def remove_file(self, broker: Broker) -> None:
-        """What a file said of an earlier incarnation is not true of the next."""
+        """What a file said of an earlier incarnation is not true of the next (``CleanShutdownFileHandler.delete``)."""
         self.clean_file.discard(broker)
 
     @rule

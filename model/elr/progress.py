@@ -1,12 +1,13 @@
 """KIP-966 for liveness: a partition gets a leader once failures have stopped. Begin with partition.py.
 
 Failures may be as many as they like until they stop. From then on the controller notices who is down, and unfences who
-runs. Brokers that are down may register or not.
+runs. Brokers that are down may register or not, followers may join the ISR and leave it, and another of its members may
+lead.
 """
 
 from __future__ import annotations
 
-from floodmark import Set, action, fair, require
+from floodmark import action, fair, require
 from model.elr.partition import Broker, EligibleLeaders, Registration
 
 
@@ -53,17 +54,6 @@ class CalmEligibleLeaders(EligibleLeaders):
     def broker_crashes(self, broker: Broker) -> None:
         require(not self.calm)
         super().broker_crashes(broker)
-
-    @action
-    def controller_moves_leader(self, successor: Broker) -> None:
-        require(not self.calm)
-        super().controller_moves_leader(successor)
-
-    @action
-    def leader_alters_isr(self, isr: Set[Broker], successor: Broker | None) -> None:
-        """Followers may join at any time; who lags leaves only until failures stop."""
-        require(not self.calm or self.isr <= isr)
-        super().leader_alters_isr(isr, successor)
 
     def may_be_active(self, broker: Broker) -> bool:
         """It runs, and need not register again first, as after a controlled shutdown."""

@@ -48,7 +48,9 @@ class ReassignedEligibleLeaders(EligibleLeaders):
 
     @rule
     def may_elect_last_known_leader(self, isr: Set[Broker], elr: Set[Broker], active: Set[Broker]) -> bool:
-        """A last known leader that has been removed since has no log (Kafka does not ask)."""
+        """A last known leader that has been removed since has no log. Kafka does not ask
+        (``PartitionChangeBuilder.canElectLastKnownLeader``).
+        """
         last = self.last_known_leader
         return last is not None and last in self.replicas and super().may_elect_last_known_leader(isr, elr, active)
 
@@ -104,7 +106,7 @@ class ReassignedEligibleLeaders(EligibleLeaders):
 
     @rule
     def may_override(self, replicas: Set[Broker]) -> bool:
-        """A request that overrides another stops replicas as a cancellation does; the text has no rule for it."""
+        """A request that overrides another stops replicas as a cancellation does; KIP-966 has no rule for it."""
         return self.may_stop(replicas)
 
     def may_stop(self, replicas: Set[Broker]) -> bool:

@@ -71,7 +71,7 @@ class ChangedMinIsr(EligibleLeaders):
 
     @rule
     def learn_min_isr(self) -> None:
-        """Whoever knows the new state of the partition knows the value that was set before it."""
+        """Whoever knows the new state of the partition knows the value that was set before it (KAFKA-16540)."""
         self.known_min_isr = self.min_isr
 
     def forget_repaired(self) -> None:

@@ -168,6 +168,7 @@ class EpochCaches(Model):
 
     @rule
     def truncate_cache_from_end(self, broker: Broker, offset: Offset) -> None:
+        """``LeaderEpochFileCache.truncateFromEndAsyncFlush``."""
         for epoch in self.cached(broker):
             if self.start_offset(broker, epoch) >= offset:
                 self.replicas[broker].epoch_cache[epoch] = None
@@ -186,7 +187,9 @@ class EpochCaches(Model):
 
     @rule
     def truncate_cache_from_start(self, broker: Broker, offset: Offset) -> None:
-        """The epoch that goes on at the offset stays, and begins there."""
+        """The epoch that goes on at the offset stays, and begins there
+        (``LeaderEpochFileCache.truncateFromStartAsyncFlush``).
+        """
         below = Set(epoch for epoch in self.cached(broker) if self.start_offset(broker, epoch) <= offset)
         for epoch in below:
             self.replicas[broker].epoch_cache[epoch] = offset if epoch == max(below) else None
@@ -228,7 +231,7 @@ class EpochCaches(Model):
 
     @rule
     def may_advance(self) -> bool:
-        """Whether the leader can say where its high watermark is."""
+        """Whether the leader can say where its high watermark is (``Partition.maybeIncrementLeaderHW``)."""
         return True
 
     def advance_high_watermark(self) -> None:
@@ -257,7 +260,7 @@ class EpochCaches(Model):
 
     @rule
     def may_delete(self, broker: Broker, offset: Offset) -> bool:
-        """No further than the high watermark."""
+        """No further than the high watermark (``UnifiedLog.maybeIncrementLogStartOffset``)."""
         return offset <= self.replicas[broker].high_watermark
 
     # Elections.
@@ -306,7 +309,7 @@ class EpochCaches(Model):
 
     @rule
     def is_out_of_range(self, offset: Offset) -> bool:
-        """The leader has deleted what the follower asks for."""
+        """The leader has deleted what the follower asks for: OFFSET_OUT_OF_RANGE (``UnifiedLog.read``)."""
         return offset < self.replicas[self.leader].log_start_offset
 
     def truncate_on_fetch_response(self, follower: Broker, end: EpochEndOffset) -> None:
@@ -332,7 +335,9 @@ class EpochCaches(Model):
 
     @rule
     def start_anew(self, follower: Broker, offset: Offset) -> None:
-        """Everything that the follower has is below the start of the leader's log."""
+        """Everything that the follower has is below the start of the leader's log
+        (``AbstractFetcherThread.fetchOffsetAndTruncate``).
+        """
         self.truncate_fully_and_start_at(follower, offset, offset)
 
     def replicate(self, follower: Broker) -> None:

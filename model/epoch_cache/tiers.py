@@ -94,6 +94,7 @@ class TieredLogs(EpochCaches):
 
     @rule
     def read_cache_from_remote_storage(self, follower: Broker, offset: Offset) -> None:
+        """``TierStateMachine.buildRemoteLogAuxState``."""
         for at in range(offset):
             if at >= self.replicas[follower].log_start_offset:
                 self.assign(follower, self.committed[at], at)

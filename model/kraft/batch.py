@@ -120,7 +120,7 @@ class KraftBatch(Model):
     def vote(
         self, partition: Partition, candidate: Replica, voter: Replica, request: Map[Partition, PartitionData | None]
     ) -> PartitionResult | None:
-        """The result for one partition depends on this partition only."""
+        """The result for one partition depends on this partition only (KIP-595, "Vote")."""
         data = request[partition]
         return None if data is None else self.judge(partition, candidate, voter, data)
 

@@ -42,7 +42,7 @@ class KraftClusters(Kraft):
 
     @rule
     def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
-        """Whether a request passes the cluster id check."""
+        """Whether a request passes the cluster id check (``KafkaRaftClient.hasValidClusterId``)."""
         return cluster is None or cluster == Cluster.OURS
 
     def send(self, kind: Kind, request: Message, fate: Fate) -> None:

@@ -117,7 +117,9 @@ class Elections(Model):
 
     @rule
     def hears_leader(self, voter: Voter) -> bool:
-        """Whether the leader that it follows is there. Before the network has settled, a timer may expire anyway."""
+        """Whether the leader that it follows is there (``KafkaRaftClient.pollFollowerAsVoter``). Before the network has
+        settled, a timer may expire anyway.
+        """
         leader = self.states[voter].leader
         return (
             self.settled
@@ -146,6 +148,7 @@ class Elections(Model):
 
     @rule
     def is_up_to_date(self, candidate: Voter, voter: Voter) -> bool:
+        """``KafkaRaftClient.handleVoteRequest``, as far as elections alone need logs."""
         return candidate in self.ahead or voter not in self.ahead
 
     def ask(self, candidate: Voter, voter: Voter) -> None:

@@ -28,7 +28,9 @@ class KraftEndQuorumEpoch(Kraft):
 
     @rule
     def leader_id(self, source: Replica) -> Replica | None:
-        """LeaderId, whose ReplicaId is the source: the same for a leader, and none for a candidate."""
+        """LeaderId, whose ReplicaId is the source: the same for a leader, and none for a candidate (KIP-595,
+        "EndQuorumEpoch").
+        """
         return self.quorum_state[source].leader
 
     def handle_end_quorum_epoch(self, request: Message) -> Message:
@@ -49,6 +51,6 @@ class KraftEndQuorumEpoch(Kraft):
 
     @rule
     def end_election(self, request: Message) -> None:
-        """Another candidate may still win this election, so a candidate keeps its vote."""
+        """Another candidate may still win this election, so a candidate keeps its vote (KIP-595, "EndQuorumEpoch")."""
         if self.may_campaign(request.destination):
             self.stand(request.destination)

@@ -64,5 +64,5 @@ class KraftFormerVoter(KraftObservers):
 
     @rule
     def answers(self, leader: Replica, replica: Replica) -> bool:
-        """Whether fetches succeed."""
+        """Whether fetches succeed (``KafkaRaftClient.tryCompleteFetchRequest``)."""
         return self.role[leader] == Role.LEADER and leader != replica

@@ -69,7 +69,9 @@ class HandOverWithPreVotes(HandOver, KraftPreVote):
 
     @rule
     def heeds_end_quorum_epoch(self) -> bool:
-        """Whether a follower takes a leader that has resigned for one that it misses."""
+        """Whether a follower takes a leader that has resigned for one that it misses
+        (``KafkaRaftClient.handleEndQuorumEpochRequest``).
+        """
         return True
 
     def handle_end_quorum_epoch(self, request: Message) -> Message:

@@ -60,7 +60,7 @@ class HighWatermark(Model):
 
     @rule
     def has_news(self, fetch: Fetch) -> bool:
-        """A record, or a higher high watermark."""
+        """A record, or a higher high watermark (KIP-1166)."""
         return fetch.offset < self.log_end_offset or fetch.high_watermark < self.high_watermark
 
     @fair

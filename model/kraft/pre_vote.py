@@ -32,11 +32,14 @@ class KraftPreVote(KraftNetwork):
 
     @rule
     def may_stand(self, replica: Replica) -> bool:
+        """``KafkaRaftClient.pollProspective`` asks on, and does not begin again (KIP-996)."""
         return super().may_stand(replica) and self.role[replica] != Role.PROSPECTIVE
 
     @rule
     def stand(self, replica: Replica) -> None:
-        """A resigned leader gives the others one epoch's time; everyone else asks at once."""
+        """A resigned leader gives the others one epoch's time (``KafkaRaftClient.pollResigned``); everyone else asks at
+        once (``QuorumState.transitionToProspective``).
+        """
         if self.role[replica] == Role.RESIGNED:
             self.transition_to_unattached(replica, self.quorum_state[replica].epoch + 1)
         else:
@@ -62,8 +65,8 @@ class KraftPreVote(KraftNetwork):
 
     @rule
     def give_up(self, replica: Replica) -> None:
-        """Back to following the leader, if one is known, or to waiting for one. A vote given in this epoch stays
-        given.
+        """Back to following the leader, if one is known, or to waiting for one (``KafkaRaftClient.pollProspective``). A
+        vote given in this epoch stays given.
         """
         state = self.quorum_state[replica]
         if state.leader is not None:
@@ -99,7 +102,7 @@ class KraftPreVote(KraftNetwork):
 
     @rule
     def pre_vote_counts(self, response: Message) -> bool:
-        """A pre-vote counts only in the epoch that it was given for."""
+        """A pre-vote counts only in the epoch that it was given for (``KafkaRaftClient.handleVoteResponse``)."""
         replica = response.destination
         return self.role[replica] == Role.PROSPECTIVE and response.epoch == self.quorum_state[replica].epoch
 

@@ -258,7 +258,7 @@ class Kraft(Model):
 
     @rule
     def flush_before_stepping_down(self, replica: Replica) -> None:
-        """One thread appends, flushes and does everything else except serving fetches."""
+        """One thread appends, flushes and does everything else except serving fetches (``KafkaRaftClient.poll``)."""
         self.flush(replica)
 
     def no_leader_state(self) -> LeaderState:
@@ -305,7 +305,9 @@ class Kraft(Model):
 
     @rule
     def forget_high_watermark(self, leader: Replica) -> None:
-        """A new leader cannot tell how much of its high watermark its own count of replicas supports."""
+        """A new leader cannot tell how much of its high watermark its own count of replicas supports
+        (``LeaderState.highWatermark``).
+        """
         self.high_watermark[leader] = 0
 
     def resign(self, leader: Replica) -> None:
@@ -317,6 +319,7 @@ class Kraft(Model):
 
     @rule
     def is_majority(self, replicas: Set[Replica]) -> bool:
+        """``CandidateState.isVoteGranted``."""
         return len(replicas & self.current_voters) > len(self.current_voters) // 2
 
     # Elections (KIP-595, "Vote").
@@ -337,7 +340,7 @@ class Kraft(Model):
 
     @rule
     def stand(self, replica: Replica) -> None:
-        """What a replica without a leader does."""
+        """What a replica without a leader does (``KafkaRaftClient.transitionToCandidate``)."""
         self.transition_to_candidate(replica)
 
     @action
@@ -355,7 +358,9 @@ class Kraft(Model):
 
     @rule
     def grants_vote(self, request: Message) -> bool:
-        """One vote per epoch, and none once the epoch's leader is known. The same candidate may ask again."""
+        """One vote per epoch, and none once the epoch's leader is known. The same candidate may ask again
+        (``UnattachedState.canGrantVote``).
+        """
         voter = request.destination
         state = self.quorum_state[voter]
         if request.epoch < state.epoch or self.role[voter] not in (Role.UNATTACHED, Role.VOTED, Role.PROSPECTIVE):
@@ -366,7 +371,7 @@ class Kraft(Model):
 
     @rule
     def store_vote(self, voter: Replica, candidate: Replica) -> None:
-        """The vote is stored before it is sent."""
+        """The vote is stored before it is sent (``QuorumState.durableTransitionTo``)."""
         self.quorum_state[voter].voted_key = candidate
 
     def handle_vote(self, request: Message) -> Message:
@@ -388,7 +393,7 @@ class Kraft(Model):
 
     @rule
     def vote_counts(self, response: Message) -> bool:
-        """A vote counts only in the election that it was given for."""
+        """A vote counts only in the election that it was given for (``KafkaRaftClient.handleVoteResponse``)."""
         candidate = response.destination
         return self.role[candidate] == Role.CANDIDATE and response.epoch == self.quorum_state[candidate].epoch
 
@@ -410,7 +415,9 @@ class Kraft(Model):
 
     @rule
     def majority_fetched(self, leader: Replica) -> bool:
-        """Whether a majority of the voters, counting the leader, fetched within quorum.fetch.timeout.ms."""
+        """Whether a majority of the voters, counting the leader, fetched within quorum.fetch.timeout.ms
+        (``LeaderState.updateCheckQuorumForFollowingVoter``).
+        """
         return self.is_majority(self.leader_state[leader].fetched_voters | {leader})
 
     @action
@@ -429,7 +436,7 @@ class Kraft(Model):
 
     @rule
     def lose_majority(self, leader: Replica) -> None:
-        """As in Kafka, it resigns first, and stands for election when its election timer expires."""
+        """It resigns first, and stands for election when its timer expires (``KafkaRaftClient.pollLeader``)."""
         self.resign(leader)
 
     @action
@@ -490,7 +497,9 @@ class Kraft(Model):
 
     @rule
     def is_diverging(self, leader: Replica, position: Position) -> bool:
-        """Whether a log that ends at this position cannot be a prefix of the leader's."""
+        """Whether a log that ends at this position cannot be a prefix of the leader's
+        (``ReplicatedLog.validateOffsetAndEpoch``).
+        """
         log = self.logs[leader]
         return position.offset > 0 and (
             epoch_up_to(log, position.epoch) != position.epoch
@@ -525,7 +534,9 @@ class Kraft(Model):
 
     @rule
     def own_end_offset(self, leader: Replica) -> Offset:
-        """The leader counts itself as it counts a follower: by what it will not lose."""
+        """The leader counts itself as it counts a follower: by what it will not lose
+        (``KafkaRaftClient.updateLeaderEndOffsetAndTimestamp``).
+        """
         return self.flushed[leader]
 
     def majority_offset(self, leader: Replica) -> Offset:
@@ -535,7 +546,7 @@ class Kraft(Model):
 
     @rule
     def counted_replicas(self) -> Set[Replica]:
-        """Whose copies commit a record."""
+        """Whose copies commit a record (``LeaderState.maybeUpdateHighWatermark``)."""
         return self.current_voters
 
     def end_offset(self, leader: Replica, replica: Replica) -> Offset:
@@ -558,7 +569,9 @@ class Kraft(Model):
 
     @rule
     def answers_current_fetch(self, response: Message) -> bool:
-        """The response is of the follower's epoch and answers the last fetch that it sent."""
+        """The response is of the follower's epoch and answers the last fetch that it sent
+        (``KafkaRaftClient.maybeHandleCommonResponse``).
+        """
         follower = response.destination
         return (
             self.role[follower] == Role.FOLLOWER
@@ -575,12 +588,16 @@ class Kraft(Model):
 
     @rule
     def known_committed(self, follower: Replica, bound: Offset) -> Offset:
-        """How much of its log a follower knows to be committed, from its leader's high watermark."""
+        """How much of its log a follower knows to be committed, from its leader's high watermark
+        (``KafkaRaftClient.updateFollowerHighWatermark``).
+        """
         return min(bound, len(self.logs[follower]))
 
     @rule
     def truncation_offset(self, follower: Replica, epoch: Epoch, end: Offset) -> Offset:
-        """The end of the last epoch that both logs may share, as far as one answer tells."""
+        """The end of the last epoch that both logs may share, as far as one answer tells
+        (``ReplicatedLog.truncateToEndOffset``).
+        """
         log = self.logs[follower]
         own_end = end_offset_for_epoch(log, epoch)
         return min(own_end, end) if epoch_up_to(log, epoch) == epoch else own_end
@@ -597,7 +614,9 @@ class Kraft(Model):
 
     @rule
     def refuses_to_truncate(self) -> bool:
-        """Whether a follower stops rather than truncate below its high watermark."""
+        """Whether a follower stops rather than truncate below its high watermark
+        (``KafkaRaftClient.handleFetchResponse``).
+        """
         return True
 
     # Every response carries the epoch and the leader that its sender knows.
@@ -617,12 +636,16 @@ class Kraft(Model):
 
     @rule
     def is_outdated(self, replica: Replica, epoch: Epoch) -> bool:
-        """Messages of earlier epochs are ignored; a request of one is refused (FENCED_LEADER_EPOCH)."""
+        """Messages of earlier epochs are ignored (``KafkaRaftClient.maybeHandleCommonResponse``); a request of one is
+        refused with FENCED_LEADER_EPOCH (``KafkaRaftClient.validateVoterOnlyRequest``).
+        """
         return epoch < self.quorum_state[replica].epoch
 
     @rule
     def is_consistent_leader(self, replica: Replica, epoch: Epoch, leader: Replica) -> bool:
-        """An epoch has one leader, and a replica knows which epochs it led itself."""
+        """An epoch has one leader, and a replica knows which epochs it led itself
+        (``KafkaRaftClient.hasConsistentLeader``).
+        """
         state = self.quorum_state[replica]
         return state.leader == leader if epoch == state.epoch and state.leader is not None else leader != replica
 
@@ -739,8 +762,8 @@ class Kraft(Model):
 
     @rule
     def resume(self, replica: Replica) -> None:
-        """The role after a restart. A leader may have lost records of its epoch, so it must not lead that epoch
-        again.
+        """The role after a restart (``QuorumState.initialize``). A leader may have lost records of its epoch, so it
+        must not lead that epoch again.
         """
         state = self.quorum_state[replica]
         if state.leader == replica:

@@ -29,7 +29,7 @@ class KraftReads(KraftObservers):
 
     @rule
     def known_records(self, replica: Replica) -> Log:
-        """What a controller answers: nothing that may still be lost."""
+        """What a controller answers: nothing that may still be lost (KIP-595, "State Machine")."""
         return self.logs[replica][: self.high_watermark[replica]]
 
     @rule

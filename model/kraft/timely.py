@@ -44,7 +44,7 @@ class KraftTimely(KraftObservers, KraftNetwork):
 
     @rule
     def may_stand(self, replica: Replica) -> bool:
-        """Only a voter that has no leader to fetch from."""
+        """Only a voter that has no leader to fetch from (``KafkaRaftClient.pollFollowerAsVoter``)."""
         return super().may_stand(replica) and not any(self.can_fetch(replica, leader) for leader in Replica)
 
     @action

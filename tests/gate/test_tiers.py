@@ -138,6 +138,14 @@ def test_designs_alone_are_not_green(tmp_path: Path) -> None:
     assert run(root, tier="deep").code == 0
 
 
+def test_a_tier_may_have_only_a_proof(tmp_path: Path) -> None:
+    root = project(tmp_path, f'[[prove]]\nmethod = "induction"\nproperties = ["below_size"]\n{DEEP}', {})
+    accepted(root, "quick", "deep")
+    ended = run(root, tier="deep")
+    assert ended.code == ExitCode.AS_EXPECTED, ended.text
+    assert "1 proof: each as expected" in ended.text
+
+
 def test_a_design_that_moves_to_the_deep_tier_is_drift_until_that_has_it(tmp_path: Path) -> None:
     root = project(tmp_path, STOPS)
     accepted(root, "quick")

@@ -210,6 +210,25 @@ HOLDS |= {
 
 
 HOLDS |= {
+    "a number that is known, in a map that begins with another value there": """
+    taken: Map[Annotated[int, Between(0, "steps")], Node | None]
+    first: Node | None = None
+
+    @initial
+    def start(self, node: Node) -> None:
+        require(self.steps >= 1)
+        self.taken = Map({step: node if step == 1 else None for step in range(self.steps + 1)})
+        self.first = self.taken[1]
+
+    @action
+    def go(self, step: Annotated[int, Between(0, "steps")], node: Node) -> None:
+        require(self.taken[step] is None)
+        self.taken[step] = node
+
+    @invariant
+    def law(self) -> bool:
+        return self.first is not None and self.taken[1] == self.first
+""",
     "a set of few possible elements": """
     level: Map[Node, Annotated[int, Between(0, 2)]]
     seen: Set[Annotated[int, Between(0, 2)]] = Set()
@@ -484,6 +503,24 @@ FAILS |= {
 
 
 FAILS |= {
+    "a number that is known, in a map that begins with another value elsewhere": ("initial states: law", """
+    taken: Map[Annotated[int, Between(0, "steps")], Node | None]
+    first: Node | None = None
+
+    @initial
+    def start(self, node: Node) -> None:
+        require(self.steps >= 2)
+        self.taken = Map({step: node if step == 1 else None for step in range(self.steps + 1)})
+        self.first = self.taken[2]
+
+    @action
+    def stay(self) -> None:
+        require(self.first is not None)
+
+    @invariant
+    def law(self) -> bool:
+        return self.first is not None
+"""),
     "another addition changes a condition in an earlier round": ("go: law", """
     a: Set[Node] = Set()
     b: Set[Node] = Set()

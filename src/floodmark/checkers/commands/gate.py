@@ -94,7 +94,7 @@ def _refusals(outcome: GateOutcome) -> list[str]:
     A lock that recorded an action that never fires, or a premise that is never true, would make that the norm.
     """
     codes = [result.exit_code for result in outcome.results] + [proved.exit_code for proved in outcome.proofs]
-    if not outcome.results or worst(codes) != ExitCode.AS_EXPECTED:
+    if outcome.is_empty or worst(codes) != ExitCode.AS_EXPECTED:
         return ["it accepts only verdicts that are as expected"]
     silent = [f"{result.name}: {said}" for result in outcome.results for said in result.unexercised()]
     if not silent:

@@ -165,7 +165,7 @@ def _verdict(outcome: GateOutcome, written: bool) -> str:
     what = _counted(outcome)
     warned = sum(len(result.unexercised()) for result in outcome.results)
     what += f", {warned} warning{'' if warned == 1 else 's'}" if warned else ""
-    if not outcome.results:
+    if outcome.is_empty:
         return click.style(f"nothing was checked: there is no {outcome.tier} spec here (exit {int(code)})", fg=_RED)
     if not outcome.has_models and not written:
         said = f"{what}: no model was checked, as the {outcome.tier} tier has only known-bad designs here"

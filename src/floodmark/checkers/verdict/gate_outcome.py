@@ -54,12 +54,18 @@ class GateOutcome:
 
     @property
     def has_models(self) -> bool:
-        """Whether there is a result of a model. Known-bad designs alone say nothing of any."""
-        return any(result.variant is None for result in self.results)
+        """Whether a model was checked or proved. Known-bad designs and claims alone say nothing of any."""
+        checked = any(result.variant is None for result in self.results)
+        return checked or any(proved.method != "claim" for proved in self.proofs)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no spec has a part in the run."""
+        return not self.results and not self.has_models
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the run; for a run without a check of any model, that nothing was checked."""
+        """The exit code of the run; for a run that checked and proved no model, that nothing was checked."""
         codes = [result.exit_code for result in self.results] + [proved.exit_code for proved in self.proofs]
         if not self.has_models:
             codes.append(ExitCode.NOTHING_CHECKED)

@@ -356,8 +356,13 @@ class Reductions(Evaluation):
         if has_any_key(kind):
             for _ in self.generate(node):
                 value, own = self.evaluate(node.body), symbols_in(self.bound[-1])
-            return UnboundedMap(lambda key: replaced_in(value, lambda term: substituted(term, own, [key])))
+            return UnboundedMap(lambda key: self._at_key(kind, value, own, key))
         return tuple(self.evaluate(node.body) for _ in self.generate(node))
+
+    def _at_key(self, kind: MapType, value: Value, own: list[Any], key: Value) -> Value:
+        """The value at a key, which may be a number of Python, from that at a fresh one."""
+        known = self.values.arguments(kind.key, key)
+        return replaced_in(value, lambda term: substituted(term, own, known))
 
 
 def _counts_as_one(body: Expr) -> Expr | None:
