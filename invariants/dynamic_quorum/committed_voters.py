@@ -1,5 +1,5 @@
 """What must hold of a committed log of voters (model/dynamic_quorum/committed_voters.py), and so of everything that
-refines it.
+refines it. Begin with voters.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What must hold of KIP-853 (model/dynamic_quorum/voters.py).
 
 Start here. The properties of disks.py, snapshots.py and pre_vote.py are in the files of these names, the liveness is in
-progress.py. "Raft" is Ongaro and Ousterhout's paper, "V853" Jack Vanlightly's kip_853 specification, and "simulation"
-what KAFKA-16580 adds to Apache Kafka's RaftEventSimulationTest.
+progress.py, what a log of committed voters has in committed_voters.py. "Raft" is Ongaro and Ousterhout's paper, "V853"
+Jack Vanlightly's kip_853 specification, and "simulation" what KAFKA-16580 adds to Apache Kafka's
+RaftEventSimulationTest.
 """
 
 from __future__ import annotations
