@@ -1,173 +1,339 @@
-"""What random walks are worth, beside the exhaustive search: ``python -m benchmarks.simulation [--write]``.
+"""What share of the reachable states and steps walks reach, and what estimates are worth, where the truth is known.
 
-Two tables for each strategy. On specs whose reachable set is known: the share of the states that walks reach, and two
-estimates beside the truth. On known-bad designs: the steps until a walk meets the violation, over several seeds, beside
-the states that a search visits. Everything but the speed, which ``--speed`` measures, is the same in every run.
+    python -m benchmarks.simulation walk [--seconds S] [--specs N]      goes on where the record ends
+    python -m benchmarks.simulation report [--write]
+    python -m benchmarks.simulation speed [--write]
+
+``simulation.csv`` has a row for each spec, strategy, number of walks and seed. Specs are taken in an order that is
+drawn once, so those that the record has are a sample of all of them. The truth of the estimate of new states comes from
+``MORE`` further walks of the same strategy.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import math
+import random
 import statistics
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.results import section
-from floodmark.checkers.native.search import search_states
-from floodmark.checkers.project.spec import find, read
-from floodmark.checkers.search_result import Options, SearchResult
+from floodmark.checkers.codegen.jit import GOOD, MachineCode, object_image
+from floodmark.checkers.codegen.loop_compiler import Word, Words, call_model, compile_loops, exported, offset
+from floodmark.checkers.kernel.compiled_model import build_kernel
+from floodmark.checkers.kernel.loops import OUTSIDE, SEED_1, copy
+from floodmark.checkers.kernel.partitioned import fingerprints
+from floodmark.checkers.native.search import reachable_set
+from floodmark.checkers.project.spec import find, read, read_all
+from floodmark.checkers.search.beginning import beginnings
+from floodmark.checkers.search_result import Estimate, Options
+from floodmark.checkers.simulation import sample
+from floodmark.checkers.simulation.compiled_walks import WalkCode, build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walker import Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Walker, Walking, WalkStrategy
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 
 REPOSITORY = Path(__file__).parents[1]
+RECORD = Path(__file__).with_suffix(".csv")
 STEPS = 100
-SMALLEST, LARGEST = 2_000, 1_500_000
+SMALLEST, LARGEST = 2_000, 400_000
 """The number of states of the specs that are compared: fewer are reached at once, more take long."""
-TOTALS = (100_000, 1_000_000, 10_000_000)
-"""Steps of all walks together, at most."""
-LIMIT = 2_000_000
-"""Steps after which a violation is not found."""
-CONFIDENCE = 1.96
-"""Standard deviations on both sides of an estimate: 95 of 100 intervals contain the truth where its errors are normal
-and its observations are independent."""
+WALKS = (100, 1_000)
+SEEDS = range(1, 5)
+MORE = 3_000
+CELLS = 1 << 12
+"""Cells of a small sample, which estimates what a large one counts."""
+NW = 1
+Array = NDArray[np.uint64]
 
 
-def quick_checks(one_in: int) -> Iterator[Check]:
-    """Checks of the quick tier, models and designs, one in so many."""
-    every = [
-        check
-        for address in find([REPOSITORY / "specs"], "quick")
-        for check in checks(read(address), CheckSettings(workers=1))
-        if check.tier == "quick" and not any(prop.is_liveness for prop in check.properties())
-    ]
-    yield from every[::one_in]
+@dataclass(frozen=True)
+class Row:
+    """Walks of one seed. ``states`` and ``steps`` are how many there are and how many were reached, an estimate of the
+    small sample has its interval beside the truth. ``new`` is how many new states a further walk visits, with its
+    standard error; the estimates of it are not numbers where there is none, those of the small sample come last."""
+
+    spec: str
+    strategy: str
+    walks: int
+    seed: int
+    states: int
+    steps: int
+    visits: int
+    states_reached: int
+    steps_reached: int
+    distinct_low: float
+    distinct_high: float
+    new: float
+    new_error: float
+    estimate: float
+    estimate_low: float
+    estimate_high: float
+    small_low: float
+    small_high: float
 
 
-def walked(check: Check, walks: int, seed: int, strategy: WalkStrategy) -> SearchResult:
-    """Walks through a check's model, by one worker."""
-    return simulate(check.model(), check.properties(), Options(workers=1), Walking(walks, STEPS, seed, strategy))
+@exported
+def successors(expand: Word, states: Words, count: Word, out: Words, context: Words, found: Words, ends: Words) -> Word:
+    """Writes all successors of some states, one after the other, and how many there are up to each state's."""
+    total = 0
+    for i in range(count):
+        made = call_model(expand, offset(states, i * NW), out, context)
+        for j in range(made):
+            copy(offset(found, total * NW), offset(out, j * NW))
+            total = total + 1
+        ends[i] = total
+    return total
 
 
-def shares(every: Sequence[Check], totals: Sequence[int]) -> list[str]:
-    """The table of what walks reach of known sets of states."""
-    known = []
-    for check in every:
-        if check.flawed is None and SMALLEST <= (check.spec.expect.distinct or 0) <= LARGEST and not check.symmetry:
-            known.append((check, check.spec.expect.distinct or 0))
-    lines = [
-        f"{len(known)} specs with {SMALLEST:,} to {LARGEST:,} states. The chance that the next state is new is the "
-        "share of the visits whose state was visited once (Good and Turing), with an interval of 95 %; it is beside "
-        "the truth where that many further steps were taken.",
-        "",
-        "| strategy | steps | median share of the states | least | most | interval contained the truth |",
-        "|---|---|---|---|---|---|",
-    ]
+def of_pairs(before: Array, after: Array) -> Array:
+    """The fingerprints of steps, from those of the states."""
+    return fingerprints(np.stack([before, after], axis=1), 2, SEED_1)
+
+
+def all_steps(model: Model, rows: Array) -> int:
+    """How many different steps there are from some states: pairs of a state and its successor."""
+    kernel = build_kernel(model, {}, False)
+    words = kernel.interface.layout.words
+    code = object_image({"successors": str(words)}, lambda: compile_loops([copy, successors], {"NW": words}), GOOD)
+    loop = MachineCode([code])
+    call = loop.function("successors", 7)
+    most = kernel.interface.most_successors + 1
+    out, context = np.zeros(most * words, np.uint64), np.zeros(kernel.interface.context_words + 1, np.uint64)
+    context[OUTSIDE] = (1 << 64) - 1
+    found: list[Array] = []
+    some = max(1, (1 << 22) // (most * words))
+    for start in range(0, len(rows), some):
+        piece = np.ascontiguousarray(rows[start : start + some])
+        after, ends = np.zeros((len(piece) * most, words), np.uint64), np.zeros(len(piece), np.uint64)
+        arrays = (it.ctypes.data for it in (out, context, after, ends))
+        total = call(kernel.model.address("expand"), piece.ctypes.data, len(piece), *arrays)
+        before = np.repeat(fingerprints(piece, words, SEED_1), np.diff(ends, prepend=np.uint64(0)).astype(np.int64))
+        found.append(np.unique(of_pairs(before, fingerprints(after[:total], words, SEED_1))))
+    return len(np.unique(np.concatenate(found)))
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Walks, as the fingerprints of their states, one after the other; ``ends`` are where each walk ends."""
+
+    states: Array
+    ends: list[int]
+    walker: Walker
+
+    def steps(self) -> Array:
+        pairs = of_pairs(self.states[:-1], self.states[1:])
+        inside = np.ones(len(pairs), dtype=bool)
+        inside[np.array(self.ends[:-1], dtype=np.int64) - 1] = False
+        return pairs[inside]
+
+    def new_for_each(self, known: Array) -> Array:
+        """How many states each walk visits that are not known."""
+        fresh = ~np.isin(self.states, known)
+        return np.array([
+            len(np.unique(self.states[start:end][fresh[start:end]]))
+            for start, end in zip([0, *self.ends], self.ends, strict=False)
+        ])
+
+
+def take(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: Walking) -> Taken:
+    words = code.interface.layout.words
+    walker = Walker(code, initial, walking, 0, False)
+    found, ends = [], [0]
+    for rows in walker.paths(walking.walks):
+        found.append(fingerprints(rows, words, SEED_1))
+        ends.append(ends[-1] + len(rows))
+    return Taken(np.concatenate(found), ends[1:], walker)
+
+
+def known() -> list[Check]:
+    """The models whose reachable set is known, in the order in which they are taken."""
+    found = []
+    for address in sorted(find([REPOSITORY / "specs"], "quick")):
+        for spec in read_all(address):
+            check = checks(spec, CheckSettings(workers=1))[0]
+            if SMALLEST <= (spec.expect.distinct or 0) <= LARGEST and not check.symmetry:
+                found.append(check)
+    random.Random(22).shuffle(found)
+    return found
+
+
+def measured(check: Check) -> Iterator[Row]:
+    rows, model = reachable_set(check.model(), Options(workers=1))
+    steps = all_steps(model, rows)
+    code = build_walk_code(model, {}, good=True)
+    initial = [code.interface.layout.pack(state) for state in beginnings(model, []).within]
     for strategy in WalkStrategy:
-        for total in totals:
-            reached, right, asked = [], 0, 0
-            for check, states in known:
-                found = walked(check, total // STEPS, 1, strategy)
-                assert found.walked is not None
-                reached.append(found.distinct / states)
-                chance = found.walked.once / found.generated
-                more = walked(check, 2 * total // STEPS, 1, strategy)
-                truth = max(more.distinct - found.distinct, 0) / max(more.generated - found.generated, 1)
-                error = CONFIDENCE * math.sqrt(max(chance, 1 / found.generated) / found.generated)
-                asked += 1
-                right += abs(chance - truth) <= error
-            lines.append(
-                f"| {strategy.name.lower()} | {total:,} | {statistics.median(reached):.1%} | {min(reached):.2%} | "
-                f"{max(reached):.1%} | {right} of {asked} |"
-            )
-    return lines
+        further = take(code, initial, Walking(MORE, STEPS, 0, strategy))
+        for walks in WALKS:
+            for seed in SEEDS:
+                taken = take(code, initial, Walking(walks, STEPS, seed, strategy))
+                states = np.unique(taken.states)
+                new = further.new_for_each(states)
+                error = float(np.std(new)) / math.sqrt(MORE)
+                large, small = taken.walker.sample(), _small(code, initial, Walking(walks, STEPS, seed, strategy))
+                assert large.distinct() == Estimate(len(states), len(states), len(states))
+                told = large.new_states(walks) or Estimate(math.nan, math.nan, math.nan)
+                roughly = small.new_states(walks) or Estimate(math.nan, math.nan, math.nan)
+                distinct = small.distinct()
+                yield Row(
+                    check.spec.name, strategy.name.lower(), walks, seed, len(rows), steps, len(taken.states),
+                    len(states), len(np.unique(taken.steps())), distinct.low, distinct.high,
+                    round(float(np.mean(new)), 4), round(error, 4),
+                    *(round(it, 4) for it in (told.mean, told.low, told.high, roughly.low, roughly.high)),
+                )
 
 
-def designs(every: Sequence[Check], seeds: int) -> list[str]:
-    """The table of how soon walks meet the violation of known-bad designs."""
-    flawed = [check for check in every if check.flawed is not None]
-    search = [
-        search_states(check.model(), check.properties(), Options(workers=1, deadlock=check.options.deadlock)).generated
-        for check in flawed
-    ]
-    lines = [
-        f"{len(flawed)} known-bad designs of the quick tier, {seeds} seeds each, at most {LIMIT:,} steps. A search "
-        f"generates {statistics.median(search):,.0f} states until it meets the violation (the median of the "
-        f"designs), {max(search):,} at most.",
-        "",
-        "| strategy | found by every seed | by some | by none | median steps | nine in ten | fewer than a search |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for strategy in WalkStrategy:
-        steps: list[float] = []
-        every_seed = some = none = fewer = 0
-        for check, generated in zip(flawed, search, strict=True):
-            taken = [_until(check, seed, strategy) for seed in range(seeds)]
-            met = [it for it in taken if it is not None]
-            every_seed += len(met) == seeds
-            some += 0 < len(met) < seeds
-            none += not met
-            median = statistics.median(math.inf if it is None else it for it in taken)
-            steps.append(median)
-            fewer += median < generated
-        ordered = sorted(steps)
-        lines.append(
-            f"| {strategy.name.lower()} | {every_seed} | {some} | {none} | {_shown(ordered[len(ordered) // 2])} | "
-            f"{_shown(ordered[len(ordered) * 9 // 10])} | {fewer} |"
-        )
-    return lines
+def _small(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: Walking) -> sample.Sample:
+    with patch("floodmark.checkers.simulation.walker.SAMPLE_CELLS", CELLS):
+        walker = Walker(code, initial, walking, 0, False)
+    for first in range(0, walking.walks, GROUP):
+        walker.take(first, min(first + GROUP, walking.walks), lambda: False)
+    return walker.sample()
 
 
-def _until(check: Check, seed: int, strategy: WalkStrategy) -> int | None:
-    """The steps of all walks until one meets a violation; None if none does."""
-    found = walked(check, LIMIT // STEPS, seed, strategy)
-    return found.generated if found.violations else None
+def recorded() -> list[Row]:
+    if not RECORD.exists():
+        return []
+    kinds = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Row)}
+    with RECORD.open(newline="") as opened:
+        return [Row(**{name: kinds[name](text) for name, text in row.items()}) for row in csv.DictReader(opened)]
 
 
-def _shown(steps: float) -> str:
-    return "never" if math.isinf(steps) else f"{steps:,.0f}"
+def record(rows: Sequence[Row]) -> None:
+    fresh = not RECORD.exists()
+    with RECORD.open("a", newline="") as opened:
+        writer = csv.DictWriter(opened, [field.name for field in fields(Row)], lineterminator="\n")
+        if fresh:
+            writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
 
 
-def speed(names: Sequence[str]) -> list[str]:
-    """The table of steps for a second of the processor, the best of three runs."""
-    lines = ["| spec | steps for a second of one core |", "|---|---|"]
+def walk(seconds: float, most: int) -> None:
+    """Measures specs that the record has not."""
+    done = {row.spec for row in recorded()}
+    ends = time.monotonic() + seconds
+    for check in known():
+        if most <= 0 or time.monotonic() > ends:
+            return
+        if check.spec.name not in done:
+            most -= 1
+            rows = list(measured(check))
+            record(rows)
+            print(check.spec.name, rows[0].states, rows[0].steps, flush=True)
+
+
+def report() -> Iterator[str]:
+    rows = recorded()
+    specs = len({row.spec for row in rows})
+    yield (
+        f"{specs} of the {len(known())} specs of the quick tier with {SMALLEST:,} to {LARGEST:,} states, drawn at "
+        f"random; walks of {STEPS} steps, {len(SEEDS)} seeds. A step is a state and its successor."
+    )
+    yield ""
+    yield "| strategy | walks | median share of the states | least | most | median share of the steps | least | most |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for (strategy, walks), some in by_walks(rows):
+        states, steps = [it.states_reached / it.states for it in some], [it.steps_reached / it.steps for it in some]
+        yield f"| {strategy} | {walks:,} | {spread(states)} | {spread(steps)} |"
+    yield ""
+    yield (
+        f"Intervals of 95 % beside the truth. Distinct: the number of distinct states by a sample of {CELLS // 2:,} "
+        "states, where there were more. New: how many new states a further walk visits; the truth comes from "
+        f"{MORE:,} further walks and has an error of its own, which is added to the interval's. New, small: the same "
+        "by the small sample."
+    )
+    yield ""
+    yield "| strategy | walks | distinct | new | new, small | median half width of new |"
+    yield "|---|---|---|---|---|---|"
+    for (strategy, walks), some in by_walks(rows):
+        given = [it for it in some if it.estimate > 0]
+        thinned = [it for it in some if it.distinct_low < it.distinct_high]
+        distinct = share([it.distinct_low <= it.states_reached <= it.distinct_high for it in thinned])
+        new = share([contains(it, it.estimate_low, it.estimate_high) for it in given])
+        small = share([contains(it, it.small_low, it.small_high) for it in thinned if it.small_high > 0])
+        widths = [(it.estimate_high - it.estimate_low) / 2 / it.estimate for it in given]
+        width = f"{statistics.median(widths):.0%}" if widths else ""
+        yield f"| {strategy} | {walks:,} | {distinct} | {new} | {small} | {width} |"
+
+
+    hits: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        if row.strategy != "novel" and row.estimate > 0:
+            hits[row.spec].append(contains(row, row.estimate_low, row.estimate_high))
+    worst = min(hits.values(), key=lambda some: sum(some) / len(some))
+    yield ""
+    yield (
+        "New states by the strategies whose walks are independent: "
+        f"{share([it for some in hits.values() for it in some])} of the intervals contain the truth; of the spec with "
+        f"the smallest share, {share(worst)}. Walks for novel states depend on each other: no estimate of theirs is "
+        "printed."
+    )
+
+
+def by_walks(rows: Sequence[Row]) -> list[tuple[tuple[str, int], list[Row]]]:
+    found: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row.strategy, row.walks].append(row)
+    return list(found.items())
+
+
+def spread(shares: Sequence[float]) -> str:
+    return f"{statistics.median(shares):.1%} | {min(shares):.2%} | {max(shares):.1%}"
+
+
+def contains(row: Row, low: float, high: float) -> bool:
+    """Whether an interval contains the truth, which has an error as well."""
+    middle, half = (low + high) / 2, math.hypot((high - low) / 2, sample.DEVIATIONS * row.new_error)
+    return abs(row.new - middle) <= half
+
+
+def share(hits: Sequence[bool]) -> str:
+    return f"{sum(hits)} of {len(hits)}" + (f" ({sum(hits) / len(hits):.0%})" if hits else "")
+
+
+def speed(names: Sequence[str]) -> Iterator[str]:
+    """The table of steps for a second of the processor, the best of five runs."""
+    yield "| spec | steps for a second of one core |"
+    yield "|---|---|"
     for name in names:
         check = checks(read(REPOSITORY / "specs" / f"{name}.toml"), CheckSettings())[0]
-        lines.append(f"| {name} | {max(_rate(check) for _ in range(3)) / 1e6:.1f} million |")
-    return lines
+        yield f"| {name} | {max(_rate(check) for _ in range(5)) / 1e6:.1f} million |"
 
 
 def _rate(check: Check) -> float:
+    walking = Walking(50_000, STEPS, 1, WalkStrategy.ACTIONS)
     before = time.process_time()
-    found = walked(check, 50_000, 1, WalkStrategy.ACTIONS)
+    found = simulate(check.model(), check.properties(), Options(workers=1), walking)
     return found.generated / (time.process_time() - before)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__))
-    parser.add_argument("--one-in", type=int, default=1, help="of the quick checks, one in so many")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--totals", type=int, nargs="*", default=TOTALS, help="steps of all walks together")
-    parser.add_argument("--speed", action="store_true", help="measures the speed alone")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", choices=["walk", "report", "speed"])
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--specs", type=int, default=10_000, help="at most so many more specs")
     parser.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
-    asked = parser.parse_args()
-    if asked.speed:
-        lines = speed(("alter_isr/core", "kraft/quorum"))
-        print("\n".join(lines))
-        if asked.write:
-            section("speed of walks", "python -m benchmarks.simulation --speed --write", lines)
+    given = parser.parse_args()
+    if given.task == "walk":
+        walk(given.seconds, given.specs)
         return
-    every = list(quick_checks(asked.one_in))
-    lines = [*designs(every, asked.seeds), "", *shares(every, asked.totals)]
+    lines = list(report() if given.task == "report" else speed(("alter_isr/core", "kraft/quorum")))
     print("\n".join(lines))
-    if asked.write:
-        more = "" if asked.one_in == 1 else f" --one-in {asked.one_in}"
-        given = " ".join(map(str, asked.totals))
-        command = f"python -m benchmarks.simulation --seeds {asked.seeds}{more} --totals {given} --write"
-        section("simulation", command, lines)
+    if given.write:
+        name = "simulation" if given.task == "report" else "speed of walks"
+        section(name, f"python -m benchmarks.simulation {given.task} --write", lines)
 
 
 if __name__ == "__main__":

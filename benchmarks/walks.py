@@ -1,26 +1,45 @@
-"""Random walks through Flexible Paxos beside published figures: ``python -m benchmarks.walks [--write]``.
+"""Random walks beside published figures: ``python -m benchmarks.walks [--write]``, and with ``--membership``.
+
+Flexible Paxos:
 
 I. Konnov, "All you need is a simulator? Nope" (https://protocols-made-fun.com, March 9, 2026), counts which share of
 the states walks of at most 100 steps reach, beside TLC. The model has his counts of states. His walks draw a step and
 its arguments, and draw again a few times where it is disabled; these draw among what is enabled.
+
+Membership: the bug of Raft's changes of one server at a time, which D. Ongaro found in 2015: a leader changes the
+members before it has committed a record of its own epoch. A simulation of Hydro's Raft finds it with 4 of 8 seeds,
+first after 1.8 million executions (https://github.com/hydro-project/hydro/pull/3192). Here it is a known-bad design of
+the model of KIP-853.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from benchmarks.flexible_paxos import FlexiblePaxos
+from benchmarks.known_bad import series
 from benchmarks.results import section
+from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property, collect
+from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search_result import Options
+from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import Walking, WalkStrategy
+from floodmark.checkers.verdict.check import CheckSettings, one_check
+from floodmark.language.model import Model
 
+REPOSITORY = Path(__file__).parents[1]
 STEPS = 100
+SEEDS = 8
+MEMBERSHIP_STEPS = 3_000_000
 FEW = (WalkStrategy.ACTIONS, WalkStrategy.INSTANCES)
 """The strategies of which more walks are taken."""
 
@@ -76,6 +95,49 @@ def rows(walks: list[int]) -> Iterator[str]:
     yield f"Published for 100,000,000 walks, which took 7.5 and 8.5 hours: {most}."
 
 
+def membership() -> Iterator[str]:
+    """The walks of each seed until one meets the bug, and what a search takes."""
+    check = one_check(REPOSITORY / "specs/dynamic_quorum/voters.toml", "ChangesBeforeCommit", CheckSettings(workers=1))
+    wanted = check.properties()
+    began = time.process_time()
+    searched = search_states(check.model(), wanted, Options(workers=1))
+    taken = time.process_time() - began
+    yield (
+        f"Ongaro's bug of changes of one server at a time, `{check.spec.name}` with ChangesBeforeCommit. A search "
+        f"meets it after {searched.generated:,} generated states, {taken:.1f} s of one core with compilation; the "
+        f"shortest counterexample has {len(searched.violations[0].trace)} steps. Walks of at most {STEPS} steps, "
+        f"{MEMBERSHIP_STEPS:,} steps together for each seed."
+    )
+    yield ""
+    yield "| strategy | seeds that meet it | walks of the first | median walks | median steps | median seconds |"
+    yield "|---|---|---|---|---|---|"
+    for strategy in WalkStrategy:
+        met = at_widths(check.model(), partial(_each_seed, wanted, strategy))
+        found = [it for it in met if it is not None]
+        ordered = sorted(it or (math.inf, math.inf, math.inf) for it in met)
+        middle = ordered[SEEDS // 2]
+        shown = ["never" if math.isinf(it) else f"{it:,.0f}" for it in middle[:2]]
+        seconds = "" if math.isinf(middle[2]) else f"{middle[2]:.2f}"
+        first = f"{min(walks for walks, _, _ in found):,}" if found else ""
+        yield f"| {strategy.name.lower()} | {len(found)} of {SEEDS} | {first} | {' | '.join(shown)} | {seconds} |"
+    yield ""
+    yield "Published: 4 of 8 seeds, the first after 1.8 million executions."
+
+
+Met = tuple[float, float, float]
+"""The walks, steps and seconds until one meets the violation."""
+
+
+def _each_seed(wanted: Sequence[Property], strategy: WalkStrategy, model: Model) -> list[Met | None]:
+    code = build_walk_code(model, {prop.name: prop.function for prop in wanted}, good=True)
+    initial = [code.interface.layout.pack(state) for state in beginnings(model, wanted).within]
+    found: list[Met | None] = []
+    for seed in range(SEEDS):
+        steps, seconds = series(code, initial, wanted, seed, strategy, False, MEMBERSHIP_STEPS)
+        found.append(None if math.isinf(steps) else (steps // (STEPS + 1) + 1, steps, seconds))
+    return found
+
+
 def properties(size: Published) -> list[Property]:
     return list(collect(type(size.model), []).values())
 
@@ -87,13 +149,16 @@ def acceptors(size: Published) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--walks", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--membership", action="store_true", help="the bug of changes of members instead")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     lines = []
-    for line in rows(given.walks):
+    for line in membership() if given.membership else rows(given.walks):
         print(line, flush=True)
         lines.append(line)
-    if given.write:
+    if given.write and given.membership:
+        section("walks to a bug of membership", "python -m benchmarks.walks --membership --write", lines)
+    elif given.write:
         counts = " ".join(map(str, given.walks))
         section("walks beside published figures", f"python -m benchmarks.walks --walks {counts} --write", lines)
 

@@ -4,7 +4,7 @@ Start here. Each part of the text, its model, its known-bad designs (specs/kraft
 model are in the file of the same name in invariants/kraft/ (disk_loss.py: quorum.py's). It refines committed_log.py:
 
     KIP-595 "Vote", "Vote Request Handling",       quorum.py     flawed.py            quorum, restart, observer,
-      "BeginQuorumEpoch", "EndQuorumEpoch",                                           two_voters
+      "BeginQuorumEpoch", "EndQuorumEpoch",                                           two_voters, seven_voters
       "Leader Progress Timeout", "Fetch",                                             stands_at_once (word for word)
       "DescribeQuorum"                                                                completeness (a proof)
     KIP-595 "Vote": several partitions in          batch.py      flawed_batch.py      batch

@@ -23,7 +23,8 @@ implementation can do and what can be observed::
 
 To hunt for a fault in running code, ``hunt`` looks for a run of a model that breaks a property, ``taken`` lets an
 implementation take it, and ``first_difference`` shows where that parts from a model without the fault. ``trace_of`` and
-``steps_of`` convert runs to traces and back; ``covering_runs`` are runs that cover a model.
+``steps_of`` convert runs to traces and back; ``covering_runs`` are runs that cover a model, ``deep_runs`` runs to
+states that few random walks visit, after which tests can begin.
 
 ``floodmark conform`` checks recorded runs: traces of a model's steps, and metadata logs of KRaft clusters.
 """
@@ -37,6 +38,7 @@ from floodmark.checkers.conformance.walks import Found, walk
 from floodmark.checkers.interface.hunting import (
     Hunted,
     covering_runs,
+    deep_runs,
     first_difference,
     hunt,
     steps_of,
@@ -45,6 +47,6 @@ from floodmark.checkers.interface.hunting import (
 )
 
 __all__ = [
-    "Adapter", "Found", "Hunted", "Mismatch", "covering_runs", "first_difference", "hunt", "model_of", "observable",
-    "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour", "trace_of", "walk",
+    "Adapter", "Found", "Hunted", "Mismatch", "covering_runs", "deep_runs", "first_difference", "hunt", "model_of",
+    "observable", "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour", "trace_of", "walk",
 ]

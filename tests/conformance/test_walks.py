@@ -177,10 +177,10 @@ def test_walks_go_on_after_a_run() -> None:
         step, state = next(iter(reference.successors(model, state)))
         steps.append(step)
     walks = Walks(model, [], "guided", seed=1)
-    walks.begin_after(steps)
+    walks.begin_after([steps])
     assert walks.search(50) is None
     with pytest.raises(SourceError, match="is not enabled after the 4 steps"):
-        Walks(model, [], "guided", seed=1).begin_after([*steps, steps[1]])
+        Walks(model, [], "guided", seed=1).begin_after([[*steps, steps[1]]])
 
 
 @pytest.mark.parametrize("choice", ["uniform", "guided"])

@@ -16,7 +16,7 @@ from floodmark.checkers.coverage.counter import coverage_of
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search.beginning import beginnings
-from floodmark.checkers.search_result import Coverage, Options
+from floodmark.checkers.search_result import Coverage, Options, Progress
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import Walker, Walking, WalkStrategy
@@ -302,3 +302,15 @@ def test_walks_count_what_their_states_and_the_steps_from_them_take() -> None:
     rows = np.array(visited, dtype=np.uint64)
     assert one.generated == len(visited)
     assert coverage_of(model, properties, code.interface.layout, [rows], 1) == one.coverage
+
+
+def test_walks_say_while_they_run_how_many_lines_were_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("floodmark.checkers.simulation.simulate.PROGRESS_SECONDS", 0.0)
+    check = checks(read(Path("specs/examples/two_phase_commit.toml")), CheckSettings())[0]
+    told: list[Progress] = []
+    walking = Walking(70_000, 3, 3, WalkStrategy.ACTIONS)
+    found = simulate(check.model(), [], Options(workers=1, coverage=True), walking, told.append)
+    assert found.coverage is not None
+    lines = {(it.file, it.line) for it in found.coverage.counts if it.kind == "line"}
+    taken = {(it.file, it.line) for it in found.coverage.counts if it.kind == "line" and it.count}
+    assert told[-1].note.endswith(f", {len(taken)} of {len(lines)} lines taken")

@@ -238,6 +238,19 @@ def test_orbits_go_on_through_files(workers: int, small: SetLimit) -> None:
         assert compared(now) == compared(expected)
 
 
+@pytest.mark.parametrize("model", [Grid(side=3), Grid(side=4, top=1)], ids=["complete", "ended by a violation"])
+def test_coverage_of_states_in_files_is_that_of_states_in_memory(model: Model, small: SetLimit) -> None:
+    options = Options(workers=2, coverage=True)
+    expected = found(model, options)
+    assert expected.coverage is not None
+    assert expected.coverage.states == expected.distinct
+    for room in (0, 200, 600):
+        small(room)
+        now = found(model, options)
+        assert "continued in files" in now.notes[0]
+        assert now.coverage == expected.coverage
+
+
 def test_the_reachable_set_is_read_from_files(small: SetLimit) -> None:
     rows, _ = reachable_set(Grid(side=3), Options(workers=2))
     small(200)

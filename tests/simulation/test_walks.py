@@ -26,6 +26,8 @@ from floodmark import (
     require,
     transition,
 )
+from floodmark.checkers.codegen.jit import MachineCode, object_image, processor
+from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read_all
@@ -33,8 +35,9 @@ from floodmark.checkers.search_result import Limit, Limits, Options, SearchResul
 from floodmark.checkers.simulation import sample, shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
+from floodmark.checkers.simulation.walk_loops import nth_bit
 from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
-from floodmark.checkers.verdict.check import CheckSettings, checks
+from floodmark.checkers.verdict.check import CheckSettings, checks, one_check
 from floodmark.language.model import State
 from floodmark.language.reference import holds, initial_states, successors
 
@@ -138,11 +141,31 @@ class LivelyRing(Ring):
         return all(self.marks[node] == 0 for node in Node)
 
 
+class Long(Model):
+    """Counts to a number that many others share a place with, wherever what is known of states is kept."""
+
+    number: Annotated[int, Between(0, 20_000)] = 0
+
+    @action
+    def count_up(self) -> None:
+        require(self.number < 20_000)
+        self.number = self.number + 1
+
+    @invariant
+    def stops_before_the_end(self) -> bool:
+        return self.number < 20_000
+
+
 def walked(
     model: Model, strategy: WalkStrategy = WalkStrategy.ACTIONS, walks: int = 1000, steps: int = 60, seed: int = 1,
     options: Options = ALONE,
 ) -> SearchResult:
     return simulate(model, list(collect(type(model), []).values()), options, Walking(walks, steps, seed, strategy))
+
+
+def is_exact(found: SearchResult) -> bool:
+    assert found.walked is not None
+    return found.walked.distinct.low == found.walked.distinct.high == found.distinct
 
 
 def paths(model: Model, strategy: WalkStrategy, walks: int, steps: int) -> list[list[State]]:
@@ -212,8 +235,7 @@ def test_long_walks_visit_all_states_that_a_search_finds() -> None:
     model = Ring(nodes=2)
     found = walked(model, walks=4000, steps=100)
     exact = search_states(model, [], Options(workers=1))
-    assert found.walked is not None
-    assert found.walked.exact
+    assert is_exact(found)
     assert found.distinct == exact.distinct
     assert "somebody_is_at_nine" in found.reached
 
@@ -225,10 +247,8 @@ def test_a_small_sample_estimates_the_distinct_states_alike_for_any_number_of_wo
     monkeypatch.setattr(walker, "SAMPLE_CELLS", 256)
     monkeypatch.setattr(sample, "MAX_SAMPLE", 128)
     one, two = (walked(Ring(), walks=3000, options=Options(workers=count)) for count in (1, 2))
-    assert exact.walked is not None
-    assert exact.walked.exact
-    assert one.walked is not None
-    assert not one.walked.exact
+    assert is_exact(exact)
+    assert not is_exact(one)
     assert one.walked == two.walked
     assert one.distinct == two.distinct
     assert abs(one.distinct / exact.distinct - 1) < 0.4  # four standard errors of so small a sample
@@ -267,6 +287,21 @@ def test_a_false_invariant_is_found() -> None:
     assert_is_run(OrderedRing(), [at.state for at in violation.trace])
     assert not holds(OrderedRing(), OrderedRing.nobody_is_at_eight_after_all_were_at_one, violation.trace[-1].state)
     assert len(violation.trace) == 11  # a shortest one
+
+
+def test_what_is_known_of_a_state_is_not_taken_for_another_state() -> None:
+    found = walked(Long(), walks=1, steps=20_000)
+    assert found.generated == 20_001
+    assert found.violations
+
+
+@pytest.mark.parametrize("bmi2", [0, 1] if "+bmi2" in processor()["features"].split(",") else [0])
+@pytest.mark.parametrize("word", [1, 1 << 63, (1 << 64) - 1, 0b1011_0000_0110, 0xF00D_0000_BEEF_0001])
+def test_the_nth_bit_is_the_same_on_every_processor(word: int, bmi2: int) -> None:
+    text = str(compile_loops([nth_bit], {"BMI2": bmi2}))
+    function = MachineCode([object_image({"test": text}, lambda: text)]).function("nth_bit", 2)
+    places = [place for place in range(64) if word >> place & 1]
+    assert [function(word, n) for n in range(len(places))] == places
 
 
 def test_a_broken_transition_is_found() -> None:
@@ -332,3 +367,11 @@ def test_a_walk_that_is_taken_again_must_be_the_same(monkeypatch: pytest.MonkeyP
     with pytest.raises(RuntimeError, match="another one"):
         taken.path(Hit(2, 2, Problem.FALSE_STATE, 1))
     assert GROUP == walker.GROUP
+
+
+def test_walks_find_a_step_that_does_not_refine() -> None:
+    check = one_check(Path("specs/alter_isr/atomic.toml"), "IgnoresPendingExpand", CheckSettings())
+    (prop,) = check.properties()
+    assert prop.is_refinement
+    found = simulate(check.model(), [prop], ALONE, Walking(3000, 60, 1, WalkStrategy.ACTIONS))
+    assert [it.property for it in found.violations] == ["as_atomic_isr"]

@@ -236,20 +236,29 @@ class Premise:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimated mean, and the ends of an interval that contains the true one in 95 of 100 cases."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class WalkFigures:
     """How random walks covered a model: ``walks`` of up to ``steps`` steps each, drawn from ``seed``.
 
-    ``exact`` is whether the number of distinct states was counted and not estimated, ``once`` how many of them were
-    visited exactly once. ``dead_ends`` are the walks that ended where no action is enabled, ``cut_short`` those that
-    ended where every step leaves the boundary.
+    ``distinct`` is the number of distinct states, an estimate unless its interval is a point; ``new_states`` is how
+    many states a further walk visits that these have not, where that can be told. ``dead_ends`` are the walks that
+    ended where no action is enabled, ``cut_short`` those that ended where every step leaves the boundary.
     """
 
     walks: int
     steps: int
     seed: int
     strategy: str
-    exact: bool
-    once: int
+    distinct: Estimate
+    new_states: Estimate | None
     dead_ends: int
     cut_short: int
 

@@ -80,6 +80,16 @@ def lowest_bit(word: int) -> int:
     raise NotImplementedError
 
 
+def bits_in(word: int) -> int:
+    """How many bits are set in a word."""
+    raise NotImplementedError
+
+
+def deposited(bits: int, mask: int) -> int:
+    """The lowest bits of a word, at the places of the bits that are set in a mask. Only processors with BMI2 can."""
+    raise NotImplementedError
+
+
 def prefetch(array: Words, index: int) -> None:
     """Tells the processor to load an element into its cache."""
     raise NotImplementedError
@@ -336,6 +346,10 @@ class _FunctionCompiler:
                 return self._fitting(self.builder.gep(values[0], [values[1]]), values[2], values[3])
             case "lowest_bit":
                 return self.builder.cttz(values[0], ir.LlvmConstant(I1, 1))
+            case "bits_in":
+                return self._intrinsic("llvm.ctpop.i64", values)
+            case "deposited":
+                return self._intrinsic("llvm.x86.bmi.pdep.64", values)
             case "prefetch":
                 return self._prefetch(self.builder.gep(values[0], [values[1]]))
             case "call_model":
@@ -350,6 +364,9 @@ class _FunctionCompiler:
         there = self.builder.same_lanes(self.builder.and_(cells, kept), wanted)
         empty = self.builder.same_lanes(cells, self.builder.splat(ir.LlvmConstant(I32, 0), WINDOW))
         return self.builder.zext(self.builder.or_(there, empty), I64)
+
+    def _intrinsic(self, name: str, values: list[Any]) -> Any:
+        return self.builder.call(self.function.module.declared(name, I64, [I64] * len(values)), values)
 
     def _prefetch(self, pointer: Any) -> Any:
         byte = I8.as_pointer()

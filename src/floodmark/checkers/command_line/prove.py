@@ -30,6 +30,8 @@ from floodmark.checkers.report.outputs import json_option, must_be_writable
               help="The proof method; claims need none. A ranking proves liveness properties. Default: induction.")
 @click.option("--depth", type=Positive,
               help="The largest number of states in a run, for bmc and k-induction. Default: 10.")
+@click.option("--after-walks", type=Positive, metavar="N",
+              help="For bmc: begins at the ends of the deepest runs of N random walks.")
 @click.option("--unbounded", is_flag=True, help="Proves it for every value of each constant that only bounds integers.")
 @click.option("--any-size", is_flag=True,
               help="Proves it for every number of identifiers as well, such as brokers; includes --unbounded. With "

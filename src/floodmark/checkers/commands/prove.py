@@ -39,6 +39,8 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
     workers = given.pop("workers") or cores()
     given = {key: value for key, value in given.items() if value not in (None, False, ())}
     task = ProofTask(constants=constants, workers=workers, **given)
+    if task.after_walks and task.method != "bmc":
+        raise SourceError("--after-walks is for --method bmc: a proof is about all states")
     own = next((it for it in (*given, *constants) if it != "seconds"), None)
     if own is not None and (name is not None or find):
         option = "--proof" if name is not None else "--find"

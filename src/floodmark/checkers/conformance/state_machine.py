@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def state_machine(model: Model | type[Model], adapter: type[Adapter]) -> type[RuleBasedStateMachine]:
+def state_machine(
+    model: Model | type[Model], adapter: type[Adapter], after: Sequence[Sequence[Step]] = ()
+) -> type[RuleBasedStateMachine]:
     """A ``RuleBasedStateMachine`` that takes steps of the model and of an implementation, and compares them.
 
     Each action of the model becomes a rule. A rule is tried only where the action is enabled in the model, with
@@ -29,11 +31,13 @@ def state_machine(model: Model | type[Model], adapter: type[Adapter]) -> type[Ru
 
         TestPartition = state_machine(AlterIsr(max_offset=2), PartitionAdapter).TestCase
 
+    With ``after``, each test first takes one of these runs, which ``deep_runs`` finds, as far as it can.
+
     What the implementation would do where no action of the model is enabled is not tested. Raises SourceError when the
     adapter does not fit the model, or when Hypothesis is not installed.
     """
     subject = model() if isinstance(model, type) else model
-    return _machine(Contract(subject, adapter))
+    return _machine(Contract(subject, adapter), after)
 
 
 def model_of(spec: str | Path, variant: str | None = None) -> Model:
@@ -47,7 +51,7 @@ def model_of(spec: str | Path, variant: str | None = None) -> Model:
     return check.cls()(**check.constants)
 
 
-def _machine(contract: Contract) -> type[RuleBasedStateMachine]:
+def _machine(contract: Contract, after: Sequence[Sequence[Step]]) -> type[RuleBasedStateMachine]:
     try:
         from hypothesis import strategies as st
         from hypothesis.control import current_build_context
@@ -72,12 +76,30 @@ def _machine(contract: Contract) -> type[RuleBasedStateMachine]:
 
         @initialize(data=st.data())
         def begin(self, data: Any) -> None:
+            if after:
+                self._go(chosen(data, list(after), "run"))
+                return
             starts = list(reference.initial_states(contract.model))
             names = list(dict.fromkeys(step.action for step, _ in starts))
             name = chosen(data, names, "initial")
             step, state = instance(data, [start for start in starts if start[0].action == name])
             self.lockstep = Lockstep(contract, step, state)
             self.lockstep.begin()
+
+        def _go(self, steps: Sequence[Step]) -> None:
+            """Takes the steps of a run that the implementation does not take by itself."""
+            state = next(state for step, state in reference.initial_states(contract.model) if step == steps[0])
+            self.lockstep = Lockstep(contract, steps[0], state)
+            try:
+                self.lockstep.begin()
+                for step in steps[1:]:
+                    now = reference.fire(contract.model, self.lockstep.state, step)
+                    if now is not None and step.action in contract.taken:
+                        self.lockstep.take(step, now)
+            except Mismatch as found:
+                if not current_build_context().is_final:
+                    raise
+                raise shortened(contract, found) from None
 
         @precondition(lambda self: self.lockstep is not None and not self.lockstep.enabled())
         @rule()

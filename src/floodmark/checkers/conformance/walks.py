@@ -112,8 +112,12 @@ class Walks:
         self._allowed = None if taken is None or set(taken) >= set(self.proposals.actions) else taken
         self._bounded = bool(type(model).methods("boundary"))
 
-    def begin_after(self, steps: Sequence[Step]) -> None:
-        """Makes every walk start where a run ends, to see what follows. Raises SourceError when it is not a run."""
+    def begin_after(self, runs: Sequence[Sequence[Step]]) -> None:
+        """Makes every walk start where one of the runs ends, to see what follows. Raises SourceError when one is no
+        run."""
+        self._starts = [self._end(steps) for steps in runs]
+
+    def _end(self, steps: Sequence[Step]) -> WalkNode:
         pack = self.proposals.layout.pack
         node = next(node for node in self._starts if node.start == steps[0])
         state = self.proposals.layout.unpack(node.state)
@@ -128,7 +132,7 @@ class Walks:
             )
             node = WalkNode(proposal.after, node.start, proposal, node, node.depth + 1)
             state = after
-        self._starts = [node]
+        return node
 
     def search(self, most: int) -> Found | None:
         """Walks for up to ``most`` steps in total. Raises SourceError when the model leaves its types."""
@@ -269,9 +273,10 @@ class Walks:
 
 def walk(
     model: Model, adapter: type[Adapter], choice: WalkChoice = "guided", seed: int = 1, most: int = 10_000,
-    properties: Sequence[Property] = (),
+    properties: Sequence[Property] = (), after: Sequence[Sequence[Step]] = (),
 ) -> Found | None:
-    """Drives an implementation in lockstep with a model for up to ``most`` steps.
+    """Drives an implementation in lockstep with a model for up to ``most`` steps; each walk starts where one of the
+    runs ``after`` ends, if there are any.
 
     A difference is shortened to a run from which no step can be left out. The same seed finds the same difference.
     Walks restart where a container without a capacity has to become wider.
@@ -279,7 +284,10 @@ def walk(
 
     def search(model: Model) -> Found | None:
         contract = Contract(model, adapter)
-        found = Walks(model, properties, choice, seed, contract).search(most)
+        walks = Walks(model, properties, choice, seed, contract)
+        if after:
+            walks.begin_after(after)
+        found = walks.search(most)
         if found is None or found.mismatch is None:
             return found
         shorter = shortened(contract, found.mismatch)

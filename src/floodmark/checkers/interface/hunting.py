@@ -17,6 +17,8 @@ from floodmark.checkers.explanation.false_property import explain
 from floodmark.checkers.interface.subject import given
 from floodmark.checkers.project.properties import choose
 from floodmark.checkers.search_result import TraceState
+from floodmark.checkers.simulation import deep_runs as simulated
+from floodmark.checkers.simulation.walker import Walking, WalkStrategy
 from floodmark.checkers.value_text import plain
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -55,6 +57,16 @@ def covering_runs(model: Model, seed: int = 1, explored: int = 20_000) -> list[t
     return found
 
 
+def deep_runs(
+    model: Model, walks: int = 1000, steps: int = 100, seed: int = 0, most: int = 20
+) -> list[tuple[Step, ...]]:
+    """Runs to states that few of so many random walks visit, the rarest first: places to begin a test. The same seed
+    finds the same runs."""
+    walking = Walking(walks, steps, seed, WalkStrategy.ACTIONS)
+    runs = at_widths(model, lambda sized: simulated.deep_runs(sized, walking, most))
+    return [tuple(at.step for at in run) for run in runs]
+
+
 def hunt(
     model: Model, broken: str, choice: WalkChoice = "guided", seed: int = 1, most: int = 1_000_000,
     after: Sequence[Step] = (),
@@ -70,7 +82,7 @@ def hunt(
     def search(model: Model) -> Found | None:
         walks = Walks(model, [prop], choice, seed)
         if after:
-            walks.begin_after(after)
+            walks.begin_after([after])
         return walks.search(most)
 
     found = at_widths(model, search)

@@ -11,7 +11,7 @@ from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH, ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.verdict.check import Check, CheckSettings
 
-SETTINGS = ("properties", "method", "any_size", "unbounded", "depth", "seconds", "constants")
+SETTINGS = ("properties", "method", "any_size", "unbounded", "depth", "after_walks", "seconds", "constants")
 
 
 def prove(
@@ -22,6 +22,7 @@ def prove(
     any_size: bool = False,
     unbounded: bool = False,
     depth: int = DEFAULT_DEPTH,
+    after_walks: int = 0,
     seconds: float | None = None,
     constants: Mapping[str, int] | None = None,
     **sizes: int,
@@ -30,16 +31,18 @@ def prove(
 
     ``design`` and its constants are as for ``floodmark.check``, and so are ``properties``, which are those to prove;
     without them, all. ``method`` is "induction", "k-induction", "infer" (which looks for the lemmas that induction
-    lacks), "ranking" (for properties of runs) or "bmc" (a search for a violation, up to ``depth``). With ``any_size``
-    the proof is for any number of identifiers, with ``unbounded`` for any value of the other constants. After
-    ``seconds`` it is given up, and undetermined.
+    lacks), "ranking" (for properties of runs) or "bmc" (a search for a violation, up to ``depth``, that begins
+    after ``after_walks`` random walks if there are any). With ``any_size`` the proof is for any number of identifiers,
+    with ``unbounded`` for any value of the other constants. After ``seconds`` it is given up, and undetermined.
 
     Raises SourceError, with the command's text, for what cannot be read or proved by the method, and TypeError or
     ValueError for wrong arguments.
     """
     if method not in PROOF_METHODS:
         raise ValueError(f"method is one of {', '.join(PROOF_METHODS)}, not {method!r}")
+    if after_walks and method != "bmc":
+        raise ValueError("after_walks is for method bmc: a proof is about all states")
     names, functions = names_of(properties)
     spec = given(design, constants, sizes, SETTINGS, functions=functions)
-    task = ProofTask(method, depth, unbounded, any_size, seconds, properties=names or ())
+    task = ProofTask(method, depth, unbounded, any_size, seconds, properties=names or (), after_walks=after_walks)
     return Proof(prove_check(Check(spec, None, CheckSettings()), task))

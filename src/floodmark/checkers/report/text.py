@@ -147,10 +147,13 @@ def figures(result: CheckResult) -> str:
 
 def walked(found: SearchResult, walks: WalkFigures, taken: str) -> str:
     """How far random walks came: ``2,000 walks (actions, seed 0), 201,354 states, 9,247 of them distinct, ...``."""
-    about = "" if walks.exact else "about "
+    seen = walks.distinct
+    distinct = f"{found.distinct:,}"
+    if seen.low < seen.high:
+        distinct = f"about {found.distinct:,} (95 %: {seen.low:,.0f} to {seen.high:,.0f})"
     return (
         f"{counted(walks.walks, 'walk')} ({walks.strategy}, seed {walks.seed}), {counted(found.generated, 'state')}, "
-        f"{about}{found.distinct:,} of them distinct, at most {counted(found.depth - 1, 'step')}, {taken}"
+        f"{distinct} of them distinct, at most {counted(found.depth - 1, 'step')}, {taken}"
     )
 
 

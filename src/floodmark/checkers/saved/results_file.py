@@ -19,6 +19,7 @@ from floodmark.checkers.saved.retrace import WrittenEntry, require_shown, retrac
 from floodmark.checkers.search_result import (
     Coverage,
     CoverageCount,
+    Estimate,
     FairReason,
     Finding,
     Limit,
@@ -166,9 +167,16 @@ def _search_result(model: Model, properties: Sequence[Property], entry: WrittenE
         vacuous=[Premise(**premise) for premise in entry["vacuous"]],
         liveness=_findings(model, properties, entry["liveness"]),
         assumed=tuple(entry["fairness"]),
-        walked=None if entry["walked"] is None else WalkFigures(**entry["walked"]),
+        walked=_walked(entry["walked"]),
         coverage=_coverage(entry["coverage"]),
     )
+
+
+def _walked(given: Any) -> WalkFigures | None:
+    if given is None:
+        return None
+    estimates = {name: given[name] and Estimate(**given[name]) for name in ("distinct", "new_states")}
+    return WalkFigures(**{**given, **estimates})
 
 
 def _coverage(given: Any) -> Coverage | None:

@@ -18,6 +18,7 @@ from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.resources import cores
 from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search.store import OutOfRoom, Packed, Store
 from floodmark.checkers.search.trace import Tracer
@@ -338,7 +339,8 @@ class Search:
         self.show("counting coverage")
         properties = list(self.by_name.values())
         layout = self.interface.layout
-        self.found.coverage = coverage_of(self.model, properties, layout, self.pieces(), self.found.workers)
+        workers = min(self.found.workers, cores())  # those of a cluster are elsewhere
+        self.found.coverage = coverage_of(self.model, properties, layout, self.pieces(), workers)
         self.look_at_memory()
 
     # What was found.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, object_image
+from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, object_image, processor
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import (
     ACTION,
@@ -48,9 +48,8 @@ def build_walk_code(model: Model, properties: Mapping[str, Callable[..., bool]],
     else:
         keys = [{"part": part.key, "compiler": code_hash()} for part in made_of]
         images = [object_image(key, part.module, UNOPTIMISED) for key, part in zip(keys, made_of, strict=True)]
-    words = interface.layout.words
-    loop = object_image(
-        {"loop": hashed, "words": str(words)}, lambda: compile_loops(WALK_LOOPS, {"NW": words}), GOOD
-    )
+    constants = {"NW": interface.layout.words, "BMI2": int("+bmi2" in processor()["features"].split(","))}
+    key = {"loop": hashed, "constants": repr(constants)}
+    loop = object_image(key, lambda: compile_loops(WALK_LOOPS, constants), GOOD)
     code = MachineCode(images)
     return WalkCode(interface, code, tuple(code.address(symbol) for symbol in symbols), MachineCode([loop]))

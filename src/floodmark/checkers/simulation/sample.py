@@ -2,64 +2,96 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from floodmark.checkers.search_result import Estimate
+from floodmark.checkers.simulation.walk_loops import TAG_BITS, WALK_BITS
+
 SAMPLE_CELLS = 1 << 17
 """Cells of a walker's table; half of them may be taken."""
 MAX_SAMPLE = SAMPLE_CELLS // 2
+MORE = 3
+"""What stands for three walks or more."""
+LEAST_WALKS = 30
+"""Walks alone with a state: of fewer, the mean says too little for an interval."""
+DEVIATIONS = 1.96
+"""Of a normal distribution 95 % lie within so many standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Fingerprints of distinct states, those whose ``level`` certain bits are all zero, in order; ``again`` says which
-    of the states were visited more than once."""
+    """Distinct states, by parts of their fingerprints in order: those whose ``level`` certain bits are all zero.
+
+    ``times`` says how many walks have visited a state, up to ``MORE``, and ``walks`` the number of the last of them,
+    without its highest bits.
+    """
 
     level: int
     fingerprints: NDArray[np.uint64]
-    again: NDArray[np.bool_]
+    times: NDArray[np.uint8]
+    walks: NDArray[np.uint16]
 
     @classmethod
     def of_table(cls, table: NDArray[np.uint64], level: int) -> Sample:
-        """What a walker's table holds; bit 0 of a cell says that the state was visited again."""
+        """What a walker's table holds."""
         cells = np.sort(table[table != 0])
-        return cls(level, cells & ~np.uint64(1), (cells & np.uint64(1)) != 0)
+        times = np.array([1, 2, 0, MORE], dtype=np.uint8)[cells & np.uint64(3)]
+        return cls(level, cells >> np.uint64(TAG_BITS), times, (cells >> np.uint64(2)).astype(np.uint16))
 
     @classmethod
     def union(cls, samples: Iterable[Sample]) -> Sample:
-        """The sample of all walks together, whichever walker took which: a state is visited again if it is so for one
-        walker, or was visited by two."""
+        """The sample of all walks together. No walk is in two samples, so the numbers of walks are added."""
         every = list(samples)
         level = max(it.level for it in every)
         kept = [it.at(level) for it in every]
-        fingerprints, counts = np.unique(np.concatenate([it.fingerprints for it in kept]), return_counts=True)
-        again = counts > 1
+        fingerprints = np.unique(np.concatenate([it.fingerprints for it in kept]))
+        times = np.zeros(len(fingerprints), dtype=np.uint8)
+        walks = np.zeros(len(fingerprints), dtype=np.uint16)
         for it in kept:
-            again[np.searchsorted(fingerprints, it.fingerprints[it.again])] = True
-        whole = cls(level, fingerprints, again)
+            places = np.searchsorted(fingerprints, it.fingerprints)
+            times[places] = np.minimum(times[places] + it.times, MORE)
+            walks[places] = it.walks
+        whole = cls(level, fingerprints, times, walks)
         while len(whole.fingerprints) > MAX_SAMPLE:
             whole = whole.at(whole.level + 1)
         return whole
 
     def at(self, level: int) -> Sample:
         """The part of the sample that a higher level keeps."""
-        inside = self.fingerprints & np.uint64(((1 << level) - 1) << 1) == 0
-        return Sample(level, self.fingerprints[inside], self.again[inside])
+        inside = self.fingerprints & np.uint64((1 << level) - 1) == 0
+        return Sample(level, self.fingerprints[inside], self.times[inside], self.walks[inside])
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether every visited state is in the sample."""
-        return self.level == 0
+    def distinct(self) -> Estimate:
+        """The number of distinct states. At a level above 0 each of them is in the sample with the same chance."""
+        scale, kept = 1 << self.level, len(self.fingerprints)
+        error = DEVIATIONS * math.sqrt(kept * (1 - 1 / scale))
+        return Estimate(kept * scale, (kept - error) * scale, (kept + error) * scale)
 
-    @property
-    def distinct(self) -> int:
-        """The number of distinct states; an estimate unless the sample is exact."""
-        return len(self.fingerprints) << self.level
+    def new_states(self, walks: int) -> Estimate | None:
+        """How many states a further walk visits, on average, that none of these ``walks`` independent walks visited;
+        None where too few of them visited a state that no other did.
 
-    @property
-    def once(self) -> int:
-        """The number of states that were visited exactly once; an estimate unless the sample is exact."""
-        return int(np.count_nonzero(~self.again)) << self.level
+        The estimate of I. Good and A. Turing, with walks instead of observations: a walk visits as many new states as
+        each of the others visited alone, on average. States of one walk depend on each other, walks do not, so the
+        interval comes from the differences between walks. Let walk j have X_j states alone, and walks j and k Y_jk
+        states that no third one visited. For rare states, whose numbers of walks have Poisson distributions, the
+        squared error of the estimate, times the square of the number of walks, is the sum of X_j**2 plus twice that
+        of Y_jk**2, on average: of two states that c walks are expected to have in common, and that no walk visits
+        with the chance e, the errors have the covariance (c + c**2) * e. The number of walks is given, so the first
+        sum is that of squared differences from the mean. For the second, states of two walks are taken to be as
+        clustered as those of one.
+        """
+        alone = self.walks[self.times == 1]
+        of_walks = np.bincount(alone, minlength=min(walks, 1 << WALK_BITS)).astype(float) * (1 << self.level)
+        if np.count_nonzero(of_walks) < LEAST_WALKS:
+            return None
+        pairs = float(np.count_nonzero(self.times == 2))
+        mean = float(of_walks.sum()) / walks
+        squares = float(of_walks @ of_walks) - mean * mean * walks
+        error = DEVIATIONS * math.sqrt(squares * (1 + 2 * pairs / len(alone))) / walks
+        return Estimate(mean, max(mean - error, 0.0), mean + error)

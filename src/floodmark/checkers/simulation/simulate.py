@@ -10,8 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property, partial
+
+import numpy as np
 
 from floodmark.checkers.adaptive_capacity import Run, search_growing
 from floodmark.checkers.coverage.counter import CoverageCounter, build_coverage_code, coverage
@@ -24,6 +26,7 @@ from floodmark.checkers.search.driver import PROGRESS_SECONDS
 from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import (
+    Estimate,
     Limit,
     Options,
     Progress,
@@ -37,7 +40,7 @@ from floodmark.checkers.search_result import (
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.shrinking import shrunk
 from floodmark.checkers.simulation.totals import Totals
-from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking
+from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 from floodmark.language.reference import holds
@@ -130,6 +133,8 @@ class Simulation:
             self._count(totals)
             if totals.hit is not None:
                 self._explain(totals.hit)
+            elif found.walked is not None and found.walked.new_states is not None:
+                found.notes.append(_shown(found.walked.new_states))
         limit, walks = self.options.limits.seconds, Stop(Limit.WALKS, self.walking.walks)
         found.stopped = Stop(Limit.SECONDS, limit) if self.late and limit is not None else walks
         found.seconds = time.perf_counter() - self.started
@@ -142,7 +147,7 @@ class Simulation:
         self.walkers = [self._walker(self._counter()) for _ in range(workers)]
         with ThreadPoolExecutor(workers) as threads:
             list(threads.map(self._walk, self.walkers))
-        return Totals.of(self.walkers, self.groups.next - first, self.groups.hit, self.late)
+        return Totals.of(self.walkers, self.groups.hit, self.late)
 
     @cached_property
     def initial(self) -> list[Packed]:
@@ -184,13 +189,23 @@ class Simulation:
             self.shown = now
             visits = sum(walker.visits for walker in self.walkers)
             done, all_of_them = self.groups.next * GROUP, counted(self.walking.walks, "walk")
-            note = f"{done:,} of {all_of_them}, {visits / (now - self.started) / 1e6:.1f} M steps/s"
+            note = f"{done:,} of {all_of_them}, {visits / (now - self.started) / 1e6:.1f} M steps/s{self._covered()}"
             self.watch(Progress(0, 0, 0, visits, now - self.started, 0, note=note))
         return self.late or (self.groups.hit is not None and first > self.groups.hit.walk)
 
+    def _covered(self) -> str:
+        """How many lines steps and properties took so far, where that is counted."""
+        if self.coverage is None:
+            return ""
+        counts = np.add.reduce([it.coverage.context for it in self.walkers if it.coverage is not None])
+        marks = [(mark, place) for _, mark, place in self.coverage.interface.marks() if mark.kind == "line"]
+        taken = {(mark.file, mark.line) for mark, place in marks if counts[place]}
+        return f", {len(taken)} of {counted(len({(mark.file, mark.line) for mark, _ in marks}), 'line')} taken"
+
     def _count(self, totals: Totals) -> None:
         found, sample = self.found, totals.sample
-        found.distinct = sample.distinct
+        distinct = sample.distinct()
+        found.distinct = round(distinct.mean)
         found.generated = totals.visits
         found.depth = totals.deepest + 1
         names = self.code.interface.actions
@@ -200,13 +215,14 @@ class Simulation:
                 found.reached[name] = ()
         if self.coverage is not None and totals.covered is not None:
             found.coverage = coverage(self.coverage, [totals.covered])
+        independent = self.walking.strategy is not WalkStrategy.NOVEL
         found.walked = WalkFigures(
-            walks=min(totals.groups * GROUP, self.walking.walks),
+            walks=totals.finished,
             steps=self.walking.steps,
             seed=self.walking.seed,
             strategy=self.walking.strategy.name.lower(),
-            exact=sample.is_exact,
-            once=sample.once,
+            distinct=distinct,
+            new_states=sample.new_states(totals.finished) if independent else None,
             dead_ends=totals.dead_ends,
             cut_short=totals.cut_short,
         )
@@ -259,6 +275,11 @@ class Simulation:
             transitions = [self.by_name[name] for name in interface.transition_predicates]
             of_states = [self.by_name[name] for name in interface.state_predicates]
             yield tracer.failing_step(trace, transitions, of_states)
+
+
+def _shown(estimate: Estimate) -> str:
+    mean, low, high = (f"{it:,.3g}" if it < 1000 else f"{it:,.0f}" for it in astuple(estimate))
+    return f"a further walk visits about {mean} states that none of these visited (95 %: {low} to {high})"
 
 
 class _Path:

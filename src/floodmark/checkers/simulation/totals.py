@@ -14,13 +14,13 @@ from floodmark.checkers.simulation.walker import Hit, Walker
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The counts of ``groups`` of walks, and the first problem that they met.
+    """The counts of some walks, ``finished`` of which were taken to their end, and the first problem that they met.
 
     ``taken`` are the steps of each action, ``reached`` the mask of the state properties that were true somewhere,
     ``covered`` the counts of coverage, if it is counted. ``is_late`` is whether a time limit ended the walks.
     """
 
-    groups: int
+    finished: int
     visits: int
     deepest: int
     dead_ends: int
@@ -33,11 +33,11 @@ class Totals:
     is_late: bool = False
 
     @classmethod
-    def of(cls, walkers: Sequence[Walker], groups: int, hit: Hit | None, is_late: bool) -> Totals:
+    def of(cls, walkers: Sequence[Walker], hit: Hit | None, is_late: bool) -> Totals:
         """The counts of walkers together."""
         contexts = [it.coverage.context for it in walkers if it.coverage is not None]
         return cls(
-            groups,
+            sum(it.finished for it in walkers),
             sum(it.visits for it in walkers),
             max(it.deepest for it in walkers),
             sum(it.dead_ends for it in walkers),
@@ -55,7 +55,7 @@ class Totals:
         """The counts of several together."""
         covered = [it.covered for it in every if it.covered is not None]
         return cls(
-            sum(it.groups for it in every),
+            sum(it.finished for it in every),
             sum(it.visits for it in every),
             max(it.deepest for it in every),
             sum(it.dead_ends for it in every),

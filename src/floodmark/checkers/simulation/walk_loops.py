@@ -7,7 +7,10 @@ the number of the walk alone, so a walk is the same whichever thread takes it, a
 The visited states are counted in a sample, not one by one: those whose fingerprint has ``LEVEL`` certain bits all zero.
 When the table is full, ``LEVEL`` grows by one and about half of the sample leaves it (P. Flajolet, "On adaptive
 sampling", Computing 43, 1990). So the sample is exact as long as it is small; later its size times two to the power of
-``LEVEL`` estimates the number of distinct states without bias. Bit 0 of a cell says that the state was seen again.
+``LEVEL`` estimates the number of distinct states without bias.
+
+A cell of the sample has a part of the fingerprint, above the lowest ``TAG_BITS`` bits, part of the number of the last
+walk that visited the state, and in its lowest two bits whether one walk did so (0), two did (1), or more (3).
 """
 
 from __future__ import annotations
@@ -18,7 +21,9 @@ from typing import Any
 from floodmark.checkers.codegen.loop_compiler import (
     Word,
     Words,
+    bits_in,
     call_model,
+    deposited,
     exported,
     lowest_bit,
     offset,
@@ -37,6 +42,8 @@ from floodmark.checkers.kernel.loops import (
 )
 
 NW = 1
+BMI2 = 0
+"""Whether the processor has ``deposited``."""
 
 # Fields of a walker, an array of words.
 CURRENT, OUT, CONTEXT, CHECK, ACTIONS, ACTION_COUNT, INITIAL, INITIAL_COUNT = range(8)
@@ -44,13 +51,14 @@ ORDER, KEPT, RANDOM, SEED, WALK, LAST_WALK, STEP, STEPS = range(8, 16)
 STRATEGY, TAKEN, FALSE_WANTED, TRUE_WANTED, REACHED, DEADLOCK, FOUND, MASK = range(16, 24)
 PATH, SAMPLE, SAMPLE_SIZE, SAMPLE_COUNT, LEVEL, SPARE, VISITS, SEEN = range(24, 32)
 SEEN_SIZE, DEAD_ENDS, CUT_SHORT, ENDS, CHOSEN, DEEPEST, NOTED, COVER = range(32, 40)
-COVER_CONTEXT, COVER_AFTER, CANDIDATES, KEPT_MASK, NAME_BITS, WAITING = range(40, 46)
-WALKER_FIELDS = 46
+COVER_CONTEXT, COVER_AFTER, CANDIDATES, KEPT_MASK, WAITING, JUDGED, FINISHED = range(40, 47)
+WALKER_FIELDS = 47
 """``TAKEN`` counts the steps of each action, ``ENDS`` has room for the number of an instance after each action's, and
 ``PATH``, unless it is zero, takes the states of a walk, one after the other, up to the one after ``NOTED`` steps.
 ``COVER``, unless it is zero, is the function that counts what a visited state covers. ``CANDIDATES``, unless it is
-zero, is the function that says which actions may be enabled, ``KEPT_MASK`` which of them a walk keeps, ``NAME_BITS``
-how many bits name one. ``WAITING`` is the key of the last visited state, which is not in the sample yet."""
+zero, is the function that says which actions may be enabled, ``KEPT_MASK`` which of them a walk keeps. ``WAITING`` is
+the key of the last visited state, which is not in the sample yet. ``JUDGED`` are entries of ``NW`` + 1 words: a state,
+and the mask of its properties with ``KNOWN``."""
 
 BY_ACTION, BY_INSTANCE, BY_PRIORITY, SWARM, NOVEL = range(5)
 """Strategies: how the next step is drawn."""
@@ -67,6 +75,12 @@ NOVEL_TRIES = 4
 """Steps that ``NOVEL`` draws before it takes one to a state that was seen before."""
 CHANGES = 3
 """How often, on average, a walk by priorities gives the action that it has just taken the lowest priority."""
+JUDGED_STATES = 1 << 12
+"""Entries of ``JUDGED``, so few that they stay in the processor's cache."""
+KNOWN = 1 << 63
+"""The bit of an entry of ``JUDGED`` that is in use: there are fewer properties."""
+WALK_BITS = 16
+TAG_BITS = WALK_BITS + 2
 GOLDEN = 0x9E3779B97F4A7C15
 MIX_1 = 0xBF58476D1CE4E5B9
 MIX_2 = 0x94D049BB133111EB
@@ -95,7 +109,7 @@ def drawn(w: Words, bound: Word) -> Word:
 def place_in(table: Words, size: Word, key: Word) -> Word:
     """The cell of a table that holds a key, or the empty one where it belongs."""
     place = ((key >> 32) * size) >> 32
-    while table[place] != 0 and (table[place] | 1) != (key | 1):
+    while table[place] != 0 and (table[place] ^ key) >> TAG_BITS != 0:
         place = place + 1
         if place == size:
             place = 0
@@ -110,7 +124,7 @@ def thin_out(w: Words) -> None:
     spare = words_at(empty)
     size = w[SAMPLE_SIZE]
     w[LEVEL] = w[LEVEL] + 1
-    mask = ((1 << w[LEVEL]) - 1) << 1
+    mask = ((1 << w[LEVEL]) - 1) << TAG_BITS
     kept = 0
     for i in range(size):
         spare[i] = 0
@@ -129,7 +143,7 @@ def settle(w: Words) -> Word:
     """Enters the last visited state into the sample. It waits for the next visit: by then its cell is in the cache."""
     key = w[WAITING]
     w[WAITING] = 0
-    if key != 0 and key & (((1 << w[LEVEL]) - 1) << 1) == 0:
+    if key != 0 and key & (((1 << w[LEVEL]) - 1) << TAG_BITS) == 0:
         table = words_at(w[SAMPLE])
         place = place_in(table, w[SAMPLE_SIZE], key)
         if table[place] == 0:
@@ -138,8 +152,17 @@ def settle(w: Words) -> Word:
             if w[SAMPLE_COUNT] * 2 > w[SAMPLE_SIZE]:
                 thin_out(w)
         else:
-            table[place] = table[place] | 1
+            cell = table[place]
+            if (cell ^ key) >> 2 != 0:
+                table[place] = key | 1 | ((cell & 1) << 1)
     return 0
+
+
+def was_seen(w: Words, state: Words) -> Word:
+    """Whether this group of walks has probably visited a state."""
+    seen = words_at(w[SEEN])
+    bit = fingerprint(state, SEED_1) & (w[SEEN_SIZE] * 64 - 1)
+    return (seen[bit >> 6] >> (bit & 63)) & 1
 
 
 def visit(w: Words, current: Words) -> None:
@@ -152,17 +175,39 @@ def visit(w: Words, current: Words) -> None:
         w[NOTED] = w[STEP]
     if w[COVER] != 0:
         call_model(w[COVER], current, words_at(w[COVER_AFTER]), words_at(w[COVER_CONTEXT]))
-    key = fingerprint(current, SEED_1) & ~1
+    h = fingerprint(current, SEED_1)
+    if w[STRATEGY] == NOVEL:
+        seen = words_at(w[SEEN])
+        bit = h & (w[SEEN_SIZE] * 64 - 1)
+        seen[bit >> 6] = seen[bit >> 6] | (1 << (bit & 63))
+    key = (h >> TAG_BITS) << TAG_BITS
     if key == 0:
-        key = 2
+        key = 1 << TAG_BITS
+    key = key | ((w[WALK] & ((1 << WALK_BITS) - 1)) << 2)
     settle(w)
     w[WAITING] = key
     prefetch(words_at(w[SAMPLE]), ((key >> 32) * w[SAMPLE_SIZE]) >> 32)
 
 
+def mask_of(w: Words, current: Words, context: Words) -> Word:
+    """The state predicates that are true in the current state. Walks often return to a state: its mask is kept, and
+    belongs to another state that is equal word by word, as the predicates depend on nothing else."""
+    entry = offset(words_at(w[JUDGED]), ((w[WAITING] >> 32) & (JUDGED_STATES - 1)) * (NW + 1))
+    difference = 0
+    for i in range(NW):
+        difference = difference | (entry[i] ^ current[i])
+    if difference == 0 and entry[NW] != 0:
+        return entry[NW] & ~KNOWN
+    mask = call_model(w[CHECK], current, context)
+    if context[FAILED] == 0:
+        copy(entry, current)
+        entry[NW] = mask | KNOWN
+    return mask
+
+
 def look(w: Words, current: Words, context: Words) -> None:
     """Evaluates the state predicates in the current state."""
-    mask = call_model(w[CHECK], current, context)
+    mask = mask_of(w, current, context)
     w[REACHED] = w[REACHED] | mask
     wrong = ~mask & w[FALSE_WANTED]
     if context[FAILED] != 0:
@@ -204,32 +249,24 @@ def begin(w: Words, current: Words) -> None:
             w[KEPT_MASK] = mask
 
 
-def steps_of_a_candidate(w: Words, current: Words, context: Words) -> Word:
-    """Takes all steps of one enabled action, each as likely as another, where actions are named by a few bits.
+def nth_bit(word: Word, n: Word) -> Word:
+    """The place of the bit that is set in a word and has ``n`` set bits below it."""
+    if BMI2 == 1:
+        return lowest_bit(deposited(1 << n, word))
+    while n != 0:
+        word = word & (word - 1)
+        n = n - 1
+    return lowest_bit(word)
 
-    Names are cut from random words until one is that of a candidate, so each candidate is as likely as another. One
-    that turns out not to be enabled is a candidate no more.
-    """
+
+def steps_of_a_candidate(w: Words, current: Words, context: Words) -> Word:
+    """Takes all steps of one enabled action, each as likely as another, where a word has a bit for each action. A
+    candidate that turns out not to be enabled is one no more."""
     actions = words_at(w[ACTIONS])
     out = words_at(w[OUT])
-    bits = w[NAME_BITS]
-    names = (1 << bits) - 1
     candidates = call_model(w[CANDIDATES], current, context) & w[KEPT_MASK]
-    random = 0
-    left = 0
     while candidates != 0:
-        action = lowest_bit(candidates)
-        if candidates & (candidates - 1) != 0:
-            action = 64
-            while action == 64:
-                if left < bits:
-                    random = drawn_word(w)
-                    left = 64
-                name = random & names
-                random = random >> bits
-                left = left - bits
-                if (candidates >> name) & 1 == 1:
-                    action = name
+        action = nth_bit(candidates, drawn(w, bits_in(candidates)))
         made = call_model(actions[action], current, out, context)
         if made != 0:
             w[CHOSEN] = action
@@ -278,15 +315,6 @@ def steps_of_all_actions(w: Words, current: Words, context: Words) -> Word:
         made = made + call_model(actions[action], current, offset(words_at(w[OUT]), made * NW), context)
         ends[action] = made
     return made
-
-
-def was_seen(w: Words, state: Words) -> Word:
-    """Whether a state was probably seen before; from now on it was."""
-    seen = words_at(w[SEEN])
-    bit = fingerprint(state, SEED_1) & (w[SEEN_SIZE] * 64 - 1)
-    before = (seen[bit >> 6] >> (bit & 63)) & 1
-    seen[bit >> 6] = seen[bit >> 6] | (1 << (bit & 63))
-    return before
 
 
 def advance(w: Words, current: Words, context: Words) -> Word:
@@ -367,6 +395,7 @@ def walk(w: Words) -> Word:
             if w[FOUND] != 0:
                 return FOUND_SOMETHING
         w[WALK] = w[WALK] + 1
+        w[FINISHED] = w[FINISHED] + 1
         w[STEP] = ALL_ONES
     return DONE
 
@@ -380,13 +409,15 @@ WALK_LOOPS: list[Callable[..., Any]] = [
     place_in,
     thin_out,
     settle,
+    was_seen,
     visit,
+    mask_of,
     look,
     begin,
+    nth_bit,
     steps_of_a_candidate,
     steps_of_an_action,
     steps_of_all_actions,
-    was_seen,
     advance,
     walk,
 ]

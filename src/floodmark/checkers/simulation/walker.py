@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -103,6 +103,7 @@ class Walker:
             loops.SEEN: self._seen,
             loops.SAMPLE: self._tables[0],
             loops.SPARE: self._tables[1],
+            loops.JUDGED: reserve(loops.JUDGED_STATES * (self.words + 1)),
         }
         for field, array in self._kept.items():
             self._fields[field] = array.ctypes.data
@@ -119,10 +120,7 @@ class Walker:
             loops.SEEN_SIZE: SEEN_WORDS,
         }
         if count <= MAX_CANDIDATES:
-            given |= {
-                loops.CANDIDATES: code.model.address(CANDIDATES),
-                loops.NAME_BITS: max((count - 1).bit_length(), 1),
-            }
+            given[loops.CANDIDATES] = code.model.address(CANDIDATES)
         for field, value in given.items():
             self._fields[field] = value
         if coverage is not None:
@@ -135,6 +133,9 @@ class Walker:
         """Takes the walks of a group from ``first`` up to ``last``, exclusive, until there is a problem, which it
         returns. ``paused`` may end it early."""
         self._seen[:] = 0
+        return self._take(first, last, paused)
+
+    def _take(self, first: int, last: int, paused: Callable[[], bool]) -> Hit | None:
         self._fields[loops.WALK] = first
         self._fields[loops.LAST_WALK] = last
         self._fields[loops.STEP] = ALL_ONES
@@ -162,13 +163,29 @@ class Walker:
         """The states of a walk; of one that meets a problem, up to there."""
         return self._again(walk)[0]
 
+    def paths(self, walks: int) -> Iterator[Array]:
+        """The states of each walk up to ``walks``, rows of words; of one that meets a problem, up to there."""
+        rows: Array = np.zeros((int(self._fields[loops.STEPS]) + 1, self.words), dtype=np.uint64)
+        self._fields[loops.PATH] = rows.ctypes.data
+        for walk in range(walks):
+            if walk % GROUP == 0:
+                self._seen[:] = 0
+            self._take(walk, walk + 1, lambda: False)
+            yield rows[: int(self._fields[loops.NOTED]) + 1].copy()
+        self._fields[loops.PATH] = 0
+
     def ends(self, walks: int) -> list[Packed]:
         """The last state of each walk up to ``walks``, as long as there is no problem."""
         found: list[Packed] = []
         for walk in range(walks):
             self.take(walk, walk + 1, lambda: False)
-            found.append(tuple(self._current[: self.words].tolist()))
+            found.append(self.state)
         return found
+
+    @property
+    def state(self) -> Packed:
+        """The last state that was visited."""
+        return tuple(self._current[: self.words].tolist())
 
     def _again(self, walk: int) -> tuple[list[Packed], Hit | None]:
         """Takes a walk, with its states. Its whole group is taken, because a walk for novel states depends on those
@@ -186,6 +203,11 @@ class Walker:
     def visits(self) -> int:
         """States of all walks, each as often as it was visited."""
         return int(self._fields[loops.VISITS])
+
+    @property
+    def finished(self) -> int:
+        """The walks that were taken to their end."""
+        return int(self._fields[loops.FINISHED])
 
     @property
     def reached(self) -> int:

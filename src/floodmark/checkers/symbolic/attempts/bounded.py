@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.search_result import Violation
+from floodmark.checkers.simulation.deep_runs import deep_runs
+from floodmark.checkers.simulation.walker import Walking, WalkStrategy
 from floodmark.checkers.symbolic.attempts.attempt import Attempt, all_states
 from floodmark.checkers.symbolic.methods import bmc
 from floodmark.checkers.symbolic.tactics.budget import Deadline
@@ -13,6 +16,11 @@ from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 from floodmark.language.values import Identifier
 
+MOST_RUNS = 20
+"""So many runs of walks a bounded search begins after."""
+WALKED_STEPS = 100
+"""The most steps of these walks."""
+
 
 def attempt_bounded(attempt: Attempt) -> None:
     """Looks for a run that breaks a property, up to a depth.
@@ -22,6 +30,9 @@ def attempt_bounded(attempt: Attempt) -> None:
     """
     result, task, wanted = attempt.result, attempt.task, attempt.properties
     deadline = Deadline(task.seconds)
+    if task.after_walks:
+        _after_walks(attempt, deadline)
+        return
 
     def search(model: Model) -> bmc.Bounded:
         return bmc.search(system_of(model, wanted), wanted, task.depth, deadline, record=attempt.record)
@@ -31,16 +42,47 @@ def attempt_bounded(attempt: Attempt) -> None:
     result.facts["depth"] = found.depth
     result.lines = [_interchangeable(members) for members in found.interchangeable]
     if found.violation is not None:
-        attempt.violated(found.violation)
+        _violated(attempt, found.violation)
         result.headline += "; there is no shorter run"
-        if attempt.check.wanted_property == found.violation.property and found.violation.kind != "error":
-            result.exit_code = ExitCode.AS_EXPECTED
         return
     result.headline = f"no violation within {counted(found.depth, 'state')}"
     if found.stopped:
         result.headline += f"; ended by {found.stopped}"
         return
     _to_the_end(attempt, found.depth)
+
+
+def _violated(attempt: Attempt, violation: Violation) -> None:
+    attempt.violated(violation)
+    if attempt.check.wanted_property == violation.property and violation.kind != "error":
+        attempt.result.exit_code = ExitCode.AS_EXPECTED
+
+
+def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
+    """Looks for a violation near the deepest states of random walks. Without one nothing is known of other runs."""
+    result, task, wanted = attempt.result, attempt.task, attempt.properties
+    walking = Walking(task.after_walks, WALKED_STEPS, 0, WalkStrategy.ACTIONS)
+
+    def search(model: Model) -> tuple[int, bmc.Bounded]:
+        found = bmc.Bounded()
+        runs = deep_runs(model, walking, MOST_RUNS)
+        for number, run in enumerate(runs):
+            found = bmc.search(system_of(model, wanted), wanted, task.depth, deadline, after=run)
+            if found.violation is not None or found.stopped:
+                return number, found
+        return len(runs), found
+
+    searched, found = at_widths(attempt.model, search)
+    result.seconds = deadline.taken
+    result.facts["after"] = searched
+    walks = f"of {counted(task.after_walks, 'walk')}"
+    if found.violation is not None:
+        _violated(attempt, found.violation)
+        result.headline += f"; z3 began after run {searched + 1} {walks}"
+        return
+    within = counted(task.depth, "state")
+    result.headline = f"no violation within {within} from the ends of {counted(searched, 'run')} {walks}"
+    result.headline += f"; ended by {found.stopped}" if found.stopped else "; nothing is known of other runs"
 
 
 def _to_the_end(attempt: Attempt, depth: int) -> None:

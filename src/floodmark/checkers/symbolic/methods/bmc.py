@@ -55,14 +55,16 @@ def search(
     deadline: Deadline | None = None,
     least: int = 1,
     record: ObligationRecorder | None = None,
+    after: Sequence[TraceState] = (),
 ) -> Bounded:
-    """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types.
+    """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types; from the
+    initial states, or from the end of the run ``after``, with which a violation's trace then begins.
 
     It looks for states with "reachable" properties, too: ``reached`` has the depth of each. With ``least`` the search
     begins with runs of that length. ``record`` receives every query.
     """
     deadline = deadline or Deadline()
-    runs = Runs(system, properties)
+    runs = Runs(system, properties, after)
     before = system.replica("old:")
     judged = {}
     for prop in properties:
@@ -157,12 +159,12 @@ _KINDS = {
 
 def _violation(runs: Runs, kind: str, prop: Property | None, model: Any, length: int) -> Violation:
     system = runs.system
-    trace = runs.trace(model, length)
+    trace = runs.trace(model, length, runs.before)
     name = prop.name if prop is not None else ""
     if kind == "boundary":
         return _failing_boundary(system, trace)
     if kind == "error" and prop is None:
-        step, error = _failing(system, model, runs, trace)
+        step, error = _failing(system, runs, length, trace)
         return Violation.of_error(error, name, trace, step)
     assert prop is not None
     states = [trace[-2].state, trace[-1].state] if prop.kind == "transition" else [trace[-1].state]
@@ -183,10 +185,10 @@ def _failing_boundary(system: System, trace: tuple[TraceState, ...]) -> Violatio
 
 
 def _failing(
-    system: System, model: Any, runs: Runs, trace: tuple[TraceState, ...]
+    system: System, runs: Runs, length: int, trace: tuple[TraceState, ...]
 ) -> tuple[Step, SourceError]:
-    """The step from the last state of a trace that leaves the declared types."""
-    here = runs.states[len(trace) - 1]
+    """The step from the last state of a trace that leaves the declared types; z3's run has ``length`` states."""
+    here = runs.states[length - 1]
     for fired in system.fired:
         own = system.parameter_terms(fired)
         bad = replaced(as_term(fired.failed), system.now.terms, here.terms)

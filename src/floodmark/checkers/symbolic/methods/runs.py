@@ -13,6 +13,7 @@ from typing import Any
 import z3
 
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.symbolic.methods.unrolling import Unrolling, arguments_of
 from floodmark.checkers.symbolic.tactics.budget import Deadline, gave_up
 from floodmark.checkers.symbolic.terms.booleans import as_term
@@ -26,19 +27,22 @@ MAX_CONFLICTS = 100_000
 
 
 class Runs(Unrolling):
-    """Runs of a system from its initial states, checked for ``properties``.
+    """Runs of a system from its initial states, or from the end of the run ``before``, checked for ``properties``.
 
-    ``interchangeable`` are the identifiers that the model was proved not to distinguish.
+    ``interchangeable`` are the identifiers that the model was proved not to distinguish; the end of a run does.
     """
 
-    def __init__(self, system: System, properties: Sequence[Property]) -> None:
+    def __init__(self, system: System, properties: Sequence[Property], before: Sequence[TraceState] = ()) -> None:
         super().__init__(system)
         self.interchangeable: list[tuple[Identifier, ...]] = []
         self._properties = properties
         self._hard = False
         self._said: list[Any] = []
         self._mentioned: dict[Identifier, Any] = {}
-        self.say(self.at(as_term(system.initial(system.now.state)), 0))
+        self.before = before
+        now = system.now.state
+        begun = system.equal(now, system.constant(before[-1].state)) if before else system.initial(now)
+        self.say(self.at(as_term(begun), 0))
 
     def add(self, term: Any) -> None:
         super().add(term)
@@ -73,7 +77,8 @@ class Runs(Unrolling):
         answer = deadline.check(self.solver, mark)
         if answer == z3.unknown and not deadline.ended:
             self._hard = True
-            self.order(interchangeable(self.system, self._properties, deadline))
+            if not self.before:
+                self.order(interchangeable(self.system, self._properties, deadline))
         return answer
 
     def order(self, classes: list[tuple[Identifier, ...]]) -> None:

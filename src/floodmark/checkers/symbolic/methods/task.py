@@ -19,7 +19,8 @@ class ProofTask:
     """The task of ``floodmark prove``, apart from the specs.
 
     With ``expect`` "bounded", a bounded search need only show that there is no violation within ``depth``. ``workers``
-    processes solve obligations of any size; their number does not affect the answers.
+    processes solve obligations of any size; their number does not affect the answers. A bounded search begins after
+    ``after_walks`` random walks, at the ends of the deepest runs, instead of in the initial states.
     """
 
     method: ProofMethod = "induction"
@@ -33,6 +34,7 @@ class ProofTask:
     properties: tuple[str, ...] = ()
     expect: ProofExpectation = "holds"
     workers: int = 1
+    after_walks: int = 0
 
 
 def task_of(proving: Proving) -> ProofTask:

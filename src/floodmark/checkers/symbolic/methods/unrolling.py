@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import z3
@@ -61,12 +62,14 @@ class Unrolling:
         old = (*before.terms, *self.system.now.terms)
         return replaced(term, old, (*self.states[index - 1].terms, *self.states[index].terms))
 
-    def trace(self, model: Any, length: int) -> tuple[TraceState, ...]:
-        """The run in a z3 model, confirmed by CPython."""
+    def trace(self, model: Any, length: int, before: Sequence[TraceState] = ()) -> tuple[TraceState, ...]:
+        """The run in a z3 model, confirmed by CPython; after the run ``before``, whose end is its first state."""
         system = self.system
         states = [system.decode(replica.state, model) for replica in self.states[:length]]
-        first = next(step for step, state in system.initial_states() if state == states[0])
-        found = [TraceState(first, states[0])]
+        found = list(before)
+        if not found:
+            first = next(step for step, state in system.initial_states() if state == states[0])
+            found = [TraceState(first, states[0])]
         for index in range(length - 1):
             step = self.step(model, index)
             self.confirm(states[index], step, states[index + 1])
