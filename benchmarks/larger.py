@@ -45,6 +45,9 @@ SIZES: dict[str, tuple[str, Mapping[str, int]]] = {
 }
 """What is walked: a spec, whose known-bad designs these are, with other constants."""
 
+NOT_THERE = ("HalfIsEnough", "ExpectsFetchesOfNobody")
+"""Known-bad designs of KIP-595 that are right with an odd number of voters, or with more than one."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -67,6 +70,8 @@ def designs() -> list[tuple[str, Check]]:
         for spec in read_all(REPOSITORY / "specs" / f"{name}.toml"):
             for check in checks(spec, CheckSettings(workers=1, constants=dict(constants))):
                 if check.flawed is None or any(prop.is_liveness for prop in check.properties()):
+                    continue
+                if check.flawed.name in NOT_THERE:
                     continue
                 if (check.flawed.name, check.flawed.property) not in seen:
                     seen.add((check.flawed.name, check.flawed.property))
@@ -136,7 +141,8 @@ def walk(seconds: float, most: int) -> None:
 def report() -> Iterator[str]:
     of_size: dict[str, list[Row]] = defaultdict(list)
     for row in recorded():
-        of_size[row.size].append(row)
+        if row.design.split()[0] not in NOT_THERE:
+            of_size[row.size].append(row)
     yield (
         f"The strategies take turns, {LIMIT:,} steps each, until one meets the violation, or each has had {ROUNDS} "
         "turns."
