@@ -83,7 +83,7 @@ def _shown(found: Difference) -> str:
 
 
 def test_drawn_edits_agree_with_their_graphs(tmp_path: Path) -> None:
-    shown = Counter(agrees(seed, tmp_path) for seed in range(1000, 1150))
+    shown = Counter(agrees(seed, tmp_path) for seed in range(1000, 1070))
     assert shown["differs"] and shown["hidden"] and shown["same by graph"] and shown["same by search"]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.crosscheck import spot_checks
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.verdict.check import CheckSettings, checks
@@ -88,8 +89,11 @@ def _proved(directory: Path, **changes: str) -> Proved:
     return prove_check(check, ProofTask(unbounded=True))
 
 
-def test_a_refinement_is_proved_for_every_bound(tmp_path: Path) -> None:
-    """The mark may be any number: what the action takes is what the mark becomes."""
+@pytest.mark.parametrize("large", [20, pytest.param(spot_checks.LARGE_VALUE, marks=pytest.mark.slow)])
+def test_a_refinement_is_proved_for_every_bound(large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mark may be any number: what the action takes is what the mark becomes. With 1,000 numbers the spot check
+    takes half a minute."""
+    monkeypatch.setattr(spot_checks, "LARGE_VALUE", large)
     proved = _proved(tmp_path)
     assert proved.verdict == "holds"
     assert "for every most" in proved.headline
