@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from typing import Any
+
+from examples.etcd.printed import commands
 
 KINDS = ("dropped", "doubled", "moved", "changed")
 
@@ -56,3 +59,25 @@ def _collect(value: Any, places: list[tuple[Any, Any]]) -> None:
             _collect(item, places)
         else:
             places.append((value, key))
+
+
+def log_mutant(text: str, chance: random.Random) -> tuple[str, int, str]:
+    """How a log of an interaction test was changed (printed.py), the number of the line, and the changed log: a line
+    that was printed is dropped, doubled, or has another number.
+    """
+    rows = text.split("\n")
+    printed = [number for command in commands(text) for number, row in command.printed if row not in ("", "ok")]
+    number = chance.choice(printed)
+    row = rows[number - 1]
+    kind, numbers = chance.choice(KINDS), list(re.finditer(r"\d+", row.split('"')[0]))
+    if kind == "changed" and numbers:
+        found = chance.choice(numbers)
+        rows[number - 1] = row[: found.start()] + str(int(found[0]) + 1) + row[found.end() :]
+    elif kind == "doubled":
+        rows.insert(number - 1, row)
+    elif kind == "moved" and rows[number].strip() and rows[number] != "----":
+        rows[number - 1 : number + 1] = rows[number], row
+    else:
+        kind = "dropped"
+        del rows[number - 1]
+    return kind, number, "\n".join(rows)

@@ -1,6 +1,6 @@
 """What must hold of etcd's Raft (Raft, section 5.4.3; begin with model/etcd_raft/raft.py). Start here.
 
-pre_vote.py has what holds only with pre-votes.
+pre_vote.py has what holds only with pre-votes, interactive.py what holds of storage that writes later.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ Start here. The names of methods are those of etcd's ``raft.go``, ``log.go`` and
     pre-votes, the lease of a leader           raft.py       flawed.py    pre_vote
     learners, joint configurations, snapshots  raft.py       flawed.py    membership
     runs that were recorded elsewhere          recorded.py                recorded
+    tests of the library, later writes         interactive.py             interactive
 
 A node handles one message at a time. Its messages wait in its ``outbox`` until the application has stored the node's
 state (``Ready``); messages to itself go the same way, so a leader counts its own copy only after it was stored. The
@@ -775,7 +776,7 @@ class EtcdRaft(Model):
     @action
     def applies_change(self, node: Node, index: Index) -> None:
         """The application applies the next committed configuration change (RawNode.ApplyConfChange)."""
-        require(self.changes and self.configured[node] < index and index <= self.stored_commit[node])
+        require(self.changes and self.configured[node] < index and index <= self.last_appliable(node))
         require(self.due[node] == Due.NOTHING)
         require(all(entry.change is None for entry in self.log[node][self.configured[node] : index - 1]))
         change = self.log[node][index - 1].change
@@ -787,12 +788,16 @@ class EtcdRaft(Model):
     @action
     def applies(self, node: Node, index: Index) -> None:
         """The application has applied entries (raft.appliedTo), configuration changes among them one by one before."""
-        require((self.changes or self.snapshots) and self.applied[node] < index and index <= self.stored_commit[node])
+        require((self.changes or self.snapshots) and self.applied[node] < index and index <= self.last_appliable(node))
         require(
             all(entry.change is None for entry in self.log[node][self.configured[node] : index])
         )
         self.applied[node] = index
         self.configured[node] = max(self.configured[node], index)
+
+    def last_appliable(self, node: Node) -> Index:
+        """Up to where the application is given committed entries (Ready.CommittedEntries)."""
+        return self.stored_commit[node]
 
     @action
     def restarts_from_disk(self, node: Node) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from model.etcd_raft.raft import Due, EtcdRaft, Index, Log, Node, Term
+from model.etcd_raft.interactive import InteractiveRaft
+from model.etcd_raft.raft import Due, EtcdRaft, Index, Log, Message, Node, Term
 
 
 class VotesTwice(EtcdRaft):
@@ -56,3 +57,10 @@ class StandsAtOnce(EtcdRaft):
 
     def may_campaign(self, node: Node) -> bool:
         return self.due[node] == Due.NOTHING
+
+
+class AnswersAtOnce(InteractiveRaft):
+    """With AsyncStorageWrites answers are sent with the requests, before anything is stored (raft.msgsAfterAppend)."""
+
+    def waits(self, message: Message) -> bool:
+        return False

@@ -15,7 +15,7 @@ from floodmark import Model
 from floodmark.language.members import kind_of
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = ("etcd_raft", "jetstream", "ra")
+ELSEWHERE = ("etcd_raft", "hashicorp_raft", "jetstream", "ra")
 """Models of other systems, whose own names their docstrings have."""
 METHOD = r"``[A-Z]\w+[.:] ?[a-z]\w*``"
 SECTION = r"KIP-\d+, \"|\b[Ss]ection [A-F]\b"

@@ -16,6 +16,7 @@ BEGIN = {
     "elr": "partition.py",
     "epoch_cache": "partition.py",
     "etcd_raft": "raft.py",
+    "hashicorp_raft": "raft.py",
     "jetstream": "raft.py",
     "kraft": "quorum.py",
     "ra": "server.py",

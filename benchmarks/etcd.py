@@ -1,0 +1,145 @@
+"""Recorded runs of etcd's Raft: ``python -m benchmarks.etcd --traces FOLDER [--mutants N] [--kept FILE] [--runs N]
+[--write]``.
+
+FOLDER has what docs/etcd.md names. Judged are the traces in it; the beginnings of its longest one, which says how the
+time grows with the length; and mutants (``examples/etcd/mutants.py``), each of which the model must not accept if the
+replay in plain Python (``examples/etcd/replay.py``) refuses it. ``--write`` puts the figures into RESULTS.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import section
+from floodmark.checkers import processes
+from floodmark.checkers.conformance.foreign_traces import reader_of
+from floodmark.checkers.conformance.traces import Work, judge_text
+from floodmark.checkers.project.modules import load_file
+from floodmark.checkers.resources import cores
+from floodmark.checkers.verdict.check import CheckSettings, one_check
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "etcd"
+SPEC = ROOT / "specs" / "etcd_raft" / "recorded.toml"
+LONG = 500_000
+"""Mutants are made of traces with at most so many characters."""
+
+
+@functools.cache
+def work() -> Work:
+    reader = EXAMPLE / "reader.py"
+    return Work(one_check(SPEC, None, CheckSettings(constants=dict(reader_of(reader).constants))), reader=reader,
+                runs=False)
+
+
+def judged(files: Sequence[Path]) -> Iterator[str]:
+    """How many traces are accepted, and the events a second."""
+    comparison, replay = work(), load_file(EXAMPLE / "replay.py").replay
+    outcomes, agree, seconds = [], 0, 0.0
+    for file in files:
+        text = file.read_text()
+        began = time.process_time()
+        outcomes.append(judge_text(comparison, (file.name, text)))
+        seconds += time.process_time() - began
+        agree += (outcomes[-1].verdict == "accepted") == (replay(text) is None)
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    events = sum(outcome.matched for outcome in outcomes)
+    yield (
+        f"{len(files):,} traces: {verdicts['accepted']:,} accepted, {verdicts['rejected']:,} rejected; the replay in "
+        f"plain Python agrees on {agree:,}. {events:,} lines fit, {events / seconds:,.0f} a second of one core."
+    )
+
+
+def growth(file: Path, runs: int) -> Iterator[str]:
+    """The time for the beginnings of a trace."""
+    comparison = work()
+    rows = file.read_text().split("\n")
+    yield f"Beginnings of {file.name}, the best of {runs} runs:"
+    yield ""
+    yield "| lines | verdict | seconds | lines a second | median s |"
+    yield "|---|---|---|---|---|"
+    for part in (8, 4, 2, 1):
+        text = "\n".join(rows[: len(rows) // part])
+        times = []
+        for _ in range(runs):
+            began = time.process_time()
+            outcome = judge_text(comparison, (file.name, text))
+            times.append(time.process_time() - began)
+        best, median = min(times), statistics.median(times)
+        yield f"| {outcome.lines:,} | {outcome.verdict} | {best:.2f} | {outcome.lines / best:,.0f} | {median:.2f} |"
+
+
+def tried(texts: Mapping[str, str], seed: int) -> dict[str, Any]:
+    """What the model and the replay say of a mutant."""
+    mutants, replay = load_file(EXAMPLE / "mutants.py"), load_file(EXAMPLE / "replay.py")
+    name = sorted(texts)[seed % len(texts)]
+    how, text = mutants.mutant(texts[name], random.Random(seed))
+    verdict = judge_text(work(), (name, text)).verdict
+    return {"seed": seed, "trace": name, "how": how, "verdict": verdict, "replay": replay.replay(text)}
+
+
+def keep(kept: Path, files: Sequence[Path], count: int) -> list[dict[str, Any]]:
+    """The results of mutants 0 to ``count``, of which a file keeps those of an earlier run."""
+    texts = {file.name: file.read_text() for file in files if file.stat().st_size <= LONG}
+    known = [json.loads(row) for row in kept.read_text().splitlines()] if kept.exists() else []
+    seeds = sorted(set(range(count)) - {each["seed"] for each in known})
+    with kept.open("a") as out:
+        for _, each in processes.run_each(functools.partial(tried, texts), seeds, cores(), lambda _: None):
+            if isinstance(each, Exception):
+                raise each
+            print(json.dumps(each), file=out, flush=True)
+            known.append(each)
+    return [each for each in known if each["seed"] < count]
+
+
+def holes(results: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Mutants that the model accepts and the replay refuses."""
+    return [each for each in results if each["verdict"] == "accepted" and each["replay"] is not None]
+
+
+def mutants(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    traces = {each["trace"] for each in results}
+    yield f"{len(results):,} mutants of {len(traces):,} traces:"
+    yield ""
+    yield "| change | mutants | accepted by the model | by the replay | by the model and not by the replay |"
+    yield "|---|---|---|---|---|"
+    for how in (*sorted({each["how"] for each in results}), "all"):
+        some = [each for each in results if how in (each["how"], "all")]
+        accepted = sum(each["verdict"] == "accepted" for each in some)
+        replayed = sum(each["replay"] is None for each in some)
+        yield f"| {how} | {len(some):,} | {accepted:,} | {replayed:,} | {len(holes(some)):,} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--traces", type=Path, required=True)
+    parser.add_argument("--mutants", type=int, default=10_000)
+    parser.add_argument("--kept", type=Path, required=True, help="file for mutants, so that a run can be continued")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    files = sorted((arguments.traces / "etcd-raft").rglob("*.ndjson"))
+    results = keep(arguments.kept, files, arguments.mutants)
+    table = [*judged(files), "", *growth(max(files, key=lambda file: file.stat().st_size), arguments.runs), "",
+             *mutants(results)]
+    print("\n".join(table))
+    for hole in holes(results):
+        print(json.dumps(hole))
+    if arguments.write:
+        command = f"python -m benchmarks.etcd --traces FOLDER --kept FILE --mutants {arguments.mutants} --write"
+        section("traces of etcd", command, table)
+    sys.exit(bool(holes(results)))
+
+
+if __name__ == "__main__":
+    main()
