@@ -375,3 +375,17 @@ def test_walks_find_a_step_that_does_not_refine() -> None:
     assert prop.is_refinement
     found = simulate(check.model(), [prop], ALONE, Walking(3000, 60, 1, WalkStrategy.ACTIONS))
     assert [it.property for it in found.violations] == ["as_atomic_isr"]
+
+
+class FencedRing(StuckRing):
+    @boundary
+    def few(self) -> bool:
+        return all(self.marks[node] < 2 for node in Node)
+
+
+def test_a_walk_that_stops_at_the_boundary_is_counted_and_the_next_one_begins() -> None:
+    found = walked(FencedRing(), walks=50, steps=100, options=Options(workers=1, deadlock=True))
+    assert found.walked is not None
+    assert (found.walked.walks, found.walked.cut_short, found.walked.dead_ends) == (50, 50, 0)
+    assert found.generated == 50 * 4  # three steps to where every further one leaves the boundary
+    assert not found.violations
