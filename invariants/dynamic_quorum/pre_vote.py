@@ -32,40 +32,6 @@ def votes_once(old: DynamicPreVote, new: DynamicPreVote) -> bool:
     )
 
 
-@invariant
-def roles_fit_what_is_stored(model: DynamicPreVote) -> bool:
-    """A follower names its leader, which is another; a leader names itself, also when it has resigned; a prospective
-    replica may remember another's leadership (``QuorumState.initialize``, ``ProspectiveState``).
-    """
-    return all(
-        implies(model.role[replica] == Role.UNATTACHED, model.quorum_state[replica].leader is None)
-        and implies(model.role[replica] == Role.FOLLOWER, model.quorum_state[replica].leader not in (None, replica))
-        and implies(model.role[replica] == Role.PROSPECTIVE, model.quorum_state[replica].leader != replica)
-        and implies(model.role[replica] in (Role.LEADER, Role.RESIGNED), model.quorum_state[replica].leader == replica)
-        for replica in Replica
-    )
-
-
-@invariant
-def votes_come_from_voters(model: DynamicPreVote) -> bool:
-    """A replica counts votes, and pre-votes, of the voters in its own log only."""
-    return all(model.votes[replica] <= model.voter_set[replica] for replica in Replica)
-
-
-@transition
-def leader_is_known_until_the_epoch_ends(old: DynamicPreVote, new: DynamicPreVote) -> bool:
-    """Whoever knows the leader of its epoch remembers it, unless it stood in that epoch and restarts: a pre-vote makes
-    nobody forget.
-    """
-    return all(
-        implies(
-            epoch_of(new, replica) == epoch_of(old, replica) and old.quorum_state[replica].leader is not None,
-            new.quorum_state[replica].leader == old.quorum_state[replica].leader or new.restarts > old.restarts,
-        )
-        for replica in Replica
-    )
-
-
 @transition
 def candidates_could_win(old: DynamicPreVote, new: DynamicPreVote) -> bool:
     """Who becomes a candidate is no staler than a majority of its voters, all of whom miss their leader, too (KIP-996).

@@ -74,6 +74,104 @@ def epochs_never_decrease(old: DynamicQuorum, new: DynamicQuorum) -> bool:
     return all(epoch_of(new, replica) >= epoch_of(old, replica) for replica in Replica)
 
 
+@invariant
+def roles_fit_what_is_stored(model: DynamicQuorum) -> bool:
+    """A follower names its leader, which is another; a leader names itself, also when it has resigned, and nobody else
+    does; a prospective replica may remember another's leadership (``QuorumState.initialize``, ``ProspectiveState``).
+    """
+    return all(
+        implies(model.role[replica] == Role.UNATTACHED, model.quorum_state[replica].leader is None)
+        and implies(model.role[replica] == Role.FOLLOWER, model.quorum_state[replica].leader not in (None, replica))
+        and (model.role[replica] in (Role.LEADER, Role.RESIGNED)) == (model.quorum_state[replica].leader == replica)
+        for replica in Replica
+    )
+
+
+@invariant
+def votes_come_from_voters(model: DynamicQuorum) -> bool:
+    """A replica counts votes, and pre-votes, of the voters in its own log only."""
+    return all(model.votes[replica] <= model.voter_set[replica] for replica in Replica)
+
+
+@transition
+def leader_is_known_until_the_epoch_ends(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """Whoever knows the leader of its epoch remembers it, unless it stood in that epoch and restarts: a pre-vote makes
+    nobody forget.
+    """
+    return all(
+        implies(
+            epoch_of(new, replica) == epoch_of(old, replica) and old.quorum_state[replica].leader is not None,
+            new.quorum_state[replica].leader == old.quorum_state[replica].leader or new.restarts > old.restarts,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def roles_end_in_order(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """Within an epoch, a candidate stands until the epoch has a leader, and a leader that has resigned does not lead
+    again (``QuorumState``; KAFKA-10527).
+    """
+    return all(
+        implies(
+            epoch_of(new, replica) == epoch_of(old, replica),
+            new.role[replica] in (Role.CANDIDATE, Role.LEADER, Role.FOLLOWER, Role.RESIGNED)
+            if old.role[replica] == Role.CANDIDATE
+            else old.role[replica] != Role.RESIGNED or new.role[replica] == Role.RESIGNED,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def leader_resigns_before_it_stands(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """A leader does not stand for another epoch before it has resigned (``KafkaRaftClient.pollLeader``)."""
+    return all(
+        new.role[replica] == Role.UNATTACHED or new.role[replica] == Role.FOLLOWER
+        for replica in Replica
+        if leads(old, replica) and epoch_of(new, replica) > epoch_of(old, replica)
+    )
+
+
+@transition
+def epochs_begin_for_a_reason(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """A replica joins the epoch of another one, or stands in the next, or leaves that which it has led to voters of
+    which it is none any more (``KafkaRaftClient.pollResigned``).
+    """
+    return all(
+        any(epoch_of(old, other) >= epoch_of(new, replica) for other in Replica)
+        or new.role[replica] in (Role.CANDIDATE, Role.LEADER)
+        or (old.role[replica] == Role.RESIGNED and replica not in old.voter_set[replica])
+        for replica in Replica
+        if epoch_of(new, replica) > epoch_of(old, replica)
+    )
+
+
+@invariant
+def only_candidates_hold_votes(model: DynamicQuorum) -> bool:
+    """A candidate counts its own vote, and has too few until it leads; nobody else counts any (``CandidateState``)."""
+    return all(
+        replica in model.votes[replica] and not model.is_majority(model.votes[replica], model.voter_set[replica])
+        if model.role[replica] == Role.CANDIDATE
+        else len(model.votes[replica]) == 0
+        for replica in Replica
+    )
+
+
+@invariant
+def only_leaders_keep_leadership(model: DynamicQuorum) -> bool:
+    """Only a leader knows how far others have fetched, and nobody has fetched beyond the end of its log
+    (``LeaderState``). One that has resigned has no high watermark (``ResignedState``).
+    """
+    return all(
+        all(model.end_offsets[replica][other] <= len(model.logs[replica]) for other in Replica)
+        if leads(model, replica)
+        else model.end_offsets[replica] == model.no_offsets()
+        and implies(model.role[replica] == Role.RESIGNED, model.high_watermark[replica] == 0)
+        for replica in Replica
+    )
+
+
 # Logs.
 
 
@@ -113,6 +211,70 @@ def log_matching(model: DynamicQuorum) -> bool:
         for other in Replica
         if one != other
         for offset in range(min(len(model.logs[one]), len(model.logs[other])))
+    )
+
+
+@invariant
+def epochs_never_decrease_along_a_log(model: DynamicQuorum) -> bool:
+    """The end of an epoch is found by this order, and the last record's epoch is no later than the replica's."""
+    return all(
+        entry.epoch
+        <= (model.logs[replica][offset].epoch if offset < len(model.logs[replica]) else epoch_of(model, replica))
+        for replica in Replica
+        for offset, entry in enumerate(model.logs[replica], 1)
+    )
+
+
+@transition
+def high_watermark_never_decreases(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """Within an epoch its leader's high watermark does not fall (simulation, MonotonicHighWatermark)."""
+    return all(
+        new.high_watermark[replica] >= old.high_watermark[replica]
+        for replica in Replica
+        if leads(old, replica) and leads(new, replica) and epoch_of(old, replica) == epoch_of(new, replica)
+    )
+
+
+@invariant
+def leader_commits_in_its_own_epoch(model: DynamicQuorum) -> bool:
+    """A leader has a record of its own epoch (LeaderChange), and its high watermark is unknown until that is committed
+    (KAFKA-12619).
+    """
+    return all(
+        model.last_epoch(replica) == epoch_of(model, replica)
+        and (
+            model.high_watermark[replica] == 0
+            or model.logs[replica][model.high_watermark[replica] - 1].epoch == epoch_of(model, replica)
+        )
+        for replica in Replica
+        if leads(model, replica)
+    )
+
+
+@transition
+def logs_grow_by_fetches(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """A leader writes one record at a time; another replica has only records that its leader has (KIP-595, "Fetch")."""
+    return all(
+        implies(
+            len(new.logs[replica]) > len(old.logs[replica]),
+            len(new.logs[replica]) == len(old.logs[replica]) + 1
+            and new.logs[replica][len(old.logs[replica])].epoch == epoch_of(new, replica)
+            if leads(new, replica) or new.role[replica] == Role.RESIGNED
+            else old.role[replica] in (Role.FOLLOWER, Role.UNATTACHED)
+            and any(
+                leads(old, leader) and new.logs[leader][: len(new.logs[replica])] == new.logs[replica]
+                for leader in Replica
+            ),
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def truncates_above_high_watermark_only(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """Nobody cuts its log below the high watermark that it had (KAFKA-12460)."""
+    return all(
+        len(new.logs[replica]) >= min(len(old.logs[replica]), old.high_watermark[replica]) for replica in Replica
     )
 
 
