@@ -101,3 +101,34 @@ def test_cpython_counts_nothing(project: Path) -> None:
     ended = floodmark("check", "pump.toml", "--coverage", "--engine", "reference", at=project)
     assert ended.code == 2
     assert "--coverage counts in compiled code; leave out --engine reference" in ended.err
+
+
+VALVE = '''
+from typing import Annotated
+
+from floodmark import Between, Model, action, require
+
+
+class Valve(Model):
+    """A valve that is never closed."""
+
+    level: Annotated[int, Between(0, 3)] = 1
+
+    @action
+    def moves(self) -> None:
+        require(self.level < 3)
+        if self.level == 0:
+            self.level = 1
+        elif self.level == 3:
+            self.level = 2
+        else:
+            self.level = self.level + 1
+'''
+
+
+def test_a_line_that_was_taken_is_not_among_those_that_never_were(tmp_path: Path) -> None:
+    project = write(tmp_path, {"valve.py": VALVE, "valve.toml": 'model = "valve.py:Valve"\n[expect]\ndistinct = 3\n'})
+    said = floodmark("check", "valve.toml", "--coverage", at=project).out
+    assert "valve.py:15  self.level = 1\n" in said
+    assert "valve.py:17  self.level = 2\n" in said
+    assert "valve.py:16  self.level == 3: never true" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def coverage_lines(coverage: Coverage) -> list[str]:
     branches = [it for it in every if it.kind in BRANCHES and _is_asked(it)]
     refusals = [it for it in every if it.kind in REFUSALS]
     never = [
-        *_spans([it for it in lines if not it.taken]),
+        *_spans(lines),
         *dict.fromkeys(_never(it, branches) for it in branches if not it.taken and (it.file, it.line) not in missed),
     ]
     idle = [_never(it, []) for it in refusals if not it.taken and (it.file, it.line) not in missed]
@@ -91,19 +92,25 @@ def _share(every: Sequence[Covered], one: str, many: str | None = None) -> str:
     return f"{sum(it.taken for it in every):,} of {len(every):,} {plural(len(every), one, many)}"
 
 
-def _spans(missed: Sequence[Covered]) -> Iterator[str]:
-    """Lines, those that follow each other together, with the text of the first."""
-    waiting = list(missed)
-    while waiting:
-        first, count = waiting[0], 1
-        while count < len(waiting) and waiting[count].file == first.file and (
-            waiting[count].line - waiting[count - 1].line <= 2
-        ):
-            count += 1
-        last = waiting[count - 1].line
-        at = shown_line(first.file, first.line)
-        yield f"{at}{f'-{last}' if last != first.line else ''}  {linecache.getline(first.file, first.line).strip()}"
-        waiting = waiting[count:]
+def _spans(lines: Sequence[Covered]) -> Iterator[str]:
+    """The lines that were never taken, those between which no line was taken together, with the text of the first."""
+    for (taken, file), several in itertools.groupby(lines, lambda it: (it.taken, it.file)):
+        if taken:
+            continue
+        for missed in _close([it.line for it in several]):
+            last = f"-{missed[-1]}" if len(missed) > 1 else ""
+            yield f"{shown_line(file, missed[0])}{last}  {linecache.getline(file, missed[0]).strip()}"
+
+
+def _close(numbers: Sequence[int]) -> list[list[int]]:
+    """Numbers of lines in order, apart where there is more than one line between them."""
+    found = [[numbers[0]]]
+    for number in numbers[1:]:
+        if number - found[-1][-1] <= 2:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found
 
 
 def _never(it: Covered, branches: Sequence[Covered]) -> str:

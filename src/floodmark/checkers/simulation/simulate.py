@@ -188,7 +188,7 @@ class Simulation:
         if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
             self.shown = now
             visits = sum(walker.visits for walker in self.walkers)
-            done, all_of_them = self.groups.next * GROUP, counted(self.walking.walks, "walk")
+            done, all_of_them = min(self.groups.next * GROUP, self.walking.walks), counted(self.walking.walks, "walk")
             note = f"{done:,} of {all_of_them}, {visits / (now - self.started) / 1e6:.1f} M steps/s{self._covered()}"
             self.watch(Progress(0, 0, 0, visits, now - self.started, 0, note=note))
         return self.late or (self.groups.hit is not None and first > self.groups.hit.walk)
