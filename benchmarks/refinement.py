@@ -8,8 +8,9 @@ count whose good design refines it, with the same constants: of the others that 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,12 +54,10 @@ def families() -> list[Family]:
     return found
 
 
-def costs(every: Sequence[Family], runs: int) -> list[str]:
+def costs(every: Sequence[Family], runs: int) -> Iterator[str]:
     """The table of processor time."""
-    lines = [
-        "| spec | generated states | seconds without properties | with the refinement | ratio |",
-        "|---|---|---|---|---|",
-    ]
+    yield "| spec | generated states | seconds without properties | with the refinement | ratio |"
+    yield "|---|---|---|---|---|"
     for family in every:
         plain, judged, generated = [], [], 0
         for _ in range(runs + 1):  # the first compiles
@@ -66,8 +65,7 @@ def costs(every: Sequence[Family], runs: int) -> list[str]:
             seconds, generated = _seconds(family.check, [family.refinement])
             judged.append(seconds)
         least, most = min(plain[1:]), min(judged[1:])
-        lines.append(f"| {family.name} | {generated:,} | {least:.2f} | {most:.2f} | {most / least:.2f} |")
-    return lines
+        yield f"| {family.name} | {generated:,} | {least:.2f} | {most:.2f} | {most / least:.2f} |"
 
 
 def _seconds(check: Check, properties: Sequence[Property]) -> tuple[float, int]:
@@ -76,9 +74,10 @@ def _seconds(check: Check, properties: Sequence[Property]) -> tuple[float, int]:
     return time.process_time() - before, found.generated
 
 
-def noticed(every: Sequence[Family]) -> list[str]:
+def noticed(every: Sequence[Family]) -> Iterator[str]:
     """The table of known-bad designs that a refinement alone notices."""
-    lines = ["| refines | known-bad designs | do not refine it |", "|---|---|---|"]
+    yield "| refines | known-bad designs | do not refine it |"
+    yield "|---|---|---|"
     designs = _designs()
     for family in every:
         refinement = family.refinement
@@ -94,8 +93,7 @@ def noticed(every: Sequence[Family]) -> list[str]:
             if good[key] and not found.get(type(model)):
                 found[type(model)] = not _refines(model, refinement)
         name = abstract_class(refinement.function).__name__
-        lines.append(f"| {name} ({family.name}) | {len(found)} | {sum(found.values())} |")
-    return lines
+        yield f"| {name} ({family.name}) | {len(found)} | {sum(found.values())} |"
 
 
 def _designs() -> list[Check]:
@@ -120,8 +118,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
     asked = parser.parse_args()
     every = families()
-    lines = [*costs(every, asked.runs), "", *noticed(every)]
-    print("\n".join(lines))
+    lines = []
+    for line in itertools.chain(costs(every, asked.runs), [""], noticed(every)):
+        print(line, flush=True)
+        lines.append(line)
     if asked.write:
         section("refinement", f"python -m benchmarks.refinement --runs {asked.runs} --write", lines)
 

@@ -44,6 +44,10 @@ EFFORT = 200_000
 """How much z3 may do about one question, in its own units. Without an answer there is no disagreement."""
 
 
+PAIRED = 6
+"""Of so many states, each pair is looked at as if a step led from one to the other."""
+
+
 class Pinned:
     """The terms of a model, told that it has the numbers of identifiers that ``model`` has."""
 
@@ -126,6 +130,7 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
     """
     pinned = Pinned(model, properties)
     system = pinned.system
+    transitions = [prop for prop in properties if prop.kind == "transition"]
     found: list[str] = []
     counts: Counter[str] = Counter()
     with running(model):
@@ -135,7 +140,7 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
         if all(pinned.excludes(it.enabled, pinned.is_state(it.after, state)) for it in system.beginnings):
             found.append(f"{step} cannot lead to {state}")
     waiting = [state for _, state in begun]
-    seen = set(waiting)
+    seen = dict.fromkeys(waiting)
     while waiting and len(seen) <= most * 4:
         state = waiting.pop(0)
         pinned.in_first_slots = True
@@ -158,8 +163,10 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
             if pinned.excludes(now, _taken(pinned, step), pinned.is_state(_fired(pinned, step).after, after)):
                 found.append(f"{step} cannot lead from {state} to {after}")
             if after not in seen:
-                seen.add(after)
+                seen[after] = None
                 waiting.append(after)
+    for old, new in itertools.product([*seen][:PAIRED], repeat=2) if transitions else ():
+        found += _wrong_transitions(pinned, transitions, old, new, counts)
     return found, counts
 
 
@@ -204,6 +211,28 @@ def _wrong_predicates(
         counts["properties"] += 1
         if pinned.excludes(now, judged.truth if true else negation(judged.truth)):
             found.append(f"{prop.name} cannot be {true} in {state}")
+    return found
+
+
+def _wrong_transitions(
+    pinned: Pinned, transitions: Sequence[Property], old: State, new: State, counts: Counter[str]
+) -> list[str]:
+    """What is said of two states, whether or not a step leads from one to the other."""
+    system, found = pinned.system, []
+    before, after = system.now.state, system.replica("after:").state
+    both = conj((pinned.is_state(before, old), pinned.is_state(after, new)))
+    for prop in transitions:
+        judged = system.judge(system.predicates[prop.name], after, before)
+        try:
+            true = holds(pinned.model, prop.function, old, new)
+        except SourceError:
+            counts["failures"] += 1
+            if pinned.excludes(both, judged.failed):
+                found.append(f"{prop.name} cannot fail from {old} to {new}")
+            continue
+        counts[f"transitions that are {true}"] += 1
+        if pinned.excludes(both, judged.truth if true else negation(judged.truth)):
+            found.append(f"{prop.name} cannot be {true} from {old} to {new}")
     return found
 
 

@@ -29,11 +29,6 @@ def test_bounded_search_finds_a_step_that_does_not_refine() -> None:
     assert prove_check(check_of(COMMIT, "CommitsOnMajority"), task).verdict == "violated"
 
 
-def test_any_number_of_identifiers_is_refused() -> None:
-    with pytest.raises(SourceError, match="for a number of identifiers"):
-        prove_check(check_of(COMMIT), ProofTask(any_size=True))
-
-
 def _agrees(seed: int, directory: Path) -> str:
     """Bounded search finds what CPython finds of a drawn pair of models, at the same depth; returns the verdict."""
     with imported(drawn_pair(seed), "Impl", directory) as cls:

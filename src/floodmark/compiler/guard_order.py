@@ -19,7 +19,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.language.errors import ModelError
 from floodmark.language.reference import MAX_PARAMETER_VALUES
-from floodmark.language.types import BagType, SeqType, SetType, is_packed_loosely
+from floodmark.language.types import BagType, SeqType, SetType, is_open, is_packed_loosely
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def plan(action: Action, in_order: bool = False) -> GuardOrder:
             if isinstance(parameter.type, SeqType):
                 message += "; to choose an order, take a map of places"
             raise ModelError(message, action.at.file, action.at.line)
-        if parameter.type.codes > MAX_PARAMETER_VALUES:
+        if parameter.type.codes > MAX_PARAMETER_VALUES and not is_open(parameter.type):
             message = (
                 f"the parameter {parameter.name} has {parameter.type.codes} possible values; draw it from a set of the "
                 f"state: begin the action with require({parameter.name} in self.requests), not a helper"

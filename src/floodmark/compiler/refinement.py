@@ -79,7 +79,17 @@ from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, defaults_of, grows, is_any_size, opened
 from floodmark.language.reference import abstract_class
 from floodmark.language.source import Source, source_of
-from floodmark.language.types import IdentifierType, IntType, MapType, OpenIntType, RecordType, SeqType, parts_of
+from floodmark.language.types import (
+    IdentifierType,
+    IntType,
+    MapType,
+    OpenIdentifierType,
+    RecordType,
+    SeqType,
+    Type,
+    is_open,
+    parts_of,
+)
 from floodmark.language.values import admit
 
 T = TypeVar("T")
@@ -90,9 +100,6 @@ def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_a
     """Reads a mapping as a property of steps. Raises ModelError, with file and line, for what cannot be read."""
     source = source_of(mapping)
     at = Position(source.file, source.tree.lineno)
-    if is_any_size(model):
-        message = f"{name} is a refinement, which is proved for a number of identifiers, and here it is left open"
-        raise ModelError(message, at.file, at.line)
     compiler = _Mapping(model, abstract_class(mapping))
     before, after = (compiler.image(source, which) for which in ("old", "new"))
     abstract = compiler.abstract(at)
@@ -178,10 +185,11 @@ class _Mapping(Calls):
                 if isinstance(value, OpenConstant):
                     message = f"{value.name} is left open, and a constant of another name ({name}) cannot be the same"
                 raise frame.refuse(node, message)
-        made = opened(cls(**constants), sorted(left_open)) if left_open else cls(**constants)
+        any_size = is_any_size(self.model)
+        made = opened(cls(**constants), sorted(left_open), any_size) if left_open or any_size else cls(**constants)
         for kind in (part for each in made.variable_types.values() for part in parts_of(each)):
-            if isinstance(kind, IdentifierType) and (ours := self.model.identifier_count(kind.cls)) != kind.count:
-                message = f"{cls.__name__} has {kind.count} {kind.cls.__name__}, and the model {ours}"
+            if isinstance(kind, IdentifierType) and (ours := self.model.declared_type(kind.cls)) != kind:
+                message = f"{cls.__name__} has {_number_of(kind)} {kind.cls.__name__}, and the model {_number_of(ours)}"
                 raise frame.refuse(node, f"{message}; give it the constant that counts them")
         if grows(made):
             message = f"{cls.__name__} has a container without a capacity, so nothing can be said to refine it"
@@ -324,29 +332,40 @@ class _Steps:
         return Inline(BOOL, at, [*known, Return(at, asked, result)], result)
 
     def _pinned(self, action: Action, goal: Local, last: bool) -> tuple[Action, list[tuple[Local, Expr]]]:
-        """An action without the parameters whose types a constant that is left open bounds, and what these have to be.
+        """An action without the parameters of which there are any number, and what these have to be.
 
-        Not every number can be tried. But if the action assigns a parameter to a variable, and nothing else to it, then
-        it leads to a state in which the variable is that number: so the parameter is what the variable is there. No
-        other choice leads there, and none fails, as the action is of those that cannot fail.
+        Not every one can be tried. But if the action assigns a parameter to a variable, and nothing else to it, then it
+        leads to a state in which the variable is that value: so the parameter is what the variable is there. No other
+        choice leads there, and none fails, as the action is of those that cannot fail.
+
+        Where identifiers are left open, every other choice is asked for by a quantifier; elsewhere it is refused.
         """
-        left_open = [it for it in action.parameters if isinstance(it.type, OpenIntType)]
+        left_open = [it for it in action.parameters if is_open(it.type)]
+        may_fail = bool(left_open) and _may_fail(action)
         pinned: list[tuple[Local, Expr]] = []
         for parameter in left_open:
             name = _assigned_from(action, parameter)
-            if not last or name is None or self.kind.field(name) != parameter.type:
+            if last and name is not None and self.kind.field(name) == parameter.type and not may_fail:
+                pinned.append((parameter, Field(parameter.type, action.at, goal, name)))
+            elif not is_any_size(self.abstract):
                 message = f"the constants that bound the parameter {parameter.name} of {action.name} are left open, so"
                 message += " the action has to assign it to a variable of its type, and nothing else to that"
+                if may_fail:
+                    message = f"{action.name} may fail, which cannot be ruled out for every choice of {parameter.name}"
+                    message += " where constants are left open"
                 raise ModelError(message, action.at.file, action.at.line)
-            pinned.append((parameter, Field(parameter.type, action.at, goal, name)))
-        if pinned and _may_fail(action):
-            message = f"{action.name} may fail, which cannot be ruled out for every choice of {pinned[0][0].name}"
-            raise ModelError(f"{message} where constants are left open", action.at.file, action.at.line)
-        kept = [it for it in action.parameters if it not in left_open]
+        known = {it.slot for it, _ in pinned}
+        kept = [it for it in action.parameters if it.slot not in known]
         return (dataclasses.replace(action, parameters=kept) if pinned else action), pinned
 
     def _state(self, name: str) -> Local:
         return self.compiler.fresh(self.kind, name, self.at)
+
+
+def _number_of(kind: Type) -> str:
+    """How many identifiers of a kind there are."""
+    assert isinstance(kind, IdentifierType)
+    return str(kind.limit if isinstance(kind, OpenIdentifierType) else kind.count)
 
 
 def _assigned_from(action: Action, parameter: Local) -> str | None:

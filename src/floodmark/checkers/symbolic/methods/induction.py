@@ -366,7 +366,7 @@ def induction(
     questions.expect(at_first - (not system.values.unbounded) + len(system.fired) * later)
     proof = InductionProof(assumed=[prop.name for prop in states])
     if system.values.any_size:
-        proof.obligations += _of_any_size(system, questions, properties, workers)
+        proof.obligations += _of_any_size(system, questions, properties, begun, workers)
     else:
         start = _beginning if system.values.unbounded else _initiation
         proof.obligations += start(system, questions, begun)
@@ -378,7 +378,7 @@ def induction(
 
 
 def _of_any_size(
-    system: System, questions: Questions, properties: Sequence[Property], workers: int
+    system: System, questions: Questions, properties: Sequence[Property], begun: Sequence[Property], workers: int
 ) -> list[Obligation]:
     """The obligations where the number of identifiers is open.
 
@@ -386,7 +386,7 @@ def _of_any_size(
     symbol, in every process and after any other queries.
     """
     states = [prop for prop in properties if prop.kind != "transition"]
-    asked = list(_at_the_beginning(system, states))
+    asked = list(_at_the_beginning(system, begun))
     assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
     for fired in system.fired:
         action = fired.action.name

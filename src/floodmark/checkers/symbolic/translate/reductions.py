@@ -85,6 +85,8 @@ class Reductions(Evaluation):
                 return self._any_or_all(node, 0)
             case "sum":
                 return self._sum(node)
+            case "max" if (asked := _whether_any(node)) is not None and self.values.any_size:
+                return self.values.numbers.either(self._any_or_all(asked, 0, whole=True), 1, 0)
             case "min" | "max":
                 return self._best(node)
             case "set":
@@ -93,17 +95,19 @@ class Reductions(Evaluation):
                 return self._seq_of(node)
         return self._map_of(node)
 
-    def _any_or_all(self, node: Reduce, depth: int) -> Truth:
-        """Whether any or all bodies are true; as in CPython, evaluation stops at the first that decides."""
+    def _any_or_all(self, node: Reduce, depth: int, whole: bool = False) -> Truth:
+        """Whether any or all bodies are true; as in CPython, evaluation stops at the first that decides, unless the
+        ``whole`` domain is to be evaluated.
+        """
         if depth == len(node.generators):
             return self.evaluate(node.body)
         generator = node.generators[depth]
         visited = self.visited(generator.domain, generator.variable.type)
         if isinstance(visited, Relation):
-            return self._quantified(node, depth, generator, visited)
+            return self._quantified(node, depth, generator, visited, whole)
         unordered = isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type)
         parts = (node.body, *generator.conditions)
-        careful = not unordered and (
+        careful = not unordered and not whole and (
             depth + 1 < len(node.generators) or any(map(may_stop, parts))
         )
         looking_for = node.kind == "any"
@@ -116,18 +120,20 @@ class Reductions(Evaluation):
                 chosen = self._chosen(generator, there)
                 if chosen is not False:
                     self.path = conj((before, chosen))
-                    inner = self._any_or_all(node, depth + 1)
+                    inner = self._any_or_all(node, depth + 1, whole)
                     hit = conj((chosen, inner)) if looking_for else implied(chosen, inner)
                     found.append(hit)
                     self.path = before
-                    if hit is looking_for:
+                    if hit is looking_for and not whole:
                         break
                     if careful:
                         self.path = conj((before, negation(hit) if looking_for else hit))
         self.path = saved
         return disj(found) if looking_for else conj(found)
 
-    def _quantified(self, node: Reduce, depth: int, generator: Generator, relation: Relation) -> Truth:
+    def _quantified(
+        self, node: Reduce, depth: int, generator: Generator, relation: Relation, whole: bool
+    ) -> Truth:
         """``any`` and ``all`` over a set without a bound."""
         item = self.values.variable(generator.variable.type, generator.variable.name)
         self.locals[generator.variable.slot] = item
@@ -136,7 +142,7 @@ class Reductions(Evaluation):
             with self.under(there):
                 chosen = self._chosen(generator, there)
             with self.under(chosen):
-                inner = self._any_or_all(node, depth + 1)
+                inner = self._any_or_all(node, depth + 1, whole)
         if node.kind == "any":
             return self.values.of_some(item, conj((chosen, inner)))
         return self.values.of_every(item, implied(chosen, inner))
@@ -373,6 +379,14 @@ def _counts_as_one(body: Expr) -> Expr | None:
         case Choose(condition=condition, then=Const(value=1), otherwise=Const(value=0)):
             return condition
     return None
+
+
+def _whether_any(node: Reduce) -> Reduce | None:
+    """The ``any`` that a largest number tells, which is 1 if some element meets a condition and 0 if none does."""
+    condition = _counts_as_one(node.body)
+    if condition is None or not isinstance(node.default, Const) or node.default.value != 0:
+        return None
+    return Reduce(BOOL, node.at, "any", node.generators, condition)
 
 
 def _is_variable(node: Reduce) -> bool:
