@@ -21,11 +21,19 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class MappedGraph:
-    """``own`` states are mapped to ``other`` ones by their place in ``image``."""
+    """``own`` states are mapped to ``other`` ones by their place in ``image``. A step may be up
+    to ``at_once`` steps of the other graph.
+    """
 
     own: FairGraph
     other: FairGraph
     image: tuple[int, ...]
+    at_once: int = 1
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Which properties of runs there are."""
+        return KINDS if self.at_once == 1 else ("always_eventually",)
 
     def source(self) -> str:
         """Both as models, ``Walk`` and ``Other``."""
@@ -39,17 +47,20 @@ class MappedGraph:
             f"GOAL = Set({set(self.other.goal) or ''})",
             *_model("Other", self.other),
         ]
-        for kind in KINDS[:-1]:
+        for kind in (it for it in self.kinds if it != "leads_to"):
             lines += ["", f"    @{kind}", f"    def {kind}_goal(self) -> bool:", "        return self.here in GOAL"]
-        lines += ["", "    @leads_to", "    def leads_to_goal(self) -> tuple[bool, bool]:"]
-        lines += ["        return self.here in PREMISE, self.here in GOAL", *_model("Walk", self.own), ""]
-        lines += ["    @refines", "    def as_other(self) -> Other:", "        return Other(here=IMAGE[self.here])"]
+        if "leads_to" in self.kinds:
+            lines += ["", "    @leads_to", "    def leads_to_goal(self) -> tuple[bool, bool]:"]
+            lines += ["        return self.here in PREMISE, self.here in GOAL"]
+        lines += [*_model("Walk", self.own), ""]
+        lines += [f"    @refines(steps={self.at_once})", "    def as_other(self) -> Other:"]
+        lines += ["        return Other(here=IMAGE[self.here])"]
         return "\n".join(lines) + "\n"
 
     def verdicts(self) -> dict[str, set[str]]:
         """The verdicts on each property, for the choices of its parameters: whether some fair run breaks it."""
         found: dict[str, set[str]] = {}
-        for kind in KINDS:
+        for kind in self.kinds:
             found[f"as_other.{kind}_goal"] = {_said(self._is_broken(kind))}
         for number in self.other.fair:
             groups = [it for it in _constraints(self.other) if it[0] == number]
@@ -60,7 +71,7 @@ class MappedGraph:
         missed = {state for state in self._reached() if self.image[state] not in self.other.goal}
         begun = {state for state in self._reached() if self.image[state] in self.other.premise}
         roots = {"eventually": set(self.own.initial), "leads_to": begun}.get(kind, self._reached())
-        for states, _ in self._endings(set()):
+        for states, _ in self._endings(self._passing(self.other.goal, frozenset())):
             if kind == "eventually_always":
                 if states & missed:
                     return True
@@ -69,11 +80,29 @@ class MappedGraph:
         return False
 
     def _is_unfair(self, strong: bool, steps: frozenset[Pair]) -> bool:
-        barred = {(s, t) for s, t in self._steps() if (self.image[s], self.image[t]) in steps}
+        idle = frozenset(range(self.other.states)) - {old for old, _ in steps}
+        barred = self._passing(idle, steps)
         enabled = {state for state in self._reached() if any(self.image[state] == old for old, _ in steps)}
         return any(
             bool(states & enabled) if strong else states <= enabled for states, _ in self._endings(barred)
         )
+
+    def _passing(self, places: frozenset[int], steps: frozenset[Pair]) -> set[Pair]:
+        """The steps that may be some of the other graph which pass one of these places, or of which one is a step of
+        ``steps``."""
+        every = {(old, new) for old, _, new in self.other.steps if old != new}
+        paths = [[pair] for pair in every]
+        longer = paths
+        for _ in range(self.at_once - 1):
+            longer = [[*path, pair] for path in longer for pair in every if path[-1][1] == pair[0]]
+            paths = paths + longer
+        found = {
+            (path[0][0], path[-1][1])
+            for path in paths
+            if steps.intersection(path) or places & {new for _, new in path[:-1]}
+        }
+        images = {(s, t): (self.image[s], self.image[t]) for s, t in self._steps()}
+        return {step for step, (old, new) in images.items() if old != new and (old, new) in found}
 
     # What a run may do infinitely often.
 
@@ -133,8 +162,10 @@ def _model(name: str, graph: FairGraph) -> list[str]:
     return lines
 
 
-def drawn_mapping(chance: random.Random) -> MappedGraph:
-    """A graph, and one that it may be a refinement of: often its quotient, with some steps more or fewer."""
+def drawn_mapping(chance: random.Random, at_once: int = 1) -> MappedGraph:
+    """A graph, and one that it may be a refinement of: often its quotient, with some steps more or fewer. Where a step
+    may be several, nothing of that one is strongly fair.
+    """
     own = replace(random_graph(chance, by_field=False), bound=None)
     count = chance.randint(1, own.states)
     image = tuple(chance.randrange(count) for _ in range(own.states))
@@ -144,9 +175,9 @@ def drawn_mapping(chance: random.Random) -> MappedGraph:
         other = replace(other, actions=own.actions, steps=tuple(sorted(steps)))
     else:
         other = replace(other, steps=tuple(it for it in other.steps if max(it[0], it[2]) < count))
-    fair = {number: strong for number, strong in other.fair.items() if number < other.actions}
+    fair = {number: strong and at_once == 1 for number, strong in other.fair.items() if number < other.actions}
     places = frozenset(range(count))
     return MappedGraph(own, replace(
         other, fair=fair, each=frozenset(it for it in other.each if it < other.actions),
         initial=tuple({image[it] for it in own.initial}), premise=other.premise & places, goal=other.goal & places,
-    ), image)  # fmt: skip
+    ), image, at_once)  # fmt: skip

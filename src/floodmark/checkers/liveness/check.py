@@ -167,7 +167,7 @@ def _findings(
             for goal in (it for it in mapped if it.prop.mapping is mapping):
                 paused()
                 started = None if goal.starts is None else runs.where(goal.starts)
-                barring = judge if goal.bars is None else replace(judge, graph=runs.barring(goal.bars))
+                barring = replace(judge, graph=runs.barring(goal))
                 judged[goal.name] = barring.finding(goal, runs.where(goal.goal), started)
                 if started is not None and started.any():
                     premises.add(goal.name)

@@ -11,13 +11,22 @@ again (strongly fair). For such a goal the steps that are the action are barred;
 An action is enabled in an image, and taken by a step, only if it changes the image: in TLA+, fairness is about
 <<A>>_vars. Two steps between the same images are the same action, so parallel edges are barred together.
 
+Where a step may be several of the other model, a run of images is a run of that model for some choice of the states
+between them. A step serves a goal if some choice between its images takes the action, passes a state in which it is not
+enabled, or, for what has to be true again and again, passes a state in which that is true. Such steps are barred. This
+is exact for all weakly fair actions together with all that is to happen again and again: a run that breaks none of
+these goals has, for each of them, infinitely many images that satisfy it or steps that can serve it, and if each step
+is chosen for the goal that has waited longest of those that it can serve, each is served infinitely often. It would not
+be exact for what must be avoided between the images, as a premise or a strongly fair action that is not taken. So
+``mapped_properties`` refuses these. A step that leaves the image as it is remains a stutter, as in a refinement.
+
 Bounds of either model may end a run. What holds is said of runs within them, as for other properties; a run that breaks
 a goal decides nothing where there are bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +45,7 @@ from floodmark.compiler.program import read_predicate
 from floodmark.language.bounding import bounds_of
 from floodmark.language.conditions import Condition, choices_of
 from floodmark.language.errors import ModelError
+from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, abstract_class, image, initial_states, successors
 from floodmark.language.types import WORD
@@ -106,11 +116,30 @@ def mapped_bounds(goal: Goal) -> tuple[str, ...]:
 
 def is_taken(goal: Goal, model: Model, before: State, after: State) -> bool:
     """Whether a step is one, mapped, to which the runs have to be fair by this goal, as CPython sees it."""
-    if goal.bars is None:
+    if goal.prop.mapping is None:
         return False
-    assert goal.prop.mapping is not None
     old, new = (image(model, goal.prop.mapping, state) for state in (before, after))
-    return any(label == goal.bars and to == new.state for label, to in labelled_steps(old.abstract.model, old.state))
+    other = old.abstract.model
+    return serves(goal, other, old.state, new.state, lambda state: labelled_steps(other, state))
+
+
+def serves(
+    goal: Goal, other: Model, before: State, after: State, steps_of: Callable[[State], list[tuple[int, State]]]
+) -> bool:
+    """Whether a step from one image to another may be what a run that breaks a goal never does from some point on."""
+    assert goal.prop.mapping is not None and isinstance(goal.goal, MappedCondition)
+    condition = goal.goal
+
+    def leads(state: State, left: int, served: bool) -> bool:
+        for label, to in steps_of(state):
+            taken = served or label == goal.bars
+            if taken and to == after:
+                return True
+            if left > 1 and leads(to, left - 1, taken or condition.holds_in(other, to)):
+                return True
+        return False
+
+    return before != after and leads(before, abstract_steps(goal.prop.mapping), False)
 
 
 def seen(goal: Goal, model: Model, trace: Sequence[TraceState], start: int) -> Iterator[str]:
@@ -140,7 +169,7 @@ class MappedRuns:
         self.images: list[State] = []
         self._numbers: dict[State, int] = {}
         self._other: Model | None = None
-        self._steps: dict[int, list[tuple[int, State]]] = {}
+        self._steps: dict[State, list[tuple[int, State]]] = {}
         self._pairs: tuple[Numbers, Numbers] | None = None
         self._model, self._mapping = model, mapping
         if graph.packed is None:
@@ -168,21 +197,24 @@ class MappedRuns:
         """The states of whose images a condition is true."""
         assert isinstance(condition, MappedCondition)
         if condition.label is not None:
-            true = [all(label != condition.label for label, _ in self._of(place)) for place in range(len(self.images))]
+            true = [all(label != condition.label for label, _ in self._steps_of(state)) for state in self.images]
         else:
             assert self._other is not None
             true = [condition.holds_in(self._other, state) for state in self.images]
         found: Flags = np.array(true, dtype=np.bool_)[self.image_of]
         return found
 
-    def barring(self, label: int) -> Graph:
-        """The graph in which the steps are barred that have a label when they are mapped."""
+    def barring(self, goal: Goal) -> Graph:
+        """The graph in which the steps are barred that a run which breaks a goal does not take."""
+        if goal.bars is None and abstract_steps(self._mapping) == 1:
+            return self.graph
+        assert self._other is not None
         pairs, place = self._led()
         count = len(self.images)
         barred = np.zeros(len(pairs), dtype=np.bool_)
         for index, pair in enumerate(pairs.tolist()):
             before, after = divmod(pair, count)
-            barred[index] = any(it == label and to == self.images[after] for it, to in self._of(before))
+            barred[index] = serves(goal, self._other, self.images[before], self.images[after], self._steps_of)
         edges = self.graph.edges.copy()
         inside = np.flatnonzero(edges & np.uint64(NOWHERE) != np.uint64(NOWHERE))
         edges[inside[barred[place]]] |= np.uint64(BARRED)
@@ -199,11 +231,11 @@ class MappedRuns:
             self._pairs = pairs, place
         return self._pairs
 
-    def _of(self, place: int) -> list[tuple[int, State]]:
-        if place not in self._steps:
+    def _steps_of(self, state: State) -> list[tuple[int, State]]:
+        if state not in self._steps:
             assert self._other is not None
-            self._steps[place] = labelled_steps(self._other, self.images[place])
-        return self._steps[place]
+            self._steps[state] = labelled_steps(self._other, state)
+        return self._steps[state]
 
 
 def _grouped(model: Model, mapping: Any, states: Any, layout: Layout) -> tuple[Numbers, Numbers]:

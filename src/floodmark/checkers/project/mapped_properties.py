@@ -21,15 +21,23 @@ from floodmark.language.source import source_of
 def mapped_properties(refinement: Property, of_the_other: Iterable[Property]) -> list[Property]:
     """The properties of mapped runs, each with the name of the mapping before its own.
 
-    What ``can`` happen from a state is no property of runs, and does not carry over. Raises ModelError for a mapping
-    that takes several steps at once: between them are states in which something may be enabled, or true, and no run of
-    mapped states has them.
+    What ``can`` happen from a state is no property of runs, and does not carry over. Raises ModelError for what cannot
+    be said of a mapping that takes several steps at once, between which are states that no run of images has.
     """
-    if abstract_steps(refinement.function) > 1:
-        message = f"{refinement.name} takes several steps of the other model at once, and a run has no place for the"
-        message += " states between them; liveness needs a mapping without steps=..., or [refines] without liveness"
-        raise ModelError(message, refinement.file, refinement.line)
-    return [*_fairness(refinement), *_of_runs(refinement, of_the_other)]
+    found = [*_fairness(refinement), *_of_runs(refinement, of_the_other)]
+    for prop in found if abstract_steps(refinement.function) > 1 else ():
+        if prop.kind != "always_eventually" and not (prop.kind == FAIRNESS and not _is_strong(prop)):
+            message = f"{prop.name} says what must not be, or has to be first, between several steps of the other model"
+            message += f" that are taken at once; with steps=... {refinement.name} can be asked for weak fairness and"
+            message += " for always_eventually"
+            raise ModelError(message, refinement.file, refinement.line)
+    return found
+
+
+def _is_strong(prop: Property) -> bool:
+    """Whether an action of the other model is strongly fair."""
+    assert prop.mapping is not None
+    return declared_fairness(abstract_class(prop.mapping))[prop.function.__name__].strong
 
 
 def _fairness(refinement: Property) -> Iterator[Property]:
