@@ -330,6 +330,80 @@ def test_other_numbers_of_identifiers_are_refused(tmp_path: Path) -> None:
         search_states(cls(), properties_of(cls), Options())
 
 
+ONE_NAME = '''
+from enum import Enum
+from typing import Annotated
+from floodmark import *
+
+class Node(Identifier, count=2, prefix="n"):
+    pass
+
+class Other:
+    class Phase(Enum):
+        OPEN = "open"
+        SHUT = "shut"
+    class State(Record):
+        phase: "Other.Phase"
+        leader: Node | None
+    {node}
+
+class Phase(Enum):
+    SHUT = "shut"
+    LATE = "late"
+    OPEN = "open"
+
+class State(Record):
+    leader: Node | None
+    phase: Phase
+    epoch: Annotated[int, Between(0, 3)]
+
+class Door(Model):
+    state: "Other.State"
+    {extra}
+    @initial
+    def start(self) -> None:
+        self.state = Other.State(phase=Other.Phase.SHUT, leader=None)
+    @action
+    def opens(self, node: Node) -> None:
+        require(self.state.phase == Other.Phase.SHUT)
+        self.state = Other.State(phase=Other.Phase.OPEN, leader=node)
+
+class House(Model):
+    state: State
+    @initial
+    def start(self) -> None:
+        self.state = State(leader=None, phase=Phase.SHUT, epoch=0)
+    @action
+    def goes_on(self, node: Node) -> None:
+        require(self.state.epoch < 3)
+        later = Phase.LATE if self.state.phase == Phase.SHUT else Phase.OPEN
+        self.state = State(leader=node{leader}, phase=later, epoch=self.state.epoch + 1)
+    @refines
+    def as_door(self) -> Door:
+        seen = self.state.replace(epoch=0)
+        is_open = seen.phase == Phase.OPEN
+        phase = Other.Phase.OPEN if is_open else Other.Phase.SHUT
+        return Door(state=Other.State(phase=phase, leader=seen.leader if is_open else None){given})
+'''
+
+
+def test_classes_of_the_two_models_may_have_one_name(tmp_path: Path) -> None:
+    """Both say State and Phase, with other fields and members; a leader that changes later is no step of the other."""
+    for leader, verdict in ((" if self.state.leader is None else self.state.leader", "holds"), ("", "violated")):
+        with imported(ONE_NAME.format(leader=leader, node="", extra="", given=""), "House", tmp_path) as cls:
+            plain, _ = plain_search(cls(), properties_of(cls))
+            assert plain.verdict == verdict
+            for name in ("native, 1 worker", "reference"):
+                assert outcome(ENGINES[name], cls(), properties_of(cls)) == plain, name
+
+
+def test_identifiers_of_the_two_models_that_have_one_name_are_the_same(tmp_path: Path) -> None:
+    node = "class Node(Identifier, count=2):\n        pass"
+    source = ONE_NAME.format(leader="", node=node, extra="who: Other.Node = Other.Node(1)", given=", who=Other.Node(1)")
+    with imported(source, "House", tmp_path) as cls, pytest.raises(SourceError, match="rename one"):
+        search_states(cls(), properties_of(cls), Options())
+
+
 LONG_COUNT = '''
 from typing import Annotated
 from floodmark import *

@@ -76,7 +76,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.language.errors import ModelError
 from floodmark.language.members import abstract_steps
-from floodmark.language.model import Model, defaults_of, grows, is_any_size, opened
+from floodmark.language.model import Model, defaults_of, grows, is_any_size, mapped_from, opened
 from floodmark.language.reference import abstract_class
 from floodmark.language.source import Source, source_of
 from floodmark.language.types import (
@@ -127,7 +127,7 @@ class _Mapping(Calls):
     """Reads a mapping, in which a call of the abstract model's class is a record of its variables."""
 
     def __init__(self, model: Model, cls: type[Model]) -> None:
-        super().__init__(model)
+        super().__init__(mapped_from(model))
         self.guarded = False
         self._cls = cls
         self._made: Model | None = None

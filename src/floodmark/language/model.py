@@ -140,6 +140,7 @@ class Model(metaclass=ModelClass):
         self._parameters: dict[Callable[..., Any], dict[str, Type]] = {}
         self._images: dict[Any, Any] = {}
         self._classes: dict[str, type] = {}
+        self._maps = False
         self._constants = self._bind(constants)
         known = self.constants()
         self._bounds: dict[str, Bound] = {
@@ -249,6 +250,8 @@ class Model(metaclass=ModelClass):
         if self._any_size and not self._constants:
             kind = uncounted(kind)
         for cls in classes_in(kind):
+            if self._maps and not issubclass(cls, Identifier):
+                continue  # what is mapped is shown apart from the model's own state
             known = self._classes.setdefault(cls.__name__, cls)
             if known is not cls:
                 message = f"another {cls.__name__}, which the model uses as well, is at {place(*class_place(known))}"
@@ -360,6 +363,18 @@ def images_of(model: Model) -> dict[Any, Any]:
     return model._images
 
 
+def mapped_from(model: Model) -> Model:
+    """A model as its mappings see it: records and enums of the other model may have the names of its own."""
+    known = model._images
+    if mapped_from not in known:
+        copy = object.__new__(type(model))
+        copy.__dict__.update(model.__dict__)
+        copy._records, copy._maps = {}, True
+        known[mapped_from] = copy
+    found: Model = known[mapped_from]
+    return found
+
+
 def bounds_of(model: Model) -> Mapping[str, Bound]:
     """The value of each constant in a type's bound, or the constant itself if it is left open."""
     return model._bounds
@@ -421,7 +436,7 @@ def defaults_of(model: Model) -> dict[str, Any]:
 _FIELDS = frozenset(
     {
         "_frozen", "_any_size", "_widths", "_largest", "_values", "_records", "_counts", "_parameters", "_constants",
-        "_bounds", "_types", "_classes", "_images",
+        "_bounds", "_types", "_classes", "_images", "_maps",
     }
 )
 _OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}

@@ -17,7 +17,7 @@ from typing import Any
 
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
 from floodmark.language.members import REFINES, abstract_steps, kind_of
-from floodmark.language.model import Model, State, grows, images_of
+from floodmark.language.model import Model, State, grows, images_of, mapped_from
 from floodmark.language.source import leading_guards, names_in, source_of
 from floodmark.language.types import Type, growing
 from floodmark.language.universe import universe
@@ -248,7 +248,7 @@ class Image:
 
 def image(model: Model, mapping: Callable[..., Any], state: State) -> Image:
     """The state of the other model to which a mapping leads. Raises SourceError where there is none."""
-    with _located(), running(model):
+    with _located(), running(mapped_from(model)):
         try:
             made = mapping(model.at(state))
         except Disabled as refused:
