@@ -1,14 +1,16 @@
 """What it costs to say what an edit changes: ``python -m benchmarks.edits [--edits N] [--write]``.
 
 The first table compares models with designs of theirs that differ by a rule, as an edit would, and has the time of that
-beside the time of searching both. The second one has the latest edits of this repository's own models, each compared
-with the commit before it over the quick specs of the protocols whose files it changed, and of those that import them.
-It needs git, and takes some minutes.
+beside the time of searching both. The second one says what a file of states would save: the time of a search, beside
+that of reading its states, and that of the command where nothing has changed. The third one has the latest edits of
+this repository's own models, each compared with the commit before it over the quick specs of the protocols whose files
+it changed, and of those that import them. It needs git, and takes some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
@@ -21,9 +23,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.results import section
 from floodmark.checkers.edits.comparison import compare
-from floodmark.checkers.native.search import search_states
+from floodmark.checkers.native.search import begin, search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Options
 from floodmark.checkers.verdict.check import CheckSettings, checks
@@ -71,6 +75,41 @@ def _searched(models: Sequence[Model], options: Options) -> tuple[float, list[in
     return time.process_time() - before, [each.distinct for each in found]
 
 
+def kept(runs: int) -> Iterator[str]:
+    """What it would save to keep the states of a version in a file: a search, or reading its states again."""
+    yield "| model | states | bytes | seconds for a search | for reading its states | for a diff without a search |"
+    yield "|---|---|---|---|---|---|"
+    for name in (DESIGNS[0][0], "kraft/committed_log"):
+        model = checks(read(REPOSITORY / "specs" / f"{name}.toml"), CheckSettings())[0].model()
+        searched, loaded, said, rows = [], [], [], np.zeros((0, 0), dtype=np.uint64)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "states.npy"
+            for _ in range(runs + 1):
+                search = begin(model, [], Options(workers=1, likely=FIRST))
+                before = time.process_time()
+                search.run()
+                searched.append(time.process_time() - before)
+                rows = np.concatenate([*search.pieces()])
+                search.close()
+                np.save(file, rows)
+                before = time.process_time()
+                hashlib.blake2b(np.load(file).tobytes()).digest()
+                loaded.append(time.process_time() - before)
+            command = [sys.executable, "-m", "floodmark", "diff", "HEAD", "--", f"specs/{name}.toml"]
+            for _ in range(2):  # the first reads HEAD's files
+                usage = _children()
+                subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               check=False, env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")})
+                said.append(_children() - usage)
+        figures = f"{min(searched[1:]):.2f} | {min(loaded[1:]):.2f} | {min(said):.2f}"
+        yield f"| {name} | {len(rows):,} | {rows.nbytes:,} | {figures} |"
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def edits(count: int) -> list[tuple[str, str]]:
     """The latest commits that changed a model, the latest first: name and subject."""
     said = _git("log", f"-{count}", "--no-merges", "--format=%h%x09%s", "--", *EDITED)
@@ -95,7 +134,7 @@ def measured(every: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield "| edit | specs | same files | same graph | searched: same | differs | undetermined | seconds |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, subject in every:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = _children()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "edits.json"
             subprocess.run(
@@ -107,8 +146,7 @@ def measured(every: Sequence[tuple[str, str]]) -> Iterator[str]:
                 env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
             )
             specs: list[dict[str, Any]] = json.loads(file.read_text())["specs"] if file.exists() else []
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        seconds = _children() - before
         models = [entry["model"] for entry in specs if entry["model"] is not None]
         rows = [
             len(specs),
@@ -132,7 +170,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
     asked = parser.parse_args()
     lines = []
-    for line in itertools.chain(costs(asked.runs), [""], measured(edits(asked.edits))):
+    for line in itertools.chain(costs(asked.runs), [""], kept(asked.runs), [""], measured(edits(asked.edits))):
         print(line, flush=True)
         lines.append(line)
     if asked.write:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.methods.induction import asked
+from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
@@ -117,10 +117,9 @@ def _open(directory: Path, **changes: str) -> set[str]:
         properties = properties_of(cls)
         names, _ = any_size_constants(cls())
         system = system_of(cls(), properties, names, any_size=True)
-        every = {(action, "as_elected") for action in (INITIAL, *(it.action.name for it in system.fired))}
         with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:2]):
-            answers = asked(system, properties, every)
-        assert {it.action for it in answers} == {action for action, _ in every}
+            answers = [it for it in induction(system, properties).obligations if it.property == "as_elected"]
+        assert {it.action for it in answers} == {INITIAL, *(it.action.name for it in system.fired)}
         return {it.action for it in answers if it.outcome != "proved"}
 
 
