@@ -361,6 +361,22 @@ def added_voter_has_caught_up(old: DynamicQuorum, new: DynamicQuorum) -> bool:
     )
 
 
+@transition
+def requests_change_the_voters(old: DynamicQuorum, new: DynamicQuorum) -> bool:
+    """A request adds a replica that is no voter yet (else DUPLICATE_VOTER), or removes one that is a voter (else
+    VOTER_NOT_FOUND), and somebody is left; an update leaves the voters as they are (``VoterSet``).
+    """
+    return all(
+        implies(
+            leads(old, leader) and len(voter_sets(new.logs[leader])) > len(voter_sets(old.logs[leader])),
+            len(new.voter_set[leader]) > 0
+            and len(new.voter_set[leader] - old.voter_set[leader]) == new.adds - old.adds
+            and len(old.voter_set[leader] - new.voter_set[leader]) == new.removes - old.removes,
+        )
+        for leader in Replica
+    )
+
+
 @invariant
 def observers_only_observe(model: DynamicQuorum) -> bool:
     """Who is no voter by its own log does not stand (KAFKA-17067). It leads only until its removal is committed."""
