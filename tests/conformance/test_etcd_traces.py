@@ -160,3 +160,21 @@ def test_recorded_traces_are_accepted_but_for_those_that_were_recorded_wrongly(
             rejected[file.stem] = outcome.line
             assert "applied[n1] is" in outcome.reasons[0].text
     assert rejected == {name: line for name, line in WRONGLY_RECORDED.items() if name in {it.stem for it in files}}
+
+
+@pytest.mark.slow
+def test_spark_judges_a_folder_of_traces_in_a_format_of_others_as_one_process_does(tmp_path: Path) -> None:
+    number = line_of("Commit", "1")
+    texts = {
+        "accepted": LEARNER.read_text(),
+        "rejected": changed(number, lambda event: event["state"].update(commit=1)),
+        "unreadable": "{",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.ndjson").write_text(text)
+    words = ["conform", str(SPEC), "--reader", str(READER), "--trace", str(tmp_path)]
+    alone, spark = (
+        CliRunner().invoke(command, [*words, *options]) for options in (["--workers", "1"], ["--engine", "spark"])
+    )
+    assert "3 traces: 1 accepted, 1 error, 1 rejected" in alone.output
+    assert (alone.exit_code, sorted(alone.output.split("\n"))) == (spark.exit_code, sorted(spark.output.split("\n")))
