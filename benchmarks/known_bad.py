@@ -188,8 +188,8 @@ def report() -> Iterator[str]:
         by_design.setdefault((row.spec, row.design, row.property), []).append(row)
     generated = sorted(several[0].generated for several in by_design.values())
     yield (
-        f"{every} of the {len(designs())} known-bad designs of the quick tier that violate a safety property, drawn "
-        f"at random, {SEEDS} seeds each; walks of {STEPS} steps, at most {limits[0]:,} steps together. A search "
+        f"{every} of the {len(designs())} known-bad designs of the quick tier that violate a safety property, "
+        f"{SEEDS} seeds each; walks of {STEPS} steps, at most {limits[0]:,} steps together. A search "
         f"generates {statistics.median_high(generated):,} states until it meets the violation (the median of the "
         f"designs), and {generated[len(generated) * 9 // 10]:,} in nine of ten designs."
     )
