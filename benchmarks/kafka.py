@@ -1,8 +1,9 @@
 """How fast Kafka's own classes run beside models, and what walks find: ``python -m benchmarks.kafka --write``.
 
-Six parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
-of the quorum and of a partition's leader, for each version that FLOODMARK_KAFKA_LIBS names, the last one first; and
-steps until the last version contradicts each mistaken belief about the controller and the quorum, and about the leader.
+Eight parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
+of the quorum, of a partition's leader and of its followers, for each version that FLOODMARK_KAFKA_LIBS names, the last
+one first; and steps until the last version contradicts each mistaken belief about the controller and the quorum, about
+the leader, and about the followers.
 A part that is interrupted has written what it had. Times are of this process's processor.
 """
 
@@ -40,6 +41,7 @@ LEADERS: dict[str, dict[str, Any]] = {
     "three replicas": {}, "two replicas": {"brokers": 2}, "min.insync.replicas 2": {"min_insync_replicas": 2},
     "four replicas": {"brokers": 4},
 }
+FOLLOWERS: dict[str, dict[str, Any]] = {"two replicas": {"brokers": 2}, "three replicas": {"brokers": 3}}
 CALLS = 5_000
 ROUND = 500
 """Steps in lockstep of each row, after which the table is written."""
@@ -153,6 +155,17 @@ def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]
     return _in_step(kafkas, LEADERS, built, given.steps, given.choice)
 
 
+def _followers(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
+    model, module = importlib.import_module("model.epoch_cache.partition"), importlib.import_module("epochs_adapter")
+    able = importlib.import_module("follower_cases").can_follow
+
+    def built(kafka: Any, constants: dict[str, Any]) -> Contract:
+        return Contract(
+            model.EpochCaches(**{**module.WALKED, **constants}), _adapter(kafka, "epochs_adapter", "EpochsAdapter"))
+
+    return _in_step([kafka for kafka in kafkas if able(kafka)], FOLLOWERS, built, given.steps, given.choice)
+
+
 def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
     kafka = kafkas[-1]
     of_version = importlib.import_module("partition_adapter").of_version(kafka)
@@ -168,6 +181,12 @@ def _leader_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[s
     return _contradicted(kafkas[-1], {"mistaken_leader": (walked, adapter, "uniform")})
 
 
+def _follower_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
+    walked = importlib.import_module("epochs_adapter").WALKED
+    adapter = _adapter(kafkas[-1], "epochs_adapter", "EpochsAdapter")
+    return _contradicted(kafkas[-1], {"mistaken_followers": (walked, adapter, "uniform")})
+
+
 def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, WalkChoice]]) -> Iterator[str]:
     """For each module of beliefs their constants, the adapter, and how a walk chooses its steps."""
     yield f"| mistaken belief, held against {kafka.libraries.version} | steps |"
@@ -181,7 +200,7 @@ def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, WalkCh
 
 PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str] | Iterator[list[str]]]] = {
     "calls": _bridges, "controller": _controller, "quorum": _quorum, "leader": _leader, "beliefs": _beliefs,
-    "leader-beliefs": _leader_beliefs,
+    "leader-beliefs": _leader_beliefs, "followers": _followers, "follower-beliefs": _follower_beliefs,
 }
 
 
@@ -201,7 +220,7 @@ def main() -> None:
             lines = [*lines, told] if isinstance(told, str) else told
             print("\n".join([told] if isinstance(told, str) else told), flush=True)
             if given.write:
-                in_step = part in ("controller", "quorum", "leader")
+                in_step = part in ("controller", "quorum", "leader", "followers")
                 how = f" --steps {given.steps} --choice {given.choice}" if in_step else ""
                 section(f"Kafka, {part}", f"python -m benchmarks.kafka --part {part}{how} --write", lines)
 

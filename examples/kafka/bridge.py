@@ -108,6 +108,10 @@ class Classes:
             self._methods[key] = found
         return self._methods[key]
 
+    def look_up_here(self) -> None:
+        """Classes that Kafka looks up by their names, as its settings have them, are those of this version."""
+        jpype.java.lang.Thread.currentThread().setContextClassLoader(self._loader)
+
     def first_of(self, *names: str) -> str:
         """The first of several names of a class that this version has: some were renamed."""
         for name in names[:-1]:

@@ -26,6 +26,8 @@ _ELR = "eligible.leader.replicas.version"
 _MIN_ISR = "min.insync.replicas"
 _UNCLEAN = "unclean.leader.election.enable"
 HANDLER = "controller.ClusterControlManager$BrokerShutdownHandler"
+_CHANGED = ("isr", "leader", "replicas", "directories", "addingReplicas", "removingReplicas", "leaderRecoveryState",
+            "eligibleLeaderReplicas", "lastKnownElr")
 _REPLAYED_BY = {
     "FeatureLevelRecord": "features",
     "ConfigRecord": "configuration",
@@ -144,6 +146,7 @@ class Controller:
         self.managers = Managers(kafka, self.clock)
         level = kafka.call(kafka.type("server.common.MetadataVersion"), "latestProduction").featureLevel()
         self.set_feature(_METADATA_VERSION, level)
+        self.set_in_cluster(_MIN_ISR, "1")
         if elr:
             self.set_feature(_ELR, 1)
         self.managers.cluster.activate()
@@ -176,6 +179,17 @@ class Controller:
             self.log.append(record)
         self.written += [str(each) for each in records]
 
+    def kind_of(self, record: Any) -> str:
+        return str(record.getClass().getSimpleName())
+
+    def last_change(self) -> set[str]:
+        """The fields that the last PartitionChangeRecord says something of."""
+        for record in reversed(self.log):
+            if self.kind_of(record) == "PartitionChangeRecord":
+                unsaid = {"leader": -2, "leaderRecoveryState": -1}
+                return {name for name in _CHANGED if getattr(record, name)() != unsaid.get(name)}
+        return set()
+
     def fail_over(self) -> str:
         """A new controller replays the log. It takes the brokers for alive, and one that shuts down asks again: until
         then it counts as a broker that has read nothing, and no other may shut down.
@@ -198,6 +212,25 @@ class Controller:
         """As the cluster is formatted: the record is written without a request."""
         record = self.kafka.type("common.metadata.FeatureLevelRecord")()
         self.append([record.setName(name).setFeatureLevel(jpype.JShort(level))])
+
+    def set_in_cluster(self, name: str, value: str) -> None:
+        """A setting of the whole cluster, without which the ELR is not switched on."""
+        kind = self.kafka.type
+        brokers = kind("common.config.ConfigResource$Type").BROKER.id()
+        record = kind("common.metadata.ConfigRecord")().setResourceType(jpype.JByte(brokers)).setResourceName("")
+        self.append([record.setName(name).setValue(value)])
+
+    def switch_elr(self) -> str:
+        """As ``kafka-features`` upgrades or downgrades the feature, of a cluster that runs."""
+        kind, configuration = self.kafka.type, self.managers.configuration
+        is_on = self.kafka.call(self.managers.features, "isElrFeatureEnabled")
+        updates, types = jpype.java.util.HashMap(), jpype.java.util.HashMap()
+        updates.put(_ELR, jpype.java.lang.Short(0 if is_on else 1))
+        how = "SAFE_DOWNGRADE" if is_on else "UPGRADE"
+        types.put(_ELR, kind("clients.admin.FeatureUpdate$UpgradeType").valueOf(how))
+        epoch = [0] if self.kafka.libraries.number >= (4, 1) else []
+        return str(self.commit(self.kafka.call(
+            configuration, "updateFeatures", updates, types, False, *epoch)).error().name())
 
     def uuid(self, kind: int, number: int) -> Any:
         return self.kafka.type("common.Uuid")(jpype.JLong(1000 + kind), jpype.JLong(1000 + number))

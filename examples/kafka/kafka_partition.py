@@ -43,5 +43,14 @@ class ElectsFormerReplica(PartitionControl):
         return True
 
 
-class KafkaPartition(KeepsStrangers, KeepsEarlierTarget, NamesNobody, ElectsFormerReplica):
+class KeepsElrWhileOff(PartitionControl):
+    """A FeatureLevelRecord changes no partition: the ELR that there is stays until the next change of the partition,
+    and a new min.insync.replicas clears it only while the ELR is on.
+    """
+
+    def forget_elr(self) -> None:
+        """Nothing."""
+
+
+class KafkaPartition(KeepsStrangers, KeepsEarlierTarget, NamesNobody, ElectsFormerReplica, KeepsElrWhileOff):
     """What Kafka does."""

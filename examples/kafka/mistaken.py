@@ -7,7 +7,7 @@ says something about these rules.
 from __future__ import annotations
 
 from observed import ObservedPartition
-from partition import Broker, Election, Error, PartitionControl, Status
+from partition import Broker, Election, Error, Field, PartitionControl, Status
 
 from floodmark import Seq, Set
 
@@ -76,8 +76,8 @@ class CountsNoReplicas(ObservedPartition):
 class CountsEveryRecord(ObservedPartition):
     """Every change of a partition begins a leader epoch (before KAFKA-15021 was mended, every shrink did)."""
 
-    def count_record(self, bumps: bool, copies: int) -> None:
-        super().count_record(True, copies)
+    def write_change(self, fields: Set[Field], copies: int) -> None:
+        super().write_change(fields | {Field.LEADER}, copies)
 
 
 class ElectsInOrder(ObservedPartition):

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Annotated
 
 from kafka_partition import KafkaPartition
-from partition import Broker, Error, Status
+from partition import Broker, Error, Field, Status, Written
 
 from floodmark import Between, Constant, Map, Set, action, initial, require
 
@@ -33,16 +33,23 @@ class ObservedPartition(KafkaPartition):
     failures = Constant(1)
     max_epoch = Constant(1000)
     most_listed = Constant(20)
+    most_records = Constant(4000)
 
     leader_epoch: Annotated[int, Between(0, "max_epoch")] = 0
     partition_epoch: Annotated[int, Between(0, "max_epoch")] = 0
     listed: Map[Broker, Annotated[int, Between(0, "most_listed")]]
     error: Error = Error.NONE
+    records: Annotated[int, Between(0, "most_records")] = 0
+    last_record: Written | None = None
+    last_change: Set[Field]
+    """What the last PartitionChangeRecord says something of."""
+
 
     @initial
     def start(self) -> None:
         super().start()
         self.listed = Map({broker: 0 for broker in Broker})
+        self.last_change = Set()
 
     def ask(self) -> None:
         """Any number of times."""
@@ -50,12 +57,28 @@ class ObservedPartition(KafkaPartition):
     def fail(self) -> None:
         """Any number of times."""
 
+    def switch(self) -> None:
+        """Any number of times."""
+
     def answer(self, error: Error) -> None:
         self.error = error
 
-    def count_record(self, bumps: bool, copies: int) -> None:
-        self.leader_epoch += copies if bumps else 0
+    def write_change(self, fields: Set[Field], copies: int) -> None:
+        self.leader_epoch += copies if Field.LEADER in fields else 0
         self.partition_epoch += copies
+        self.records += copies
+        self.last_record = Written.PARTITION_CHANGE
+        self.last_change = fields
+
+    def write(self, record: Written) -> None:
+        self.records += 1
+        self.last_record = record
+
+    def write_before_change(self, record: Written) -> None:
+        self.records += 1
+
+    def write_cleared(self) -> None:
+        self.partition_epoch += 1
 
     def list_elr(self, elr: Set[Broker]) -> None:
         for broker in Broker:
@@ -72,6 +95,12 @@ class ObservedPartition(KafkaPartition):
         """A new controller replays the log."""
 
     @action
+    def another_registers_as(self, broker: Broker) -> None:
+        """``registerBroker`` of another process with the id of a broker that is alive."""
+        require(self.status[broker] == Status.ACTIVE)
+        self.answer(Error.DUPLICATE_BROKER_REGISTRATION)
+
+    @action
     def somebody_alters_isr(self, sender: Broker, isr: Set[Broker], wrong: Wrong) -> None:
         """``alterPartition`` with anything in it; ``validateAlterPartitionData``."""
         require(len(isr) > 0 and self.status[sender] != Status.UNREGISTERED)
@@ -84,7 +113,7 @@ class ObservedPartition(KafkaPartition):
         if error == Error.NONE:
             self.change(
                 self.replicas, self.adding, self.removing, isr, self.active(), Set[Broker](), self.default_election(),
-                self.elr_enabled, wrong == Wrong.RECOVERING, 1,
+                self.elr_is_on, wrong == Wrong.RECOVERING, 1,
             )
             if self.leader != sender:
                 error = Error.NEW_LEADER_ELECTED

@@ -67,6 +67,32 @@ class Change(Enum):
     FAILED = "an exception, after which nothing is written"
 
 
+class Written(Enum):
+    """A record of the metadata log."""
+
+    PARTITION_CHANGE = "PartitionChangeRecord"
+    CLEAR_ELR = "ClearElrRecord"
+    REGISTER_BROKER = "RegisterBrokerRecord"
+    BROKER_CHANGE = "BrokerRegistrationChangeRecord"
+    UNREGISTER_BROKER = "UnregisterBrokerRecord"
+    CONFIG = "ConfigRecord"
+    FEATURE_LEVEL = "FeatureLevelRecord"
+
+
+class Field(Enum):
+    """A field of PartitionChangeRecord, which is empty where it says nothing."""
+
+    ISR = "isr"
+    LEADER = "leader"
+    REPLICAS = "replicas"
+    DIRECTORIES = "directories"
+    ADDING = "addingReplicas"
+    REMOVING = "removingReplicas"
+    RECOVERY = "leaderRecoveryState"
+    ELR = "eligibleLeaderReplicas"
+    LAST_KNOWN = "lastKnownElr"
+
+
 class Error(Enum):
     """What the controller answers."""
 
@@ -102,6 +128,9 @@ class PartitionControl(Model):
     unclean_elections = Constant(False)
     requests = Constant(2)
     failures = Constant(1)
+    switches = Constant(0)
+    """How often the operator switches the ELR on or off."""
+
     forgets_last_known_early = Constant(False)
     """4.0: the last known leader is the one under which the ISR became empty."""
     elects_dead_last_known = Constant(False)
@@ -123,12 +152,14 @@ class PartitionControl(Model):
     recovering: bool
     status: Map[Broker, Status]
     min_isr: MinIsr
+    elr_is_on: bool
 
     wanted: Set[Broker]
     complete: Set[Broker]
     lossy: bool
     asked: Annotated[int, Between(0, "requests")]
     failed: Annotated[int, Between(0, "failures")]
+    switched: Annotated[int, Between(0, "switches")]
 
     @initial
     def start(self) -> None:
@@ -143,11 +174,13 @@ class PartitionControl(Model):
         self.recovering = False
         self.status = Map({broker: Status.ACTIVE for broker in Broker})
         self.min_isr = self.min_insync_replicas
+        self.elr_is_on = self.elr_enabled
         self.wanted = Set(self.replicas)
         self.complete = Set(self.replicas)
         self.lossy = False
         self.asked = 0
         self.failed = 0
+        self.switched = 0
 
     # PartitionChangeBuilder.
 
@@ -261,13 +294,26 @@ class PartitionControl(Model):
             to_nobody = False
         if recovering != self.recovering:
             to_recovering = recovering
-        if (
-            bumps or to_isr != self.isr or to_elr != self.elr or to_last_known != self.last_known
-            or to_nobody != self.last_known_is_nobody or to_replicas != self.replicas or to_adding != self.adding
-            or to_removing != self.removing or to_recovering != self.recovering or sets_isr
-        ):
+        fields = Set[Field]()
+        if sets_isr or to_isr != self.isr:
+            fields |= {Field.ISR}
+        if bumps:
+            fields |= {Field.LEADER}
+        if to_replicas != self.replicas:
+            fields |= {Field.REPLICAS, Field.DIRECTORIES}
+        if to_adding != self.adding:
+            fields |= {Field.ADDING}
+        if to_removing != self.removing:
+            fields |= {Field.REMOVING}
+        if to_recovering != self.recovering:
+            fields |= {Field.RECOVERY}
+        if to_elr != self.elr:
+            fields |= {Field.ELR}
+        if to_last_known != self.last_known or to_nobody != self.last_known_is_nobody:
+            fields |= {Field.LAST_KNOWN}
+        if len(fields) > 0:
             self.list_elr(to_elr)
-            self.count_record(bumps, copies)
+            self.write_change(fields, copies)
             self.lossy = self.lossy or is_unclean
             self.replicas = to_replicas
             self.adding = to_adding
@@ -341,8 +387,20 @@ class PartitionControl(Model):
         return asked
 
     @rule
-    def count_record(self, bumps: bool, copies: int) -> None:
-        """Epochs are not searched."""
+    def write_change(self, fields: Set[Field], copies: int) -> None:
+        """A PartitionChangeRecord. Records and epochs are not searched."""
+
+    @rule
+    def write(self, record: Written) -> None:
+        """A record of another kind."""
+
+    @rule
+    def write_before_change(self, record: Written) -> None:
+        """A record that comes before the partition's in the same answer."""
+
+    @rule
+    def write_cleared(self) -> None:
+        """The partition that a ClearElrRecord changes."""
 
     @rule
     def list_elr(self, elr: Set[Broker]) -> None:
@@ -364,7 +422,7 @@ class PartitionControl(Model):
             return Error.NONE
         return self.error_of(self.change(
             self.replicas, self.adding, self.removing, self.isr - {broker}, self.active() - {broker},
-            Set({broker}) if uncleanly else Set[Broker](), self.default_election(), self.elr_enabled,
+            Set({broker}) if uncleanly else Set[Broker](), self.default_election(), self.elr_is_on,
             self.recovering, copies,
         ))
 
@@ -390,21 +448,26 @@ class PartitionControl(Model):
         error = self.leave(broker, False, self.is_listed(broker))
         if error == Error.NONE:
             self.status[broker] = Status.FENCED if self.status[broker] == Status.ACTIVE else Status.SHUT_DOWN
+            self.write(Written.BROKER_CHANGE)
         self.answer(error)
 
     @action
     def broker_is_unfenced(self, broker: Broker) -> None:
         """``handleBrokerUnfenced``: a partition without a leader may have one now."""
         require(self.status[broker] == Status.FENCED)
-        error = Error.NONE
+        changed = Change.NONE
         if self.leader is None:
-            error = self.error_of(self.change(
+            changed = self.change(
                 self.replicas, self.adding, self.removing, self.isr, self.active() | {broker}, Set[Broker](),
-                self.default_election(), self.elr_enabled, self.recovering, 1,
-            ))
-        if error == Error.NONE:
+                self.default_election(), self.elr_is_on, self.recovering, 1,
+            )
+        if changed != Change.FAILED:
             self.status[broker] = Status.ACTIVE
-        self.answer(error)
+        if changed == Change.MADE:
+            self.write_before_change(Written.BROKER_CHANGE)
+        elif changed == Change.NONE:
+            self.write(Written.BROKER_CHANGE)
+        self.answer(self.error_of(changed))
 
     @action
     def broker_shuts_down(self, broker: Broker) -> None:
@@ -417,6 +480,10 @@ class PartitionControl(Model):
             error = self.leave(broker, False, self.is_listed(broker))
             if error == Error.NONE:
                 self.status[broker] = Status.SHUTTING_DOWN if leads else Status.SHUT_DOWN
+                if leads:
+                    self.write_before_change(Written.BROKER_CHANGE)
+                else:
+                    self.write(Written.BROKER_CHANGE)
         self.answer(error)
 
     @action
@@ -426,15 +493,20 @@ class PartitionControl(Model):
         Whether a shutdown was clean is not known of a broker that was unregistered since.
         """
         self.fail()
-        uncleanly = self.elr_enabled and (not clean or self.status[broker] == Status.UNREGISTERED)
+        uncleanly = self.elr_is_on and (not clean or self.status[broker] == Status.UNREGISTERED)
         listed = self.is_listed(broker) + (self.times_listed(broker) if uncleanly else 0)
         error = self.leave(broker, uncleanly, listed)
         if error == Error.NONE:
             self.status[broker] = Status.FENCED
+            self.write(Written.REGISTER_BROKER)
         if not clean:
             self.complete.discard(broker)
-            self.lossy = self.lossy or len(self.complete) == 0
+            self.lossy = self.lossy or len(self.complete) == 0 or self.leads_again(broker)
         self.answer(error)
+
+    def leads_again(self, broker: Broker) -> bool:
+        """Without the ELR whoever was in sync last leads again, whatever it has lost."""
+        return not self.elr_is_on and self.isr <= Set({broker})
 
     @action
     def broker_is_unregistered(self, broker: Broker) -> None:
@@ -444,6 +516,7 @@ class PartitionControl(Model):
         error = self.leave(broker, False, self.is_listed(broker) + self.times_listed(broker))
         if error == Error.NONE:
             self.status[broker] = Status.UNREGISTERED
+            self.write(Written.UNREGISTER_BROKER)
         self.answer(error)
 
     # The operator.
@@ -475,7 +548,7 @@ class PartitionControl(Model):
             error = self.error_of(self.change(
                 target + Seq(replica for replica in Seq(removing)), self.assigned(adding, self.adding),
                 self.assigned(removing, self.removing), isr, self.active(), Set[Broker](), Election.ONLINE,
-                self.elr_enabled, self.recovering, 1,
+                self.elr_is_on, self.recovering, 1,
             ))
         if error == Error.NONE:
             self.wanted = Set(target)
@@ -497,7 +570,7 @@ class PartitionControl(Model):
             self.wanted = Set(original)
             error = self.error_of(self.change(
                 original, Set[Broker](), Set[Broker](), isr if len(isr) > 0 else Set({original[0]}),
-                self.active(), Set[Broker](), self.default_election(), self.elr_enabled, self.recovering, 1,
+                self.active(), Set[Broker](), self.default_election(), self.elr_is_on, self.recovering, 1,
             ))
         self.answer(error)
 
@@ -511,7 +584,7 @@ class PartitionControl(Model):
         else:
             changed = self.change(
                 self.replicas, self.adding, self.removing, self.isr, self.active(), Set[Broker](),
-                Election.UNCLEAN if unclean else Election.PREFERRED, self.elr_enabled, self.recovering, 1,
+                Election.UNCLEAN if unclean else Election.PREFERRED, self.elr_is_on, self.recovering, 1,
             )
             error = self.error_of(changed)
             if changed == Change.NONE:
@@ -525,12 +598,37 @@ class PartitionControl(Model):
         self.ask()
         if number != self.min_isr:
             self.min_isr = number
-            if self.elr_enabled and (len(self.elr) > 0 or len(self.last_known) > 0 or self.last_known_is_nobody):
+            self.write(Written.CONFIG)
+            if self.elr_is_on:
+                self.write(Written.CLEAR_ELR)
+            if self.elr_is_on and (len(self.elr) > 0 or len(self.last_known) > 0 or self.last_known_is_nobody):
                 self.elr = Set()
                 self.last_known = Set()
                 self.last_known_is_nobody = False
-                self.count_record(False, 1)
+                self.write_cleared()
         self.answer(Error.NONE)
+
+    @rule
+    def switch(self) -> None:
+        require(self.switched < self.switches)
+        self.switched += 1
+
+    @action
+    def operator_switches_elr(self) -> None:
+        """``ConfigurationControlManager.updateFeatures``: eligible.leader.replicas.version is 1, or 0 again."""
+        self.switch()
+        self.elr_is_on = not self.elr_is_on
+        self.write(Written.FEATURE_LEVEL)
+        self.forget_elr()
+        self.answer(Error.NONE)
+
+    @rule
+    def forget_elr(self) -> None:
+        """Nobody is eligible because of what was in sync before the ELR was switched."""
+        self.list_elr(Set[Broker]())
+        self.elr = Set()
+        self.last_known = Set()
+        self.last_known_is_nobody = False
 
     # The leader and its followers.
 
@@ -542,7 +640,7 @@ class PartitionControl(Model):
         require(isr - self.isr <= self.complete and isr <= self.active())
         self.change(
             self.replicas, self.adding, self.removing, isr, self.active(), Set[Broker](), self.default_election(),
-            self.elr_enabled, False, 1,
+            self.elr_is_on, False, 1,
         )
         self.answer(Error.NONE if self.leader == leader else Error.NEW_LEADER_ELECTED)
 
@@ -577,7 +675,7 @@ class PartitionControl(Model):
         else:
             error = self.error_of(self.change(
                 self.replicas, self.adding, self.removing, self.isr, self.active(), Set[Broker](), Election.ONLINE,
-                self.elr_enabled and not self.assignment_forgets_elr, self.recovering, 1,
+                self.elr_is_on and not self.assignment_forgets_elr, self.recovering, 1,
             ))
         self.answer(error)
 

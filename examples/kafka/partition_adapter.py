@@ -36,6 +36,7 @@ class PartitionAdapter(Adapter):
             replicas=[number(broker) for broker in start.replicas], elr=start.elr_enabled, min_isr=start.min_isr,
             unclean=start.unclean_elections,
         )
+        self.before = len(self.controller.log)
         self.answered = "NONE"
         self.asked_to_stop: set[int] = set()
         self.seen: Registration | None = None
@@ -71,6 +72,9 @@ class PartitionAdapter(Adapter):
     def broker_assigns_directory(self, broker: Any) -> None:
         self.do(self.controller.assign_directory(number(broker)))
 
+    def another_registers_as(self, broker: Any) -> None:
+        self.do(self.controller.register(number(broker), clean=False))
+
     # The operator.
 
     def operator_reassigns(self, preferred: Any, others: Any) -> None:
@@ -84,6 +88,9 @@ class PartitionAdapter(Adapter):
 
     def operator_sets_min_isr(self, number: int) -> None:
         self.do(self.controller.set_min_isr(number))
+
+    def operator_switches_elr(self) -> None:
+        self.do(self.controller.switch_elr())
 
     # The leader.
 
@@ -156,6 +163,18 @@ class PartitionAdapter(Adapter):
     @observable
     def partition_epoch(self) -> int:
         return self.registration().partition_epoch
+
+    @observable
+    def records(self) -> int:
+        return len(self.controller.log) - self.before
+
+    @observable(of=lambda model: model.last_record and model.last_record.value)
+    def last_record(self) -> str | None:
+        return self.controller.kind_of(self.controller.log[-1]) if self.records() > 0 else None
+
+    @observable(of=lambda model: {field.value for field in model.last_change})
+    def last_change(self) -> set[str]:
+        return self.controller.last_change()
 
     @observable
     def error(self) -> str:

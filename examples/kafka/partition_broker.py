@@ -3,8 +3,8 @@
 ``Partition`` gets what its constructor asks for, as in Kafka's ``PartitionTest``. Its log is a real ``UnifiedLog`` in a
 temporary folder, its purgatories are real and have no thread, and ISR changes go through the real
 ``DefaultAlterPartitionManager``. Interfaces are the caller's: the clock, the channel to the controller, the scheduler,
-the metadata cache. No ``LogManager`` is given, as the log is there from the beginning. The leader of 4.0 asks only a
-``KRaftMetadataCache``, so there it has a real one, with an image of the brokers.
+the metadata cache. The leader of 4.0 asks only a ``KRaftMetadataCache``, so there it has a real one, with an image of
+the brokers.
 
 So the caller decides when a request reaches the controller and what is answered, in which order that and the metadata
 arrive, what the metadata cache says of a broker, and how much time passes. Followers are the caller's, too: a fetch
@@ -107,15 +107,15 @@ class Broker:
         self.partition.setLog(self.log, False)
         self.receive(state)
 
-    def _log(self, min_isr: int) -> Any:
+    def _log(self, min_isr: int, start: int = 0) -> Any:
         kind = self.kafka.type
         settings = jpype.java.util.HashMap()
         settings.put("min.insync.replicas", jpype.java.lang.Integer(min_isr))
         folder = self.folder / f"{TOPIC}-0"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         place = "storage.internals.log"
         arguments = (
-            jpype.java.io.File(str(folder)), kind(f"{place}.LogConfig")(settings), jpype.JLong(0), jpype.JLong(0),
+            jpype.java.io.File(str(folder)), kind(f"{place}.LogConfig")(settings), jpype.JLong(start), jpype.JLong(0),
             self.scheduler, kind("storage.log.metrics.BrokerTopicStats")(False), self.clock, 60_000,
             kind(f"{place}.ProducerStateManagerConfig")(60_000, False), 60_000,
             kind(f"{place}.LogDirFailureChannel")(1), True,
@@ -134,6 +134,7 @@ class Broker:
         })
         purgatory = kind("server.purgatory.DelayedOperationPurgatory")
         purgatories = [purgatory(name, timer, self.broker, 1000, False, False) for name in ("p", "f", "d", "s")]
+        self.delayed_fetches = purgatories[1]
         topic = kind("scala.Option").apply(self.topic)
         delayed = kind("kafka.cluster.DelayedOperations")(topic, self.name, *purgatories)
         told = kafka.first_of("server.partition.AlterPartitionListener", "kafka.cluster.AlterPartitionListener")
@@ -149,8 +150,12 @@ class Broker:
         self.manager = kind("kafka.server.DefaultAlterPartitionManager")(
             channel, self.scheduler, self.clock, self.broker, epoch)
         return kind("kafka.cluster.Partition")(
-            self.name, jpype.JLong(LAG), self.broker, epoch, self.clock, listener, delayed, self.metadata, None,
-            self.manager, topic)
+            self.name, jpype.JLong(LAG), self.broker, epoch, self.clock, listener, delayed, self.metadata,
+            self.log_manager(), self.manager, topic)
+
+    def log_manager(self) -> Any:
+        """A leader needs none, as its log is there from the beginning."""
+        return None
 
     def _cache(self) -> Any:
         """What the leader asks of brokers' registrations."""

@@ -22,12 +22,14 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from bridge import Classes  # noqa: E402
 from controller import Change, Controller, Registration  # noqa: E402
+from follower_cases import FOLLOWER_CASES, Following, can_follow  # noqa: E402
+from follower_cases import settled as settled_of_follower  # noqa: E402
 from leader_cases import LEADER_CASES, LEADER_UNREACHABLE, Leadership  # noqa: E402
 from leader_cases import settled as settled_of_leader  # noqa: E402
 from libraries import NoKafka, libraries  # noqa: E402
 from quorum_cases import QUORUM_CASES, Voters  # noqa: E402
 
-REPRODUCED, REFUTED, UNDRIVEN = "reproduced", "not so", "not reachable"
+REPRODUCED, REFUTED, UNDRIVEN, UNRUN = "reproduced", "not so", "not reachable", "not run"
 _PLACE = re.compile(r"(?<=<!-- python examples/kafka/settled.py --write -->\n).*?(?=\n<!-- end -->)", re.DOTALL)
 
 
@@ -333,6 +335,28 @@ def nobody(run: Run) -> bool:
     return -1 in run.now.last_known_elr
 
 
+@case("An ELR that was switched off elects a replica that lacks what was acknowledged since")
+def elr_while_off(run: Run) -> bool:
+    """Switching changes no partition, and with the ELR off a new min.insync.replicas does not clear what there is."""
+    run.begin()
+    run.isr(1)
+    run.do("switch_elr")
+    run.do("set_min_isr", 1)
+    run.do("fence", 1)
+    return run.now.leader == 2 and not run.now.recovering
+
+
+@case("An ELR is what it was when it was switched off, once it is switched on again")
+def elr_switched_on(run: Run) -> bool:
+    """Of a partition that has not changed in between: replica 2 is eligible, though it was not needed for a while."""
+    run.begin()
+    run.isr(1)
+    run.do("switch_elr")
+    run.do("set_min_isr", 1)
+    run.do("switch_elr")
+    return run.now.elr == (2,)
+
+
 @case("A last known leader that is nobody bars an unclean election")
 def nobody_bars(run: Run) -> bool:
     """Before KAFKA-19522 was mended, it is elected, dead or not; and then nobody leads, though a replica is back."""
@@ -461,8 +485,7 @@ def directories(run: Run) -> bool:
 
 UNREACHABLE: Mapping[str, str] = {
     "The topic command sends two requests": "`TopicCommand`, with a cluster that answers it",
-    "A change of log directories leaves followers out of sync for good": "`AbstractFetcherThread`, beside a future log",
-    "A deleted record's epoch truncates what was committed": "`AbstractFetcherThread`, with several logs",
+    "A change of log directories leaves followers out of sync for good": "`LogManager`, with a future log",
     "A move that is complete need not be in sync": "`KafkaController`, which ended with 4.0",
 }
 """Findings that none of these classes decides, and the class that does."""
@@ -472,7 +495,12 @@ def results(kafka: Classes) -> dict[str, str]:
     found = {title: judge(Run(kafka)) for title, judge in CASES.items()}
     found |= {title: settled_of_leader(kafka, judge) for title, judge in LEADER_CASES.items()}
     found |= {title: judge(Voters(kafka)) for title, judge in QUORUM_CASES.items()}
-    return {title: REPRODUCED if happens else REFUTED for title, happens in found.items()}
+    told = {title: REPRODUCED if happens else REFUTED for title, happens in found.items()}
+    for title, of_follower in FOLLOWER_CASES.items():
+        told[title] = UNDRIVEN
+        if can_follow(kafka):
+            told[title] = REPRODUCED if settled_of_follower(Following(kafka), of_follower) else REFUTED
+    return told
 
 
 def schedules(kafka: Classes, asked: str) -> Iterator[tuple[str, bool, list[str]]]:
@@ -485,6 +513,10 @@ def schedules(kafka: Classes, asked: str) -> Iterator[tuple[str, bool, list[str]
         if asked.lower() in title.lower():
             led = Leadership(kafka)
             yield title, settled_of_leader(kafka, of_leader, led), led.steps
+    for title, of_follower in FOLLOWER_CASES.items():
+        if asked.lower() in title.lower() and can_follow(kafka):
+            following = Following(kafka)
+            yield title, settled_of_follower(following, of_follower), following.steps
     for title, of_quorum in QUORUM_CASES.items():
         if asked.lower() in title.lower():
             voters = Voters(kafka)
@@ -503,8 +535,8 @@ def written() -> dict[str, dict[str, str]]:
 def table(found: Mapping[str, Mapping[str, str]]) -> str:
     """Rows are cases, columns the versions."""
     lines = [f"| case | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
-    settled = [*CASES, *LEADER_CASES, *QUORUM_CASES]
-    lines += [f"| {title} | {' | '.join(each.get(title, UNDRIVEN) for each in found.values())} |" for title in settled]
+    settled = [*CASES, *LEADER_CASES, *FOLLOWER_CASES, *QUORUM_CASES]
+    lines += [f"| {title} | {' | '.join(each.get(title, UNRUN) for each in found.values())} |" for title in settled]
     unsettled = [*UNREACHABLE, *LEADER_UNREACHABLE]
     lines += [f"| {title} | {' | '.join(UNDRIVEN for _ in found)} |" for title in unsettled]
     return "\n".join(lines)

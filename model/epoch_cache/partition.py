@@ -346,21 +346,24 @@ class EpochCaches(Model):
         """
         log = self.replicas[self.leader].log
         offset = len(self.replicas[follower].log)
+        told = self.replicas[self.leader].high_watermark
         self.fetch_offsets[follower] = offset
         if offset >= max(self.replicas[self.leader].high_watermark, self.leader_epoch_start_offset):
             self.isr = self.isr | {follower}
         self.advance_high_watermark()
         if offset < len(log):
             self.append(follower, log[offset])
-        self.replicas[follower].high_watermark = self.follower_high_watermark(follower)
+        self.replicas[follower].high_watermark = self.follower_high_watermark(follower, told)
         if self.replicas[self.leader].log_start_offset <= self.replicas[follower].high_watermark:
             self.delete_up_to(follower, self.replicas[self.leader].log_start_offset)
 
     @rule
-    def follower_high_watermark(self, follower: Broker) -> Offset:
-        """``UnifiedLog.maybeUpdateHighWatermark``: the leader's, between the follower's log start and its log end."""
+    def follower_high_watermark(self, follower: Broker, told: Offset) -> Offset:
+        """``UnifiedLog.maybeUpdateHighWatermark``: the leader's before the fetch counted, between the follower's log
+        start and its log end.
+        """
         replica = self.replicas[follower]
-        return max(replica.log_start_offset, min(self.replicas[self.leader].high_watermark, len(replica.log)))
+        return max(replica.log_start_offset, min(told, len(replica.log)))
 
     # What happens to a replica.
 
@@ -385,9 +388,15 @@ class EpochCaches(Model):
 
     @action
     def replica_restarts(self, broker: Broker) -> None:
-        """``UnifiedLog.apply`` loads the log. The high watermark's checkpoint may be old, but not below the log's
+        """``UnifiedLog.create`` loads the log. The high watermark's checkpoint may be old, but not below the log's
         start.
         """
         require(self.restarts < self.max_restarts and broker != self.leader)
         self.restarts += 1
+        self.load_cache(broker)
         self.replicas[broker].high_watermark = self.replicas[broker].log_start_offset
+
+    @rule
+    def load_cache(self, broker: Broker) -> None:
+        """``LogLoader.load`` cuts the cache where the log ends: an epoch that has no record is forgotten."""
+        self.truncate_cache_from_end(broker, len(self.replicas[broker].log))

@@ -21,6 +21,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from docs.tools.findings import findings
 from floodmark.conformance import replay, state_machine, walk
+from model.epoch_cache.partition import EpochCaches
 from tests.conformance.test_conformance import QUICK
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +78,17 @@ class Example:
 
     def leader(self, **constants: Any) -> Any:
         return self.module("leader").ObservedLeader(**{**self.module("leader").WALKED, **constants})
+
+    def followers_adapter(self, kafka: Any) -> Any:
+        return type("Adapter", (self.module("epochs_adapter").EpochsAdapter,), {"kafka": kafka})
+
+    @property
+    def with_followers(self) -> list[Any]:
+        """The versions whose followers can be driven. Skips the test where there is none."""
+        found = [each for each in self.kafkas if self.module("follower_cases").can_follow(each)]
+        if not found:
+            pytest.skip("no version since 4.1: FLOODMARK_KAFKA_LIBS")
+        return found
 
     def close(self) -> None:
         sys.path.remove(str(EXAMPLE))
@@ -151,6 +163,13 @@ def test_a_broker_may_shut_down_beside_another_when_the_controller_has_failed_ov
         one.shut_down(4)
         one.shut_down(4)
         assert (one.state(1), one.state(4)) == ("shutting down", "fenced")
+
+
+def test_a_broker_whose_id_is_alive_is_refused(example: Example) -> None:
+    for kafka in example.kafkas:
+        one = example.module("controller").Controller(kafka, [1, 2], (1, 2), elr=True, min_isr=2, unclean=False)
+        assert one.register(2, clean=False) == "DUPLICATE_BROKER_REGISTRATION"
+        assert one.register_anew(2, clean=False) == "NONE"
 
 
 REMOVED_BY_CANCELLING: dict[str, list[tuple[str, dict[str, Any]]]] = {
@@ -327,6 +346,47 @@ def test_counterexamples_are_taken_until_kafka_decides_otherwise(example: Exampl
     assert found
     assert all(otherwise is not None for otherwise in found.values()), found
     assert found["IgnoresPendingExpand"].startswith("step 4, follower_fetches: maximal_isr is ['b1', 'b2']")
+
+
+# Followers.
+
+
+@pytest.mark.parametrize("brokers", [2, 3])
+def test_followers_do_what_their_model_says(example: Example, brokers: int) -> None:
+    model = EpochCaches(**{**example.module("epochs_adapter").WALKED, "brokers": brokers})
+    found = walk(
+        model, example.followers_adapter(example.with_followers[-1]), most=60, seed=3, choice="uniform")
+    assert found is None, found.mismatch
+
+
+def test_an_epoch_without_a_record_is_forgotten_in_a_restart(example: Example) -> None:
+    replicas = example.module("fetcher").Replicas(example.with_followers[-1], [1, 2])
+    try:
+        replicas.elect(2, stays=True)
+        before = replicas.all[1].cached_epochs()
+        replicas.restart(1)
+        assert (before, replicas.all[1].cached_epochs()) == ({1: 0}, {})
+    finally:
+        replicas.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+@pytest.mark.parametrize("brokers", [2, 3])
+def test_every_version_s_followers_do_what_their_model_says(example: Example, brokers: int, choice: Any) -> None:
+    model = EpochCaches(**{**example.module("epochs_adapter").WALKED, "brokers": brokers})
+    for kafka in example.with_followers:
+        found = walk(model, example.followers_adapter(kafka), most=1_000, seed=5, choice=choice)
+        assert found is None, f"{kafka}: {found.mismatch}"
+
+
+@pytest.mark.slow
+def test_each_mistaken_belief_about_followers_is_contradicted(example: Example) -> None:
+    for belief, constants in example.module("mistaken_followers").BELIEFS.items():
+        model = belief(**{**example.module("epochs_adapter").WALKED, **constants})
+        found = walk(model, example.followers_adapter(example.with_followers[-1]), most=10_000, seed=1,
+                     choice="uniform")
+        assert found is not None, belief.__name__
 
 
 # What it does.

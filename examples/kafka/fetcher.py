@@ -1,0 +1,264 @@
+"""How followers fetch: Kafka's own ``ReplicaFetcherThread`` for one partition, without its thread.
+
+Its interface to the leader (``LeaderEndPoint``) is the caller's, and asks the leader's ``Partition``; so a fetch and
+its answer are one call, ``fetch``. The fetcher looks its partition up in a ``ReplicaManager``, of which nothing else is
+needed: that object has a table with this partition, and no constructor has run. The endpoint is Java's since 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import jpype
+from bridge import Classes
+from partition_broker import Broker, State
+
+_SETTINGS = {
+    "process.roles": "broker", "node.id": "1", "controller.quorum.voters": "9@localhost:9999",
+    "controller.listener.names": "CONTROLLER", "listeners": "PLAINTEXT://localhost:9092",
+}
+
+
+class Replica(Broker):
+    """A broker that leads the partition, or follows: with the ``LogManager`` by which a follower's log is truncated."""
+
+    _logs: Any = None
+
+    def log_manager(self) -> Any:
+        kind, place = self.kafka.type, "storage.internals.log"
+        if self._logs is None:
+            of_scala = kind("scala.jdk.javaapi.CollectionConverters")
+            folders = jpype.java.util.List.of(jpype.java.io.File(str(self.folder)))
+            seldom = jpype.JLong(60_000)
+            self._logs = self.kafka.new(
+                "kafka.log.LogManager", of_scala.asScala(folders).toSeq(),
+                of_scala.asScala(jpype.java.util.List.of()).toSeq(),
+                self.kafka.implement("metadata.ConfigRepository", {}),
+                kind(f"{place}.LogConfig")(jpype.java.util.Map.of()), kind(f"{place}.CleanerConfig")(False), 1,
+                seldom, seldom, seldom, seldom, 60_000, kind(f"{place}.ProducerStateManagerConfig")(60_000, False),
+                60_000, self.scheduler, kind("storage.log.metrics.BrokerTopicStats")(False),
+                kind(f"{place}.LogDirFailureChannel")(1), self.clock, False, seldom,
+                self.kafka.call(kind("kafka.log.LogManager"), "$lessinit$greater$default$20"))
+        self.kafka.field(self._logs, "currentLogs").put(self.name, self.log)
+        return self._logs
+
+    def answer_fetch(self, follower: int, asked: Any) -> Any:
+        """The answer to a follower's fetch, as it is sent: ``FetchResponseData.PartitionData``."""
+        kind = self.kafka.type
+        told = kind("common.message.FetchResponseData$PartitionData")().setPartitionIndex(0)
+        parameters = kind("server.storage.log.FetchParams")(
+            follower, jpype.JLong(self.cached(follower).broker_epoch), jpype.JLong(0), 0, 1,
+            kind("server.storage.log.FetchIsolation").LOG_END, jpype.java.util.Optional.empty())
+        found: list[Any] = []
+        error = self._told(lambda: found.append(self.partition.fetchRecords(
+            parameters, asked, jpype.JLong(self.now), 1, True, True)))
+        told.setErrorCode(kind("common.protocol.Errors").valueOf(error).code())
+        for read in found:
+            told.setHighWatermark(read.highWatermark()).setLogStartOffset(read.logStartOffset())
+            told.setRecords(self.kafka.field(read.fetchedData(), "records"))
+            if read.divergingEpoch().isPresent():
+                told.setDivergingEpoch(read.divergingEpoch().get())
+        return told
+
+    def delete_records(self, offset: int) -> None:
+        """The records below an offset go: by a request if it leads, by retention if not."""
+        if self.leads:
+            self.partition.deleteRecordsOnLeader(jpype.JLong(offset))
+        else:
+            reason = self.kafka.type("storage.internals.log.LogStartOffsetIncrementReason").SegmentDeletion
+            self.log.maybeIncrementLogStartOffset(jpype.JLong(offset), reason)
+
+    def run_scheduled(self) -> None:
+        """The cache is flushed by a task of its own after what is truncated or deleted."""
+        tasks, self.scheduled = self.scheduled, []
+        for task in tasks:
+            task.run()
+
+    def restart(self, state: State) -> None:
+        """It starts again with its log, and knows of no high watermark."""
+        self.run_scheduled()
+        start = self.start
+        self.log.close()
+        self.log = self._log(1, start)
+        self.partition = self._partition()
+        self.partition.setLog(self.log, False)
+        self.receive(state)
+
+    # What can be seen of it.
+
+    @property
+    def start(self) -> int:
+        """The log start offset."""
+        return int(self.log.logStartOffset())
+
+    def epochs(self) -> list[int]:
+        """The epoch of each record; 0 at the offset of one that is not stored any more."""
+        found = [0] * self.end
+        isolation = self.kafka.type("server.storage.log.FetchIsolation").LOG_END
+        at = self.start
+        while at < self.end:
+            for batch in self.kafka.field(self.log.read(jpype.JLong(at), 1, isolation, True), "records").batches():
+                found[int(batch.baseOffset())] = int(batch.partitionLeaderEpoch())
+                at = int(batch.nextOffset())
+        return found
+
+    def cached_epochs(self) -> dict[int, int]:
+        """The start offset of each epoch in the leader epoch cache."""
+        return {int(each.epoch()): int(each.startOffset()) for each in self.log.leaderEpochCache().epochEntries()}
+
+
+class Fetcher:
+    """A follower's fetcher, from the time at which it hears of a leader to the next."""
+
+    def __init__(self, follower: Replica, leader: Replica) -> None:
+        self.kafka = follower.kafka
+        self.follower = follower
+        self.leader = leader
+        kind = self.kafka.type
+        manager = self._manager()
+        place = kind("server.network.BrokerEndPoint")(leader.broker, "localhost", 9092)
+        endpoint = self.kafka.implement("server.LeaderEndPoint", {
+            "isTruncationOnFetchSupported": lambda: True, "brokerEndPoint": lambda: place,
+            "initiateClose": lambda: None, "close": lambda: None, "buildFetch": self._request, "fetch": self._fetched,
+            "fetchLatestOffset": lambda *_: self._offset(leader.end),
+            "fetchEarliestOffset": lambda *_: self._offset(leader.start),
+        })
+        quota = self.kafka.implement("kafka.server.ReplicaQuota", {
+            "isThrottled": lambda *_: False, "isQuotaExceeded": lambda: False, "record": lambda *_: None,
+        })
+        failed = kind("kafka.server.FailedPartitions")()
+        self.thread = kind("kafka.server.ReplicaFetcherThread")(
+            "fetcher", endpoint, _configuration(self.kafka), failed, manager, quota, "")
+        first = self.kafka.call(manager, "initialFetchOffset", follower.log)
+        topic = kind("scala.Option").apply(follower.topic)
+        begun = jpype.java.util.HashMap()
+        begun.put(follower.name, kind("kafka.server.InitialFetchState")(topic, place, leader.leader_epoch, first))
+        self.thread.addPartitions(kind("scala.jdk.javaapi.CollectionConverters").asScala(begun))
+
+    def fetch(self) -> None:
+        """One fetch, its answer, and what the follower does then."""
+        self.kafka.call(self.thread, "doWork")
+
+    def _manager(self) -> Any:
+        kind = self.kafka.type
+        made = _without_constructor(kind("kafka.server.ReplicaManager"))
+        table = jpype.java.util.concurrent.ConcurrentHashMap()
+        table.put(self.follower.name, kind("server.HostedPartition$Online")(self.follower.partition))
+        self.kafka.set_field(made, "allPartitions", table)
+        self.kafka.set_field(made, "brokerTopicStats", kind("storage.log.metrics.BrokerTopicStats")(False))
+        self.kafka.set_field(made, "delayedFetchPurgatory", self.follower.delayed_fetches)
+        self.kafka.set_field(made, "replicaAlterLogDirsManager", self.kafka.new(
+            "kafka.server.ReplicaAlterLogDirsManager", _configuration(self.kafka), made, None,
+            kind("storage.log.metrics.BrokerTopicStats")(False),
+            kind("server.common.DirectoryEventHandler").NOOP))
+        return made
+
+    def _offset(self, offset: int) -> Any:
+        return self.kafka.type("server.common.OffsetAndEpoch")(jpype.JLong(offset), self.leader.leader_epoch)
+
+    def _request(self, states: Any) -> Any:
+        """``RemoteLeaderEndPoint.buildFetch``, of a session with one partition."""
+        kind, follower = self.kafka.type, self.follower
+        state = states.get(follower.name)
+        asked = jpype.java.util.LinkedHashMap()
+        asked.put(follower.name, kind("common.requests.FetchRequest$PartitionData")(
+            follower.topic, state.fetchOffset(), jpype.JLong(follower.start), 1,
+            jpype.java.util.Optional.of(jpype.java.lang.Integer(state.currentLeaderEpoch())), state.lastFetchedEpoch()))
+        version = kind("common.protocol.ApiKeys").FETCH.latestVersion()
+        request = kind("common.requests.FetchRequest$Builder").forReplica(
+            jpype.JShort(version), follower.broker, jpype.JLong(0), 0, 1, asked)
+        fetch = jpype.java.util.Optional.of(kind("server.ReplicaFetch")(asked, request))
+        return kind("server.ResultWithPartitions")(fetch, jpype.java.util.Set.of())
+
+    def _fetched(self, request: Any) -> Any:
+        answers = jpype.java.util.HashMap()
+        answers.put(self.follower.name, self.leader.answer_fetch(
+            self.follower.broker, request.fetchData().get(self.follower.name)))
+        return answers
+
+
+class Replicas:
+    """The replicas of a partition. The controller and the metadata are here: what the leader asks for is granted at
+    once, and an election reaches every broker at once.
+
+    Time passes before each step, so that no follower outside the ISR has caught up lately.
+    """
+
+    def __init__(self, kafka: Classes, brokers: Sequence[int]) -> None:
+        first, *others = brokers
+        self.state = State(first, 1, tuple(brokers), 0, tuple(brokers))
+        self.all = {broker: Replica(kafka, broker, self.state) for broker in brokers}
+        self.fetchers = {broker: Fetcher(self.all[broker], self.all[first]) for broker in others}
+
+    def close(self) -> None:
+        self.fetchers.clear()
+        for replica in self.all.values():
+            replica.close()
+
+    @property
+    def leader(self) -> Replica:
+        assert self.state.leader is not None
+        return self.all[self.state.leader]
+
+    def append(self) -> None:
+        self._begin()
+        self.leader.append()
+        self._settle()
+
+    def shrink(self, follower: int) -> None:
+        """The metadata says that the follower is not in sync any more."""
+        self._begin()
+        self._change(tuple(member for member in self.state.isr if member != follower))
+        self.leader.receive(self.state)
+
+    def delete(self, broker: int, offset: int) -> None:
+        self._begin()
+        self.all[broker].delete_records(offset)
+
+    def elect(self, successor: int, stays: bool) -> None:
+        """The former leader stays in the ISR, or leaves it."""
+        self._begin()
+        before = self.state
+        self._change(tuple(member for member in before.isr if stays or member != before.leader))
+        self.state = replace(self.state, leader=successor, leader_epoch=before.leader_epoch + 1)
+        for replica in self.all.values():
+            replica.receive(self.state)
+        self.fetchers = {each: Fetcher(replica, self.leader) for each, replica in self.all.items() if each != successor}
+
+    def fetch(self, follower: int) -> None:
+        self._begin()
+        self.fetchers[follower].fetch()
+        self._settle()
+
+    def restart(self, broker: int) -> None:
+        self._begin()
+        self.all[broker].restart(self.state)
+        self.fetchers[broker] = Fetcher(self.all[broker], self.leader)
+
+    def _begin(self) -> None:
+        for replica in self.all.values():
+            replica.pass_time()
+
+    def _settle(self) -> None:
+        while self.leader.sent:
+            self._change(self.leader.requests[0].members)
+            self.leader.answer(self.state)
+
+    def _change(self, isr: tuple[int, ...]) -> None:
+        self.state = replace(self.state, isr=isr, partition_epoch=self.state.partition_epoch + 1)
+
+
+def _configuration(kafka: Classes) -> Any:
+    kafka.look_up_here()
+    settings = jpype.java.util.Properties()
+    for name, value in _SETTINGS.items():
+        settings.put(name, value)
+    return kafka.type("kafka.server.KafkaConfig").fromProps(settings)
+
+
+def _without_constructor(kind: Any) -> Any:
+    unsafe = jpype.JClass("sun.misc.Unsafe").class_.getDeclaredField("theUnsafe")
+    unsafe.setAccessible(True)
+    return unsafe.get(None).allocateInstance(kind.class_)

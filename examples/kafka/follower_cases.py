@@ -1,0 +1,82 @@
+"""Cases of followers that the table of docs/kafka.md settles: Kafka's ``ReplicaFetcherThread`` and epoch caches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bridge import Classes
+from fetcher import Replicas
+
+
+@dataclass
+class Following:
+    """The replicas of a partition, the first of which leads at first, and what was done."""
+
+    kafka: Classes
+    steps: list[str] = field(default_factory=list)
+    replicas: Any = None
+
+    def begin(self, brokers: int) -> None:
+        self.replicas = Replicas(self.kafka, range(1, brokers + 1))
+        self.steps.append(f"begin(replicas={list(self.replicas.all)})")
+
+    def do(self, action: str, *arguments: Any) -> None:
+        """A method of Replicas."""
+        getattr(self.replicas, action)(*arguments)
+        self.steps.append(f"{action}({', '.join(map(repr, arguments))})")
+        for broker, replica in self.replicas.all.items():
+            role = "leads" if replica is self.replicas.leader else "follows"
+            self.steps.append(
+                f"    {broker} {role}: epochs {replica.epochs()}, log start {replica.start}, "
+                f"high watermark {replica.high_watermark}, cache {replica.cached_epochs()}")
+
+    def close(self) -> None:
+        if self.replicas is not None:
+            self.replicas.close()
+
+
+Case = Callable[[Following], bool]
+FOLLOWER_CASES: dict[str, Case] = {}
+"""By title. Each says whether it happens."""
+
+
+def case(title: str) -> Callable[[Case], Case]:
+    def named(function: Case) -> Case:
+        FOLLOWER_CASES[title] = function
+        return function
+
+    return named
+
+
+@case("A deleted record's epoch truncates what was committed")
+def deleted_epoch(run: Following) -> bool:
+    """1 keeps the epoch of a record that it has deleted. So it truncates its log below what is committed, and leads."""
+    run.begin(3)
+    run.do("append")
+    run.do("elect", 3, False)
+    run.do("append")
+    run.do("fetch", 2)
+    run.do("fetch", 2)
+    run.do("delete", 3, 1)
+    run.do("fetch", 1)
+    run.do("elect", 2, False)
+    run.do("fetch", 1)
+    run.do("elect", 1, False)
+    committed = max(replica.high_watermark for replica in run.replicas.all.values())
+    return bool(run.replicas.leader.end < committed)
+
+
+def can_follow(kafka: Classes) -> bool:
+    """Whether a version lets the caller be a fetcher's leader: since 4.1, ``LeaderEndPoint`` is an interface of Java's.
+    """
+    return kafka.has_type("server.LeaderEndPoint")
+
+
+def settled(run: Following, judge: Case) -> bool:
+    """Whether it happens. The logs are deleted afterwards."""
+    try:
+        return judge(run)
+    finally:
+        run.close()
