@@ -424,7 +424,7 @@ def test_every_case_of_a_finding_has_its_title(example: Example) -> None:
     settled = pytest.importorskip("jpype") and example.module("settled")
     titles = {entry.title for entry in findings()}
     unreachable = set(settled.UNREACHABLE)
-    judged = {*settled.CASES, *settled.LEADER_CASES, *settled.QUORUM_CASES}
+    judged = {*settled.CASES, *settled.LEADER_CASES, *settled.FOLLOWER_CASES, *settled.QUORUM_CASES}
     assert unreachable <= titles
     for entry in findings():
         about_kafka = entry.verdict in ("reproduced", "candidate")
