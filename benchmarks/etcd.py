@@ -136,7 +136,8 @@ def main() -> None:
     for hole in holes(results):
         print(json.dumps(hole))
     if arguments.write:
-        command = f"python -m benchmarks.etcd --traces FOLDER --kept FILE --mutants {arguments.mutants} --write"
+        sizes = f"--mutants {arguments.mutants} --runs {arguments.runs}"
+        command = f"python -m benchmarks.etcd --traces FOLDER --kept FILE {sizes} --write"
         section("traces of etcd", command, table)
     sys.exit(bool(holes(results)))
 
