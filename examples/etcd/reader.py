@@ -222,6 +222,8 @@ class _Reader:
                 return
             del self.booting[event.node]
         yield from self.unlogged(event)
+        if event.is_received and event.pattern()["destination"] != event.node:
+            raise SourceError("a node receives what is sent to it", line=event.line)
         if event.is_received:
             yield from self.receive(event)
         elif event.is_sent:

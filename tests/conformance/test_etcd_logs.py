@@ -133,3 +133,12 @@ def test_the_page_has_as_many_designs_as_the_specs_and_the_steps_of_the_lock() -
     lock = tomllib.loads((ROOT / "specs" / "floodmark.lock").read_text())
     depth = lock["specs"]["hashicorp_raft/raft"]["flawed"]["CommitsUpToLastIndex"]["depth"]
     assert f"(`CommitsUpToLastIndex`, {depth} steps)" in page
+
+
+def test_no_measured_mutant_is_accepted_by_the_model_alone() -> None:
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    section = results[results.index("<!-- traces of etcd -->") : results.index("<!-- end of traces of etcd -->")]
+    rows = [row.strip("| ").split(" | ") for row in section.split("\n") if row.startswith("| ")]
+    assert rows[-1][:2] == ["all", "10,000"]
+    assert {row[-1] for row in rows[-5:]} == {"0"}
+    assert "84 accepted, 5 rejected; the replay in plain Python agrees on 89" in section

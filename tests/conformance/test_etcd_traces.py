@@ -111,6 +111,13 @@ def test_a_message_that_nobody_sent_is_not_received(work: Work) -> None:
     assert "nothing satisfies message in self.network" in outcome.reasons[0].text
 
 
+def test_a_message_is_received_by_the_node_that_it_is_sent_to(work: Work) -> None:
+    number = line_of("ReceiveAppendEntriesRequest", "2", 2)
+    outcome = judged(work, changed(number, lambda event: event.update(nid="1")))
+    assert (outcome.verdict, outcome.line) == ("error", number)
+    assert "a node receives what is sent to it" in outcome.message
+
+
 @pytest.mark.parametrize(("text", "message"), [
     ("{", "is not an event"),
     ('{"tag": "trace"}', "is not an event"),
