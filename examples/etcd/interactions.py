@@ -19,7 +19,7 @@ from dataclasses import replace
 from examples.etcd.library import CONSTANTS, ELECTION_TICKS, Change, Library, Line, Peer, Sent, Writing
 from examples.etcd.printed import Command, Log, PrintedEntry, PrintedMessage, commands, ending_with, node, nodes
 from floodmark import Set
-from floodmark.checkers.value_text import plain
+from floodmark.conformance import plain
 from model.etcd_raft.raft import Kind, Role
 
 SUFFIXES = (".txt",)

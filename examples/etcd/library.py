@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from examples.etcd.flow import Progress
 from examples.etcd.printed import Command, Log, PrintedMessage
 from floodmark import Set
-from floodmark.checkers.value_text import plain
-from floodmark.language import reference
-from floodmark.language.reference import Step
+from floodmark.conformance import plain
+from floodmark.replay import Step, fire, initial_states
 from model.etcd_raft.interactive import InteractiveRaft
 from model.etcd_raft.raft import Due, Kind, Message, Role
 
@@ -113,7 +112,7 @@ class Library:
 
     def __init__(self) -> None:
         self.model = InteractiveRaft(**CONSTANTS)
-        self.state = next(reference.initial_states(self.model))[1]
+        self.state = next(initial_states(self.model))[1]
         self.peers: dict[str, Peer] = {}
         self.leaving: set[tuple[int, int]] = set()
         """Indices and terms of the changes whose joint configuration is left by itself."""
@@ -144,7 +143,7 @@ class Library:
 
     def step(self, action: str, *, given: Mapping[str, Any] | None = None, state: Any = None, **arguments: Any) -> None:
         """Takes a step; ``given`` is what the log says of its arguments."""
-        after = reference.fire(self.model, self.state, Step(action, arguments))
+        after = fire(self.model, self.state, Step(action, arguments))
         if after is None:
             raise self.log.refuse(f"the model does not take {Step(action, arguments)}")
         said = {name: plain(value) for name, value in arguments.items()} | dict(given or {})

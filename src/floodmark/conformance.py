@@ -23,8 +23,8 @@ implementation can do and what can be observed::
 
 To hunt for a fault in running code, ``hunt`` looks for a run of a model that breaks a property, ``taken`` lets an
 implementation take it, and ``first_difference`` shows where that parts from a model without the fault. ``trace_of`` and
-``steps_of`` convert runs to traces and back; ``covering_runs`` are runs that cover a model, ``deep_runs`` runs to
-states that few random walks visit, after which tests can begin.
+``steps_of`` convert runs to traces and back, and ``plain`` is a value as a trace has it; ``covering_runs`` are runs
+that cover a model, ``deep_runs`` runs to states that few random walks visit, after which tests can begin.
 
 ``floodmark conform`` checks recorded runs: traces of a model's steps, and metadata logs of KRaft clusters.
 """
@@ -45,8 +45,9 @@ from floodmark.checkers.interface.hunting import (
     taken,
     trace_of,
 )
+from floodmark.checkers.value_text import plain
 
 __all__ = [
     "Adapter", "Found", "Hunted", "Mismatch", "covering_runs", "deep_runs", "first_difference", "hunt", "model_of",
-    "observable", "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour", "trace_of", "walk",
+    "observable", "plain", "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour", "trace_of", "walk",
 ]

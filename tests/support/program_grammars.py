@@ -308,6 +308,31 @@ BAGS = Grammar(
     ("for i in self.g", "for i in range(2)"),
     (_action("bound before, read afterwards", 3, "i = 1 - self.x", "self.x = i"), _action("alone", 3)),
 )
+SEVERAL = Grammar(
+    "several at once", _SEQUENCE + """\
+    y: Bit
+
+    def take(self) -> Bit:
+        self.x = 1 - self.x
+        return self.x
+""",
+    ("i, j = j, i", "i, self.x = self.x, 1 - i", "self.x, self.y = self.y, i", "i, self.q[i] = j, 1 - j",
+     "self.q[i], i = self.x, j", "self.x, j = self.take() + self.take() - 1, self.x", "self.q, self.x = self.q[1:], j"),
+    ("i == j", "self.x == i"),
+    ("for j, i in enumerate(self.q)", "for i, j in zip(self.q, self.q[1:])"),
+    (_action("bound before, read afterwards", 4, "i = self.x\nj = self.y", "self.x, self.y = i, j"),),
+)
+UNIONS = Grammar(
+    "unions", """\
+    r: Pair | One | None
+    o: Pair | One
+""",
+    ("p = self.r", "self.r = p", "p = One(a=i)", "self.o = Pair(a=i, b=p is None)", "self.r = None", "i = self.o.a",
+     "require(isinstance(p, One))", "assert p is None or p.a == i", "i = 1 if p.b else 0", "self.o.a = i"),
+    ("isinstance(p, Pair)", "p == self.o", "p is None"),
+    ("for p in [self.r, self.o]",),
+    (_action("bound before, read afterwards", 3, "p = self.r\ni = 1", "self.r = p"),),
+)
 _NODES = """\
     nodes = Constant(2)
     a: Set[Node]
@@ -441,7 +466,7 @@ SHARED_LAWS = Grammar(
 )
 GRAMMARS = (
     RANGES, NAMES, SUMS, SEQUENCES, ENUMERATIONS, BEST, SETS, BEES, MAPS, CALLS, FUNCTIONS, LAWS, CHOICES, CHOSEN_BEES,
-    EFFECTS, SCOPES, RECORDS, BAGS, SHARED, SHARED_LAWS,
+    EFFECTS, SCOPES, RECORDS, BAGS, SEVERAL, UNIONS, SHARED, SHARED_LAWS,
 )
 
 ANY_SIZE = (ADDITIONS, FEW_ADDITIONS, ADDED, NODES, NODE_FUNCTIONS, NODE_LAWS)

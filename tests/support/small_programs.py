@@ -42,6 +42,12 @@ class Pair(Record):
     b: bool
 
 
+class One(Record):
+    \"\"\"A number alone.\"\"\"
+
+    a: Bit
+
+
 class Base(Model):
     \"\"\"What all bodies have in common.\"\"\"
 
