@@ -299,7 +299,8 @@ def test_what_is_known_of_a_state_is_not_taken_for_another_state() -> None:
 @pytest.mark.parametrize("word", [1, 1 << 63, (1 << 64) - 1, 0b1011_0000_0110, 0xF00D_0000_BEEF_0001])
 def test_the_nth_bit_is_the_same_on_every_processor(word: int, bmi2: int) -> None:
     text = str(compile_loops([nth_bit], {"BMI2": bmi2}))
-    function = MachineCode([object_image({"test": text}, lambda: text)]).function("nth_bit", 2)
+    code = MachineCode([object_image({"test": text}, lambda: text)])  # it has to outlive its functions
+    function = code.function("nth_bit", 2)
     places = [place for place in range(64) if word >> place & 1]
     assert [function(word, n) for n in range(len(places))] == places
 
