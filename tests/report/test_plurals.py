@@ -39,6 +39,7 @@ ALWAYS_MANY = (
     "would be {} properties",
     "in its {} bits",
     "found {} states and gives",
+    "visits about {} states",  # an average
     "may hold {} elements",
     "involves {} brokers",
     "all {} lines",
