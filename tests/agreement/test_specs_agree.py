@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.native.search import begin
 from floodmark.checkers.project.spec import find, read
@@ -22,9 +23,8 @@ from floodmark.checkers.search.symmetry import sample
 from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.compiler.layout import digest
-from floodmark.language.model import State, sized
+from floodmark.language.model import Model, State
 from floodmark.language.reference import holds, successors, within_boundary
-from floodmark.language.widths import FIRST_WIDTHS
 from tests.support.agreement import reference_set
 
 REPOSITORY = Path(__file__).parents[2]
@@ -99,13 +99,22 @@ def checks_of(path: Path) -> tuple[Check, ...]:
     return tuple(checks(read(path), CheckSettings()))
 
 
-def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[Search, bool]:
-    """The native search up to so many states, and whether it saw all; without properties none can end it early."""
-    model = sized(check.cls()(**constants), FIRST_WIDTHS)
+def run(
+    check: Check, constants: dict[str, int], limit: int, checked: bool = True, compared: int = 0
+) -> tuple[Search, bool]:
+    """The native search up to so many states, and whether it saw all; without properties none can end it early. With
+    CPython the steps from so many states are ``compared``."""
     options = Options(workers=1, limits=Limits(states=limit))
     of_states = [prop for prop in check.properties() if not prop.is_liveness]
-    started = begin(model, of_states if checked else [], options)
-    return started, started.run().complete
+
+    def searched(model: Model) -> tuple[Search, bool]:
+        started = begin(model, of_states if checked else [], options)
+        complete = started.run().complete
+        if compared:
+            assert_sample_agrees(started, compared)
+        return started, complete
+
+    return at_widths(check.cls()(**constants), searched)
 
 
 def assert_sample_agrees(started: Search, size: int) -> None:
@@ -182,8 +191,7 @@ def some_quick() -> list[object]:
 @pytest.mark.parametrize("path", some_quick(), ids=name_of)
 def test_engines_agree_on_every_shipped_model(path: Path) -> None:
     check = checks_of(path)[0]
-    started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MAX_STATES)
-    assert_sample_agrees(started, 4)
+    started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MAX_STATES, compared=4)
     if complete and started.found.generated <= FEW_GENERATED:
         assert_whole_set_agrees(started)
 
@@ -192,8 +200,7 @@ def test_engines_agree_on_every_shipped_model(path: Path) -> None:
 @pytest.mark.parametrize("path", SPECS, ids=name_of)
 def test_engines_agree_on_every_spec(path: Path) -> None:
     check = checks_of(path)[0]
-    started, complete = run(check, check.constants, SEARCHED)
-    assert_sample_agrees(started, 40)
+    started, complete = run(check, check.constants, SEARCHED, compared=40)
     if name_of(path) in SHRUNK:
         started, complete = run(check, {**check.constants, **SHRUNK[name_of(path)]}, MAX_STATES)
     if complete and started.found.distinct <= MAX_STATES:
@@ -209,8 +216,7 @@ def test_engines_agree_on_every_spec(path: Path) -> None:
 )
 def test_engines_agree_on_every_known_bad_design(check: Check) -> None:
     constants = {**check.constants, **SHRUNK.get(check.spec.name, {})}
-    started, _ = run(check, check.constants, SEARCHED)
-    assert_sample_agrees(started, 8)
+    started, _ = run(check, check.constants, SEARCHED, compared=8)
     started, complete = run(check, constants, MAX_STATES, checked=False)
     if complete and started.found.generated <= MAX_GENERATED:
         assert_whole_set_agrees(started)
