@@ -11,15 +11,15 @@ steps. Where none of the first ``FEW`` seeds meets a violation, the others are n
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import random
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.records import Records
 from benchmarks.results import section
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.native.search import search_states
@@ -34,12 +34,11 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
 REPOSITORY = Path(__file__).parents[1]
-RECORD = Path(__file__).with_suffix(".csv")
 STEPS = 100
 SEEDS = 30
 FEW = 10
 LIMIT = 200_000
-MOST_STATES = 3_000_000
+MAX_STATES = 3_000_000
 """States after which a search is given up."""
 
 
@@ -64,6 +63,9 @@ class Row:
     worst_seconds: float
 
 
+RECORDS = Records(__file__, Row)
+
+
 def designs() -> list[Check]:
     """The known-bad designs of the quick tier that violate a safety property, in the order in which they are taken."""
     found = []
@@ -84,27 +86,10 @@ def key(check: Check) -> tuple[str, str, str]:
     return check.spec.name, " ".join(filter(None, (check.flawed.name, given))), check.flawed.property or ""
 
 
-def recorded() -> list[Row]:
-    if not RECORD.exists():
-        return []
-    kinds = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Row)}
-    with RECORD.open(newline="") as opened:
-        return [Row(**{name: kinds[name](text) for name, text in row.items()}) for row in csv.DictReader(opened)]
-
-
-def record(rows: Sequence[Row]) -> None:
-    fresh = not RECORD.exists()
-    with RECORD.open("a", newline="") as opened:
-        writer = csv.DictWriter(opened, [field.name for field in fields(Row)], lineterminator="\n")
-        if fresh:
-            writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
-
-
 def measured(check: Check, limit: int) -> list[Row]:
     """The rows of one design."""
     model, properties, deadlock = check.model(), check.properties(), check.options.deadlock
-    options = Options(workers=1, deadlock=deadlock, limits=Limits(states=MOST_STATES))
+    options = Options(workers=1, deadlock=deadlock, limits=Limits(states=MAX_STATES))
     began = time.process_time()
     searched = search_states(model, properties, options)
     seconds = time.process_time() - began
@@ -162,7 +147,7 @@ def series(
 
 def walk(seconds: float, most: int, limit: int) -> None:
     """Measures designs that the record has not."""
-    known = {(row.spec, row.design, row.property) for row in recorded()}
+    known = {(row.spec, row.design, row.property) for row in RECORDS.read()}
     ends = time.monotonic() + seconds
     for check in designs():
         if most <= 0 or time.monotonic() > ends:
@@ -174,12 +159,12 @@ def walk(seconds: float, most: int, limit: int) -> None:
             except SourceError as error:
                 print(f"{' '.join(key(check))}: {error}", flush=True)
                 continue
-            record(rows)
+            RECORDS.add(rows)
             print(*key(check), *(row.found for row in rows), flush=True)
 
 
 def report() -> Iterator[str]:
-    rows = recorded()
+    rows = RECORDS.read()
     limits = sorted({row.limit for row in rows})
     assert len(limits) == 1
     every = len({(row.spec, row.design, row.property) for row in rows})

@@ -10,16 +10,16 @@ the violation or each has taken ``LIMIT`` steps ``ROUNDS`` times.
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import random
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.known_bad import key, series
+from benchmarks.records import Records
 from benchmarks.results import section
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.project.spec import read_all
@@ -31,7 +31,6 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
 REPOSITORY = Path(__file__).parents[1]
-RECORD = Path(__file__).with_suffix(".csv")
 LIMIT, ROUNDS = 1_000_000, 2
 TURNS = (WalkStrategy.INSTANCES, WalkStrategy.ACTIONS, WalkStrategy.PRIORITIES, WalkStrategy.NOVEL, WalkStrategy.SWARM)
 SIZES: dict[str, tuple[str, Mapping[str, int]]] = {
@@ -62,6 +61,9 @@ class Row:
     seconds: float
 
 
+RECORDS = Records(__file__, Row)
+
+
 def designs() -> list[tuple[str, Check]]:
     """The known-bad designs at each size, in an order that is drawn once."""
     found = []
@@ -78,14 +80,6 @@ def designs() -> list[tuple[str, Check]]:
                     found.append((size, check))
     random.Random(22).shuffle(found)
     return found
-
-
-def recorded() -> list[Row]:
-    if not RECORD.exists():
-        return []
-    kinds = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Row)}
-    with RECORD.open(newline="") as opened:
-        return [Row(**{name: kinds[name](text) for name, text in row.items()}) for row in csv.DictReader(opened)]
 
 
 def measured(size: str, check: Check) -> Row:
@@ -115,7 +109,7 @@ def measured(size: str, check: Check) -> Row:
 
 def walk(seconds: float, most: int) -> None:
     """Measures designs that the record has not."""
-    known = {(row.size, row.design, row.property) for row in recorded()}
+    known = {(row.size, row.design, row.property) for row in RECORDS.read()}
     ends = time.monotonic() + seconds
     for size, check in designs():
         _, design, prop = key(check)
@@ -129,18 +123,13 @@ def walk(seconds: float, most: int) -> None:
         except SourceError as error:
             print(f"{size}, {design}: {error}", flush=True)
             continue
-        fresh = not RECORD.exists()
-        with RECORD.open("a", newline="") as opened:
-            writer = csv.DictWriter(opened, [field.name for field in fields(Row)], lineterminator="\n")
-            if fresh:
-                writer.writeheader()
-            writer.writerow(asdict(row))
+        RECORDS.add([row])
         print(*asdict(row).values(), flush=True)
 
 
 def report() -> Iterator[str]:
     of_size: dict[str, list[Row]] = defaultdict(list)
-    for row in recorded():
+    for row in RECORDS.read():
         if row.design.split()[0] not in NOT_THERE:
             of_size[row.size].append(row)
     yield (

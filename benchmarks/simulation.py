@@ -12,14 +12,13 @@ drawn once, so those that the record has are a sample of all of them. The truth 
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import random
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -27,6 +26,7 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.records import Records
 from benchmarks.results import section
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.codegen.jit import GOOD, MachineCode, object_image
@@ -47,7 +47,6 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
 REPOSITORY = Path(__file__).parents[1]
-RECORD = Path(__file__).with_suffix(".csv")
 STEPS = 100
 SMALLEST, LARGEST = 2_000, 400_000
 """The number of states of the specs that are compared: fewer are reached at once, more take long."""
@@ -86,6 +85,9 @@ class Row:
     estimate_high: float
     small_low: float
     small_high: float
+
+
+RECORDS = Records(__file__, Row)
 
 
 @exported
@@ -207,26 +209,9 @@ def _small(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: Walking)
     return walker.sample()
 
 
-def recorded() -> list[Row]:
-    if not RECORD.exists():
-        return []
-    kinds = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Row)}
-    with RECORD.open(newline="") as opened:
-        return [Row(**{name: kinds[name](text) for name, text in row.items()}) for row in csv.DictReader(opened)]
-
-
-def record(rows: Sequence[Row]) -> None:
-    fresh = not RECORD.exists()
-    with RECORD.open("a", newline="") as opened:
-        writer = csv.DictWriter(opened, [field.name for field in fields(Row)], lineterminator="\n")
-        if fresh:
-            writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
-
-
 def walk(seconds: float, most: int) -> None:
     """Measures specs that the record has not."""
-    done = {row.spec for row in recorded()}
+    done = {row.spec for row in RECORDS.read()}
     ends = time.monotonic() + seconds
     for check in known():
         if most <= 0 or time.monotonic() > ends:
@@ -234,12 +219,12 @@ def walk(seconds: float, most: int) -> None:
         if check.spec.name not in done:
             most -= 1
             rows = list(measured(check))
-            record(rows)
+            RECORDS.add(rows)
             print(check.spec.name, rows[0].states, rows[0].steps, flush=True)
 
 
 def report() -> Iterator[str]:
-    rows = recorded()
+    rows = RECORDS.read()
     specs = len({row.spec for row in rows})
     yield (
         f"{specs} of the {len(known())} specs of the quick tier with {SMALLEST:,} to {LARGEST:,} states, drawn at "

@@ -17,7 +17,7 @@ SAMPLE_CELLS = 1 << 17
 MAX_SAMPLE = SAMPLE_CELLS // 2
 MORE = 3
 """What stands for three walks or more."""
-LEAST_WALKS = 30
+MIN_WALKS = 30
 """Walks alone with a state: of fewer, the mean says too little for an interval."""
 DEVIATIONS = 1.96
 """Of a normal distribution 95 % lie within so many standard deviations."""
@@ -88,7 +88,7 @@ class Sample:
         """
         alone = self.walks[self.times == 1]
         of_walks = np.bincount(alone, minlength=min(walks, 1 << WALK_BITS)).astype(float) * (1 << self.level)
-        if np.count_nonzero(of_walks) < LEAST_WALKS:
+        if np.count_nonzero(of_walks) < MIN_WALKS:
             return None
         pairs = float(np.count_nonzero(self.times == 2))
         mean = float(of_walks.sum()) / walks

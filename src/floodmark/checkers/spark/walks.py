@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FIRST_GROUPS = 16
 """Groups of a task of the first wave, which takes a moment."""
-MOST_GROUPS = 1 << 16
+MAX_GROUPS = 1 << 16
 """Groups of a task of any wave."""
 
 
@@ -81,7 +81,7 @@ class _Waves:
             ends = [min(first + size * number, last) for number in range(self.tasks + 1)]
             parts = [(start, stop) for start, stop in itertools.pairwise(ends) if start < stop]
             found += self._wave(files, widths, parts)
-            first, size = ends[-1], min(2 * size, MOST_GROUPS)
+            first, size = ends[-1], min(2 * size, MAX_GROUPS)
             visits = sum(it.visits for it in found)
             self._say(f"{first * GROUP:,} walks, {counted(visits, 'state')} visited", visits)
         files.destroy()

@@ -16,7 +16,7 @@ from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 from floodmark.language.values import Identifier
 
-MOST_RUNS = 20
+MAX_RUNS = 20
 """So many runs of walks a bounded search begins after."""
 WALKED_STEPS = 100
 """The most steps of these walks."""
@@ -65,7 +65,7 @@ def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
 
     def search(model: Model) -> tuple[int, bmc.Bounded]:
         found = bmc.Bounded()
-        runs = deep_runs(model, walking, MOST_RUNS)
+        runs = deep_runs(model, walking, MAX_RUNS)
         for number, run in enumerate(runs):
             found = bmc.search(system_of(model, wanted), wanted, task.depth, deadline, after=run)
             if found.violation is not None or found.stopped:
