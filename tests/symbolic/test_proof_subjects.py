@@ -148,6 +148,18 @@ def test_a_proof_of_nothing_holds_nowhere(method: str) -> None:
     assert "nothing was checked: there is no invariant and no transition property of Bare" in text
 
 
+@pytest.mark.parametrize("options", [(), ("--method", "bmc")])
+def test_the_file_of_a_model_is_asked_as_it_is_checked(project: Path, options: tuple[str, ...]) -> None:
+    """A Python file without claims is that of a model, and one without a model is an error."""
+    alone = COUNTER.replace("class Bare(Model):", "class Counter(Model):").replace("class Counter(Bare):\n", "")
+    write(project, {"alone.py": alone, "nothing.py": "x = 1\n"})
+    code, text = prove(*options, spec="alone.py")
+    assert code == ExitCode.NOT_AS_EXPECTED
+    assert "violated      alone" in text
+    with pytest.raises(SourceError, match="has no model with an action"):
+        prove(*options, spec="nothing.py")
+
+
 def test_a_listed_proof_of_nothing_is_no_green_gate(project: Path) -> None:
     spec = read(project / "specs" / "bare.toml")
     proved, _ = ProofJob("bare induction", spec, spec.prove[0]).run()

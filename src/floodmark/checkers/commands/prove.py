@@ -91,11 +91,10 @@ def _listed(paths: list[Path], wanted: Listed) -> list[Ask]:
     """
     asked: list[Ask] = []
     for path in paths:
-        if path.suffix == ".py":
-            asked += _claims([path], wanted.seconds, wanted.scripts)
+        asked += _claims(path, wanted.seconds, wanted.scripts)
+        if _has_claims(path):
             continue
         if os.path.isdir(path):
-            asked += _claims([path], wanted.seconds, wanted.scripts)
             every = [(spec, it) for spec in map(read, find([path], "all")) for it in spec.prove if it.tier == "quick"]
             asked += [_made(*it, wanted) for it in every if wanted.name is None or it[1].is_called(wanted.name)]
             continue
@@ -114,8 +113,16 @@ def _made(spec: Spec, proving: Proving, wanted: Listed) -> Ask:
     return ask
 
 
-def _claims(paths: list[Path], seconds: float | None, scripts: Scripts | None) -> list[Ask]:
-    return [lambda _, it=claim: prove_claim(it, seconds, scripts) for claim in claims_of(paths)]  # type: ignore[misc]
+def _has_claims(path: Path) -> bool:
+    """Whether a path is a Python file with claims. One without is that of a model, as it is for ``floodmark check``."""
+    return path.suffix == ".py" and any(claims_of([path]))
+
+
+def _claims(path: Path, seconds: float | None, scripts: Scripts | None) -> list[Ask]:
+    """What answers the claims in a Python file, or in those of a folder."""
+    if path.suffix != ".py" and not os.path.isdir(path):
+        return []
+    return [lambda _, it=claim: prove_claim(it, seconds, scripts) for claim in claims_of([path])]  # type: ignore[misc]
 
 
 def _questions(paths: list[Path], task: ProofTask, scripts: Scripts | None) -> list[Ask]:
@@ -127,8 +134,7 @@ def _questions(paths: list[Path], task: ProofTask, scripts: Scripts | None) -> l
     every = _checks(paths, task)
     asked: list[Ask] = []
     for path in paths:
-        if path.suffix == ".py" or os.path.isdir(path):
-            asked += _claims([path], task.seconds, scripts)
+        asked += _claims(path, task.seconds, scripts)
         asked += [partial(prove_check, check, task, scripts, None) for check in every[path]]
     return asked
 
@@ -136,7 +142,7 @@ def _questions(paths: list[Path], task: ProofTask, scripts: Scripts | None) -> l
 def _checks(paths: list[Path], task: ProofTask) -> dict[Path, list[Check]]:
     """What to prove of the specs that each path stands for. Options that apply to none of them are an error."""
     settings = CheckSettings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
-    specs = {path: [read(spec) for spec in find([path])] if path.suffix != ".py" else [] for path in paths}
+    specs = {path: [] if _has_claims(path) else [read(spec) for spec in find([path])] for path in paths}
     found = {
         path: [
             check
