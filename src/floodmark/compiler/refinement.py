@@ -350,7 +350,7 @@ class _Steps:
             elif not is_any_size(self.abstract):
                 message = f"the constants that bound the parameter {parameter.name} of {action.name} are left open, so"
                 message += " the action has to assign it to a variable of its type, and nothing else to that"
-                if may_fail:
+                if name is not None and may_fail:
                     message = f"{action.name} may fail, which cannot be ruled out for every choice of {parameter.name}"
                     message += " where constants are left open"
                 raise ModelError(message, action.at.file, action.at.line)
