@@ -177,10 +177,11 @@ def leader_and_vote_are_stored(model: KeepsVoteBesideLeader) -> bool:
 
 @reachable
 def follower_stands_after_restart(model: KeepsVoteBesideLeader) -> bool:
-    """A voter that had stood, and followed the leader that won, can be a candidate of that very epoch again."""
+    """A voter that had stood, and followed the leader that won, can be a candidate of that very epoch again.
+
+    It has a record of that epoch: nobody has one who stands for the first time.
+    """
     return any(
-        model.role[replica] == Role.CANDIDATE and model.quorum_state[other].leader == other
-        and model.quorum_state[other].epoch == model.quorum_state[replica].epoch
+        model.role[replica] == Role.CANDIDATE and model.quorum_state[replica].epoch in model.logs[replica]
         for replica in Replica
-        for other in Replica
-    ) and model.restarts > 0
+    )
