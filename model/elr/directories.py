@@ -66,7 +66,10 @@ class LostDirectories(EligibleLeaders):
 
     @action
     def broker_registers(self, broker: Broker, successor: Broker | None) -> None:
-        """The new incarnation has an empty replica, in a directory that works."""
+        """The new incarnation has an empty replica, in a directory that works.
+
+        ``ClusterControlManager.registerBroker``.
+        """
         self.failed.discard(broker)
         self.reported.discard(broker)
         super().broker_registers(broker, successor)

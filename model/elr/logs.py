@@ -97,14 +97,18 @@ class EligibleLeaderLogs(AlterIsrRestarts):
 
     @action
     def controller_accepts(self, leader: Broker) -> None:
-        """AlterPartition: the leader stays, and who leaves an ISR that becomes too small is eligible."""
+        """AlterPartition: the leader stays, and who leaves an ISR that becomes too small is eligible
+        (``ReplicationControlManager.alterPartition``).
+        """
         require(self.request_in_flight(leader) and self.may_decide())
         require(self.request_is_current(leader) and self.members_are_eligible(leader))
         self.change(self.replicas[leader].pending, Set[Broker](), self.active(), leader)
 
     @action
     def controller_fences_leader(self, leader: Broker, successor: Broker) -> None:
-        """A leader's session expires, and somebody in sync or eligible leads."""
+        """A leader's session expires, and somebody in sync or eligible leads
+        (``ReplicationControlManager.handleBrokerFenced``).
+        """
         require(self.current().leader == leader and leader != successor)
         self.fence(leader, successor)
 
@@ -140,7 +144,10 @@ class EligibleLeaderLogs(AlterIsrRestarts):
 
     @action
     def broker_restarts(self, broker: Broker, kept: Offset) -> None:
-        """An unclean shutdown that does not need another leader; see ``leader_restarts``."""
+        """An unclean shutdown that does not need another leader; see ``leader_restarts``.
+
+        ``ReplicationControlManager.handleBrokerUncleanShutdown``.
+        """
         leader = self.current().leader
         self.register(broker, kept, None if leader == broker else leader)
 

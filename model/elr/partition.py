@@ -242,7 +242,9 @@ class EligibleLeaders(Model):
 
     @action
     def broker_stops(self, broker: Broker) -> None:
-        """A clean shutdown: everything is flushed, and the file has the broker epoch (KIP-966, "Broker restart")."""
+        """A clean shutdown: everything is flushed, and the file has the broker epoch (KIP-966, "Broker restart";
+        ``CleanShutdownFileHandler.write``).
+        """
         require(broker in self.running)
         self.running.discard(broker)
         self.write_file(broker)

@@ -95,7 +95,7 @@ class KraftBatch(Model):
     def candidate_requests_votes(self, candidate: Replica, voter: Replica, answered: bool) -> None:
         """One request for all the partitions in which the replica is a candidate. The response may be lost.
 
-        KIP-595, "Vote".
+        KIP-595, "Vote"; Kafka's requests have one partition each (``KafkaRaftClient.handleVoteRequest``).
         """
         require(candidate != voter and any(candidate in self.candidates[partition] for partition in Partition))
         request = Map({partition: self.data(partition, candidate) for partition in Partition})

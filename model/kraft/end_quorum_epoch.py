@@ -17,7 +17,9 @@ class KraftEndQuorumEpoch(Kraft):
 
     @action
     def candidate_sends_end_quorum_epoch(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
-        """KIP-595, "EndQuorumEpoch Request Handling"."""
+        """KIP-595, "EndQuorumEpoch Request Handling"; in Kafka only a leader that has resigned does so
+        (``KafkaRaftClient.pollResigned``).
+        """
         require(self.role[candidate] == Role.CANDIDATE and voter in self.current_voters - {candidate})
         require(self.reaches(candidate, voter) and self.may_happen(fate))
         self.call(Kind.END_QUORUM_EPOCH, candidate, voter, fate)

@@ -38,7 +38,8 @@ class KraftFormerVoter(KraftObservers):
     def zombie_is_removed(self, leader: Replica, zombie: Replica) -> None:
         """Once, by the leader of a later epoch, with the consent of a majority in that epoch.
 
-        KIP-595, "Leader Progress Timeout": "that leader was not in the voters anymore".
+        KIP-595, "Leader Progress Timeout": "that leader was not in the voters anymore". Since KIP-853
+        ``RemoveVoterHandler`` does it.
         """
         require(len(self.current_voters) == self.voters)
         require(self.is_active_controller(leader) and self.role[zombie] == Role.LEADER)

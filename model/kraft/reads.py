@@ -39,7 +39,9 @@ class KraftReads(KraftObservers):
 
     @action
     def controller_answers(self, replica: Replica) -> None:
-        """KIP-595, "Leader Progress Timeout": a client reads at an active controller."""
+        """KIP-595, "Leader Progress Timeout": a client reads at an active controller
+        (``QuorumController.appendReadEvent``).
+        """
         epoch = self.quorum_state[replica].epoch
         require(self.is_active_controller(replica) and not self.is_late(epoch))
         self.known_epoch = epoch
@@ -64,6 +66,6 @@ class KraftObserverReads(KraftObservers):
 
     @action
     def observer_answers(self, observer: Replica) -> None:
-        """KIP-595, "Leader Progress Timeout": a client reads at an observer."""
+        """KIP-595, "Leader Progress Timeout": a client reads at an observer, a broker (``KRaftMetadataCache``)."""
         require(observer not in self.current_voters and self.serves(observer))
         self.observed[observer] = self.logs[observer][: self.high_watermark[observer]]

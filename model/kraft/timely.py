@@ -49,7 +49,9 @@ class KraftTimely(KraftObservers, KraftNetwork):
 
     @action
     def fetch_timer_expires(self, leader: Replica) -> None:
-        """Once a majority has fetched, or every replica that can: after that, there is no fetch left to wait for."""
+        """Once a majority has fetched, or every replica that can: after that, there is no fetch left to wait for
+        (``LeaderState.timeUntilCheckQuorumExpires``).
+        """
         waits = any(
             voter not in self.leader_state[leader].fetched_voters
             for voter in self.current_voters
