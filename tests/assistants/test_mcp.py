@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.simulation.test_deep_runs import Stair
 from tests.support.command import REPOSITORY, floodmark
 from tests.support.gates import forget
 from tests.support.outcomes import inside
@@ -173,6 +175,21 @@ def test_show_prove_and_simulate_answer(project: Path) -> None:
     walked = ask(project, "simulate", spec="lease.toml", walks=50, design="Lease")["results"][0]
     assert walked["verdict"] == "undetermined"
     assert "incomplete" in [each["kind"] for each in walked["weak"]]
+    refused = ask(project, "simulate", spec="lease.toml", strategy="luck")
+    assert "strategy is one of actions, instances, priorities, swarm, novel, not 'luck'" in refused["error"]
+
+
+def test_a_bounded_search_begins_where_walks_end(project: Path) -> None:
+    """The model is that of the tests of deep runs."""
+    (project / "stair.py").write_text(Path(inspect.getfile(Stair)).read_text())
+    (project / "stair.toml").write_text('model = "stair.py:Stair"\n')
+    near = ask(project, "prove", spec="stair.toml", method="bmc", depth=6)
+    far = ask(project, "prove", spec="stair.toml", method="bmc", depth=6, after_walks=300)
+    assert (near["result"]["verdict"], far["result"]["verdict"]) == ("undetermined", "violated")
+    assert len(far["result"]["trace"]) >= 18
+    refused = ask(project, "prove", spec="stair.toml", after_walks=300)
+    assert refused["exit_code"] == 2
+    assert "after_walks is a number of walks, 1 or more, for method bmc" in refused["error"]
 
 
 def test_mutate_and_conform_answer(project: Path) -> None:

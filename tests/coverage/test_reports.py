@@ -54,7 +54,7 @@ class Pump(Model):
 '''
 SAID = """\
 holds         pump  6 states, 10 generated, depth 5, T
-              coverage: 9 of 11 lines, 3 of 4 branches, 3 of 4 guards refused something
+              coverage: 9 of 11 lines, 3 of 4 branches, 3 of 4 guards refused something, 5 of 6 values
               never taken:
                 pump.py:32-33  self.level = 1
                 pump.py:31  self.mode == Mode.BROKEN: never true
@@ -62,6 +62,8 @@ holds         pump  6 states, 10 generated, depth 5, T
                 pump.py:23  self.level >= 0
               arguments that no step has:
                 turns: to = BROKEN
+              values that no state has:
+                mode = BROKEN
               all counts: add --json FILE, then floodmark report FILE --as html --into PAGE
 1 check, each as expected
 """

@@ -40,6 +40,7 @@ ALWAYS_MANY = (
     "in its {} bits",
     "found {} states and gives",
     "visits about {} states",  # an average
+    "{} steps/s",  # a rate
     "may hold {} elements",
     "involves {} brokers",
     "all {} lines",

@@ -31,6 +31,7 @@ from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read_all
+from floodmark.checkers.report import text
 from floodmark.checkers.search_result import Limit, Limits, Options, SearchResult
 from floodmark.checkers.simulation import sample, shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
@@ -275,6 +276,7 @@ def test_walks_end_where_no_action_is_enabled() -> None:
     assert found.walked.dead_ends == 50
     assert found.depth == 28
     assert not found.violations
+    assert "at most 27 steps, 50 ended where no action is enabled, 1 s" in text.walked(found, found.walked, "1 s")
 
 
 def test_walks_say_that_liveness_is_not_looked_at() -> None:
@@ -390,3 +392,4 @@ def test_a_walk_that_stops_at_the_boundary_is_counted_and_the_next_one_begins() 
     assert (found.walked.walks, found.walked.cut_short, found.walked.dead_ends) == (50, 50, 0)
     assert found.generated == 50 * 4  # three steps to where every further one leaves the boundary
     assert not found.violations
+    assert "at most 3 steps, 50 ended at the boundary, 1 s" in text.walked(found, found.walked, "1 s")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers.coverage.places import shares
 from floodmark.checkers.project.spec_entries import Simulate
 from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.search_result import Progress, Share, Watcher
 from floodmark.checkers.spark import walks
 from floodmark.checkers.spark.results_frame import results_frame
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
@@ -25,9 +27,10 @@ def walking(spec: Path, variant: str, count: int, coverage: bool = False) -> Che
     return replace(one_check(spec, variant, CheckSettings()), settings=settings)
 
 
-def both(check: Check) -> tuple[CheckResult, CheckResult]:
-    """The results of a cluster and of this machine."""
-    return run_check(check), run_check(replace(check, settings=replace(check.settings, engine="auto", workers=1)))
+def both(check: Check, watch: Watcher | None = None) -> tuple[CheckResult, CheckResult]:
+    """The results of a cluster, which is watched, and of this machine."""
+    alone = replace(check, settings=replace(check.settings, engine="auto", workers=1))
+    return run_check(check, watch), run_check(alone)
 
 
 def figures(result: CheckResult) -> object:
@@ -39,11 +42,16 @@ def figures(result: CheckResult) -> object:
 @pytest.mark.usefixtures("spark")
 def test_a_cluster_counts_what_one_machine_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walks, "FIRST_GROUPS", 2)  # so that there are several waves
-    there, here = both(walking(COMMIT, "TwoPhaseCommit", 700, coverage=True))
+    waves: list[Progress] = []
+    there, here = both(walking(COMMIT, "TwoPhaseCommit", 700, coverage=True), waves.append)
     assert here.search_result is not None and here.search_result.walked is not None
     assert here.search_result.walked.walks == 700
     assert here.search_result.coverage is not None
     assert figures(there) == figures(here)
+    last = [it.walked for it in waves if it.walked is not None][-1]
+    assert last.walks == Share(700, 700)
+    assert last.actions == here.search_result.actions
+    assert last.covered == shares(here.search_result.coverage)
 
 
 @pytest.mark.usefixtures("spark")

@@ -136,11 +136,35 @@ class ClusterProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """How many of some were taken."""
+
+    taken: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class WalkProgress:
+    """The progress of random walks. ``walks`` are those that were begun, and all; ``longest`` counts the steps of the
+    longest one; ``actions`` has the steps of each action, ``goals`` whether a visited state satisfies each property
+    that some state has to satisfy. Where coverage is counted, ``covered`` has the shares of lines, branches, guards and
+    values, and ``arguments`` those of the kinds of arguments of each action."""
+
+    walks: Share
+    longest: int
+    actions: Mapping[str, int]
+    goals: Mapping[str, bool]
+    covered: Mapping[str, Share] = field(default_factory=dict)
+    arguments: Mapping[str, Share] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, which is what a cluster
     has moved between workers, are in bytes. ``note`` says how the search continues since it outgrew memory. At level 0,
     before there is a search, there is only a note: what the check waits for. ``resumed`` of the states were found by
-    the run that wrote the checkpoint."""
+    the run that wrote the checkpoint. Random walks have no level, and ``walked``; ``generated`` are the states that
+    they visited."""
 
     level: int
     frontier: int
@@ -152,6 +176,7 @@ class Progress:
     note: str = ""
     resumed: int = 0
     cluster: ClusterProgress | None = None
+    walked: WalkProgress | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from floodmark.checkers.explanation.trace_entries import step_entry, trace_entry
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, did_you_mean
 from floodmark.checkers.project.spec import Spec, only
-from floodmark.checkers.project.spec_entries import PROOF_METHODS, Simulate
+from floodmark.checkers.project.spec_entries import PROOF_METHODS, STRATEGIES, Simulate, StrategyName
 from floodmark.checkers.report import text
 from floodmark.checkers.report.divergence import divergence_entry
 from floodmark.checkers.report.listing import variables_of
@@ -98,11 +98,13 @@ def check(
 
 
 def simulate(
-    call: Call, spec: str, walks: int, steps: int, seed: int, design: str | None = None,
+    call: Call, spec: str, walks: int, steps: int, seed: int, strategy: StrategyName, design: str | None = None,
     constants: Mapping[str, int] | None = None,
 ) -> Answer:
     """Random walks instead of a search."""
-    asked = Simulate(walks, steps, seed)
+    if strategy not in STRATEGIES:
+        raise SourceError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
+    asked = Simulate(walks, steps, seed, strategy)
     return _checked(specs_of(call.root, spec), call.settings(constants, only_variant=design, walks=asked))
 
 
@@ -373,7 +375,8 @@ def _command(lines: Callable[[Path], Iterator[str | ExitCode]]) -> tuple[ExitCod
 
 def prove(
     call: Call, spec: str, method: str = "induction", properties: Sequence[str] = (), any_size: bool = False,
-    unbounded: bool = False, depth: int | None = None, constants: Mapping[str, int] | None = None,
+    unbounded: bool = False, depth: int | None = None, after_walks: int | None = None,
+    constants: Mapping[str, int] | None = None,
 ) -> Answer:
     """Proves properties of a model."""
     from floodmark.checkers.symbolic.methods.task import ProofTask
@@ -381,9 +384,11 @@ def prove(
 
     if method not in PROOF_METHODS:
         raise SourceError(f"method is one of {', '.join(PROOF_METHODS)}, not {method!r}")
+    if after_walks is not None and (method != "bmc" or after_walks < 1):
+        raise SourceError("after_walks is a number of walks, 1 or more, for method bmc: a proof is about all states")
     asked = call.one(spec, None, constants)
     task = ProofTask(method=method, unbounded=unbounded, any_size=any_size, seconds=call.seconds,
-                     properties=tuple(properties), constants=dict(constants or {}))
+                     properties=tuple(properties), constants=dict(constants or {}), after_walks=after_walks or 0)
     proved = prove_check(asked, task if depth is None else replace(task, depth=depth))
     bounded = [{"kind": "bounded", "text": proved.headline}] if proved.verdict == "undetermined" else []
     return _ended(proved.exit_code, result=proved.as_json(), weak=bounded)

@@ -82,15 +82,16 @@ class Tools:
 
     async def prove(
         self, spec: str, method: str = "induction", properties: list[str] | None = None, any_size: bool = False,
-        unbounded: bool = False, depth: int | None = None, constants: dict[str, int] | None = None,
-        max_seconds: float | None = None, max_memory: str | None = None,
+        unbounded: bool = False, depth: int | None = None, after_walks: int | None = None,
+        constants: dict[str, int] | None = None, max_seconds: float | None = None, max_memory: str | None = None,
     ) -> dict[str, Any]:
         """Proves invariants and transition properties: `method` is induction, k-induction, infer, ranking or bmc.
         `any_size` is for every number of identifiers, `unbounded` for every value of the other constants. A failed
-        induction gives a state to exclude by a lemma."""
+        induction gives a state to exclude by a lemma. With bmc, `depth` is the most states of a run, and `after_walks`
+        searches from the states that few of so many random walks reach, instead of the initial states."""
         return await self._ask(
             "prove", max_seconds, max_memory, spec=spec, method=method, properties=properties, any_size=any_size,
-            unbounded=unbounded, depth=depth, constants=constants,
+            unbounded=unbounded, depth=depth, after_walks=after_walks, constants=constants,
         )
 
     async def conform(
@@ -104,12 +105,14 @@ class Tools:
                                constants=constants)
 
     async def simulate(
-        self, spec: str, walks: int = 100_000, steps: int = 100, seed: int = 0, design: str | None = None,
-        constants: dict[str, int] | None = None, max_seconds: float | None = None, max_memory: str | None = None,
+        self, spec: str, walks: int = 100_000, steps: int = 100, seed: int = 0, strategy: str = "actions",
+        design: str | None = None, constants: dict[str, int] | None = None, max_seconds: float | None = None,
+        max_memory: str | None = None,
     ) -> dict[str, Any]:
-        """Takes random walks, for sizes that no search finishes. Without a violation the verdict is undetermined."""
+        """Takes random walks, for sizes that no search finishes. Without a violation the verdict is undetermined.
+        `strategy` is actions, instances, priorities, swarm or novel: where one meets nothing, try another."""
         return await self._ask("simulate", max_seconds, max_memory, spec=spec, walks=walks, steps=steps, seed=seed,
-                               design=design, constants=constants)
+                               strategy=strategy, design=design, constants=constants)
 
     async def diff(
         self, spec: str, against: str = "HEAD", constants: dict[str, int] | None = None,

@@ -5,59 +5,22 @@ from __future__ import annotations
 import itertools
 import linecache
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from floodmark.checkers.coverage.places import ACTION, REFUSALS, Covered, places, shares
 from floodmark.checkers.project.paths import shown_line
-from floodmark.checkers.search_result import Coverage, CoverageCount
+from floodmark.checkers.search_result import Coverage
 from floodmark.language.plurals import plural
 
 MOST = 6
 """So many of a list are printed."""
-BRANCHES = ("if", "choice", "and", "or", "condition", "premise")
-REFUSALS = ("guard", "require")
-_ACTION = "action "
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """A place in the source with one of its outcomes: the counts of all actions, and of all properties."""
-
-    kind: str
-    file: str
-    line: int
-    column: int
-    outcome: bool | None
-    said: str
-    steps: int
-    evaluations: int
-    in_actions: bool
-
-    @property
-    def taken(self) -> bool:
-        return bool(self.steps or self.evaluations)
-
-
-def places(coverage: Coverage) -> list[Covered]:
-    """The lines and conditions of all actions and properties together, in the order of the source."""
-    together: dict[tuple[str, str, int, int, bool | None, str], list[CoverageCount]] = {}
-    for it in coverage.counts:
-        if it.kind not in ("argument", "value"):
-            together.setdefault((it.kind, it.file, it.line, it.column, it.outcome, it.said), []).append(it)
-    found = []
-    for key, counts in together.items():
-        of_actions = [it for it in counts if it.part.startswith(_ACTION)]
-        steps = sum(it.count for it in of_actions)
-        evaluations = sum(it.count for it in counts if not it.part.startswith(_ACTION))
-        found.append(Covered(*key, steps, evaluations, bool(of_actions)))
-    return sorted(found, key=lambda it: (it.file, it.line, it.column, it.kind, it.outcome is not True))
-
+_NOUNS = {"lines": ("line",), "branches": ("branch", "branches"), "guards": ("guard",), "values": ("value",)}
 
 def coverage_lines(coverage: Coverage) -> list[str]:
     """A sentence, then what was never taken."""
     every = places(coverage)
     lines = [it for it in every if it.kind == "line"]
     missed = {(it.file, it.line) for it in lines if not it.taken}
-    branches = [it for it in every if it.kind in BRANCHES and _is_asked(it)]
+    branches = [it for it in every if it.is_branch]
     refusals = [it for it in every if it.kind in REFUSALS]
     never = [
         *_spans(lines),
@@ -65,31 +28,20 @@ def coverage_lines(coverage: Coverage) -> list[str]:
     ]
     idle = [_never(it, []) for it in refusals if not it.taken and (it.file, it.line) not in missed]
     arguments = [
-        f"{it.part.removeprefix(_ACTION)}: {it.said}"
+        f"{it.part.removeprefix(ACTION)}: {it.said}"
         for it in coverage.counts
         if it.kind == "argument" and not it.count and coverage.whole[it.part]
     ]
-    said = (
-        f"coverage: {_share(lines, 'line')}, {_share(branches, 'branch', 'branches')}, "
-        f"{_share(refusals, 'guard')} refused something"
-    )
+    values = [it.said for it in coverage.counts if it.kind == "value" and not it.count]
+    said = {name: f"{it.taken:,} of {it.of:,} {plural(it.of, *_NOUNS[name])}" for name, it in shares(coverage).items()}
     return [
-        said,
+        f"coverage: {said['lines']}, {said['branches']}, {said['guards']} refused something, {said['values']}",
         *_listed("never taken", never),
         *_listed("guards that never refuse", idle),
         *_listed("arguments that no step has", arguments),
+        *_listed("values that no state has", values),
         "all counts: add --json FILE, then floodmark report FILE --as html --into PAGE",
     ]
-
-
-def _is_asked(it: Covered) -> bool:
-    """Whether it says something that an outcome is missing. A property that holds is never false, so what would make
-    it so is not."""
-    return it.in_actions or it.kind in ("if", "choice") or (it.kind in ("premise", "condition") and it.outcome is True)
-
-
-def _share(every: Sequence[Covered], one: str, many: str | None = None) -> str:
-    return f"{sum(it.taken for it in every):,} of {len(every):,} {plural(len(every), one, many)}"
 
 
 def _spans(lines: Sequence[Covered]) -> Iterator[str]:

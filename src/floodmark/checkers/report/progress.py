@@ -1,13 +1,15 @@
-"""Shows the progress of a search: one line updated in place on a terminal, elsewhere a plain line now and then."""
+"""Shows the progress of a search: one line updated in place on a terminal, elsewhere a plain line now and then. Random
+walks have a table below their line on a terminal.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from floodmark.checkers.search_result import ClusterProgress, Progress
+from floodmark.checkers.search_result import ClusterProgress, Progress, Share, WalkProgress
 from floodmark.checkers.verdict.check import Check, variant_name
 from floodmark.language.plurals import counted
 
@@ -19,6 +21,14 @@ PLAIN_EVERY = 10.0
 LIVE_EVERY = 0.1
 
 
+class Row(NamedTuple):
+    """A row of the table: what is counted, how many of them were taken, and which were not."""
+
+    what: str
+    share: str
+    missing: str
+
+
 class StatusLine:
     """A line on standard error, so that results on standard output stay clean: updated in place on a terminal,
     elsewhere a new one now and then. Rich is loaded with the first line on a terminal, so that small checks start fast.
@@ -26,27 +36,33 @@ class StatusLine:
 
     def __init__(self) -> None:
         self._last = time.monotonic()
-        self._terminal = sys.stderr.isatty()
+        self.is_on_terminal = sys.stderr.isatty()
         self._live: Live | None = None
 
-    def say(self, text: Callable[[], str], at_once: bool = False) -> None:
-        """Shows a text, unless something has just been shown."""
+    def say(self, text: Callable[[], str], at_once: bool = False, rows: Callable[[], Sequence[Row]] = tuple) -> None:
+        """Shows a text, unless something has just been shown; on a terminal with the rows of a table below it."""
         now = time.monotonic()
-        if not at_once and now - self._last < (LIVE_EVERY if self._terminal else PLAIN_EVERY):
+        if not at_once and now - self._last < (LIVE_EVERY if self.is_on_terminal else PLAIN_EVERY):
             return
         self._last = now
-        if not self._terminal:
+        if not self.is_on_terminal:
             print(text(), file=sys.stderr, flush=True)
             return
 
-        from rich.console import Console
+        from rich.console import Console, Group
         from rich.live import Live
+        from rich.table import Table
         from rich.text import Text
 
         if self._live is None:
             self._live = Live(console=Console(stderr=True), transient=True, auto_refresh=False)
             self._live.start()
-        self._live.update(Text(text(), no_wrap=True, overflow="ellipsis"), refresh=True)
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        for what, share, missing in rows():
+            table.add_row(what, share, Text(missing, no_wrap=True, overflow="ellipsis"))
+        self._live.update(Group(Text(text(), no_wrap=True, overflow="ellipsis"), table), refresh=True)
 
     def clear(self) -> None:
         """Makes room for what is printed next."""
@@ -65,13 +81,19 @@ class SearchProgress:
 
     def show(self, check: Check, at: Progress) -> None:
         self.figures = (check, at)
-        self.line.say(lambda: describe(check, at, self.total(check)), at_once=at.level == 0)
+        walked = at.walked
+        if walked is None:
+            self.line.say(lambda: describe(check, at, self.total(check)), at_once=at.level == 0)
+        elif self.line.is_on_terminal:
+            self.line.say(lambda: _heading(check, at, walked), rows=lambda: walk_rows(walked))
+        else:
+            self.line.say(lambda: describe(check, at))
 
     def clear(self) -> str:
         """Makes room for a result, and returns the last figures since it was last called."""
         self.line.clear()
         figures, self.figures = self.figures, None
-        return "" if figures is None or figures[1].level == 0 else describe(*figures)
+        return "" if figures is None or (figures[1].level == 0 and figures[1].walked is None) else describe(*figures)
 
 
 def describe(check: Check, at: Progress, total: int | None = None) -> str:
@@ -79,7 +101,10 @@ def describe(check: Check, at: Progress, total: int | None = None) -> str:
 
     ``alter_isr/core AlterIsr: 42 %, 3 min left, 1,204,332 states, 3.1 M/s, level 17 of 92,105, 212 MB, ...``
     """
-    name = f"{check.spec.name} {variant_name(check)}"
+    name = _name(check)
+    if at.walked is not None:
+        shares = (f"{row.what} {row.share}{f' ({row.missing})' if row.missing else ''}" for row in walk_rows(at.walked))
+        return ", ".join((_heading(check, at, at.walked), *shares))
     if at.level == 0:
         return f"{name}: {at.note}"
     new = at.distinct - at.resumed
@@ -93,6 +118,47 @@ def describe(check: Check, at: Progress, total: int | None = None) -> str:
         f"level {at.level} of {at.frontier:,}{tasks}, {_short(at.memory)}B, {at.generated:,} generated{shuffled}"
         + (f"; {at.note}" if at.note else "")
     )
+
+
+def _name(check: Check) -> str:
+    return f"{check.spec.name} {variant_name(check)}"
+
+
+def _heading(check: Check, at: Progress, walked: WalkProgress) -> str:
+    """``kraft/quorum Kraft: 12,800 of 100,000 walks, 2.9 M steps/s, at most 100 steps``"""
+    rate = at.generated / at.seconds if at.seconds > 0 else 0.0
+    walks = walked.walks
+    return (
+        f"{_name(check)}: {walks.taken:,} of {counted(walks.of, 'walk')}, {_short(rate)} steps/s, "
+        f"at most {counted(walked.longest, 'step')}"
+    )
+
+
+def walk_rows(at: WalkProgress) -> list[Row]:
+    """What walks have taken so far: actions, kinds of their arguments, goals, and the lines, branches, guards and
+    values of the source."""
+    idle = [name for name, steps in at.actions.items() if not steps]
+    missed = [name for name, reached in at.goals.items() if not reached]
+    rows = [_row("actions", Share(len(at.actions) - len(idle), len(at.actions)), "never", idle)]
+    if at.goals:
+        rows.append(_row("goals", Share(len(at.goals) - len(missed), len(at.goals)), "not reached", missed))
+    if at.arguments:
+        every = Share(sum(it.taken for it in at.arguments.values()), sum(it.of for it in at.arguments.values()))
+        fewest = sorted(at.arguments.items(), key=lambda item: item[1].taken / item[1].of)
+        short = [f"{name} {it.taken} of {it.of}" for name, it in fewest if it.taken < it.of]
+        rows.append(_row("arguments", every, "fewest", short))
+    return rows + [_row(_WHAT.get(name, name), share, "", ()) for name, share in at.covered.items()]
+
+
+def _row(what: str, share: Share, said: str, missing: Sequence[str]) -> Row:
+    more = f" and {len(missing) - _MAX_NAMES} more" if len(missing) > _MAX_NAMES else ""
+    names = f"{said}: {', '.join(missing[:_MAX_NAMES])}{more}" if missing else ""
+    return Row(what, f"{share.taken:,} of {share.of:,}", names)
+
+
+_WHAT = {"guards": "guards that refuse"}
+_MAX_NAMES = 3
+"""Names of a row; of more, only the number is said."""
 
 
 def _of_cluster(at: ClusterProgress) -> str:

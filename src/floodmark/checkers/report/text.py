@@ -151,10 +151,16 @@ def walked(found: SearchResult, walks: WalkFigures, taken: str) -> str:
     distinct = f"{found.distinct:,}"
     if seen.low < seen.high:
         distinct = f"about {found.distinct:,} (95 %: {seen.low:,.0f} to {seen.high:,.0f})"
-    return (
-        f"{counted(walks.walks, 'walk')} ({walks.strategy}, seed {walks.seed}), {counted(found.generated, 'state')}, "
-        f"{distinct} of them distinct, at most {counted(found.depth - 1, 'step')}, {taken}"
-    )
+    ends = [f"{walks.cut_short:,} ended at the boundary"] if walks.cut_short else []
+    ends += [f"{walks.dead_ends:,} ended where no action is enabled"] if walks.dead_ends else []
+    return ", ".join((
+        f"{counted(walks.walks, 'walk')} ({walks.strategy}, seed {walks.seed})",
+        counted(found.generated, "state"),
+        f"{distinct} of them distinct",
+        f"at most {counted(found.depth - 1, 'step')}",
+        *ends,
+        taken,
+    ))
 
 
 def seconds(result: CheckResult) -> str:

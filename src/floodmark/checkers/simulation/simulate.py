@@ -14,9 +14,11 @@ from dataclasses import astuple, dataclass
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from floodmark.checkers.adaptive_capacity import Run, search_growing
 from floodmark.checkers.coverage.counter import CoverageCounter, build_coverage_code, coverage
+from floodmark.checkers.coverage.places import arguments, shares
 from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.project.properties import Property
@@ -26,20 +28,23 @@ from floodmark.checkers.search.driver import PROGRESS_SECONDS
 from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import (
+    Coverage,
     Estimate,
     Limit,
     Options,
     Progress,
     SearchResult,
+    Share,
     Stop,
     TraceState,
     Violation,
     WalkFigures,
+    WalkProgress,
     Watcher,
 )
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.shrinking import shrunk
-from floodmark.checkers.simulation.totals import Totals
+from floodmark.checkers.simulation.totals import Counts, Totals
 from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
@@ -63,8 +68,9 @@ def simulate(
 
     def prepare(model: Model, options: Options, widths: Widths) -> Run:
         simulation = Simulation(model, of_states, options, walking, watch)
-        take = simulation.take if elsewhere is None else lambda first, last: elsewhere(widths, first, last)
-        return lambda: simulation.run(take)
+        if elsewhere is None:
+            return lambda: simulation.run(simulation.take)
+        return lambda: simulation.run(lambda first, last: elsewhere(simulation, widths, first, last))
 
     found = search_growing(model, options, watch, prepare)
     found.engine = "walks"
@@ -72,10 +78,6 @@ def simulate(
         count = counted(len(properties) - len(of_states), "liveness property")
         found.notes.append(f"walks are finite and do not look at {count}")
     return found
-
-
-Elsewhere = Callable[[Widths, int, int], Totals]
-"""Takes the groups of walks from one number up to another, through a model whose containers have certain widths."""
 
 
 @dataclass(slots=True)
@@ -187,44 +189,63 @@ class Simulation:
             self.late = True
         if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
             self.shown = now
-            visits = sum(walker.visits for walker in self.walkers)
-            done, all_of_them = min(self.groups.next * GROUP, self.walking.walks), counted(self.walking.walks, "walk")
-            note = f"{done:,} of {all_of_them}, {visits / (now - self.started) / 1e6:.1f} M steps/s{self._covered()}"
-            self.watch(Progress(0, 0, 0, visits, now - self.started, 0, note=note))
+            counts = Counts.together([Counts.of(it) for it in self.walkers])
+            self.show(counts, min(self.groups.next * GROUP, self.walking.walks))
         return self.late or (self.groups.hit is not None and first > self.groups.hit.walk)
 
-    def _covered(self) -> str:
-        """How many lines steps and properties took so far, where that is counted."""
-        if self.coverage is None:
-            return ""
-        counts = np.add.reduce([it.coverage.context for it in self.walkers if it.coverage is not None])
-        marks = [(mark, place) for _, mark, place in self.coverage.interface.marks() if mark.kind == "line"]
-        taken = {(mark.file, mark.line) for mark, place in marks if counts[place]}
-        return f", {len(taken)} of {counted(len({(mark.file, mark.line) for mark, _ in marks}), 'line')} taken"
+    def show(self, counts: Counts, begun: int) -> None:
+        """Shows what the walks that were begun have met so far."""
+        if self.watch is None:
+            return
+        covered = None if counts.covered is None else self._coverage(counts.covered)
+        walked = WalkProgress(
+            Share(begun, self.walking.walks),
+            counts.deepest,
+            self._actions(counts),
+            self._goals(counts),
+            {} if covered is None else shares(covered),
+            {} if covered is None else arguments(covered),
+        )
+        self.watch(Progress(0, 0, 0, counts.visits, time.perf_counter() - self.started, 0, walked=walked))
+
+    def _actions(self, counts: Counts) -> dict[str, int]:
+        """The steps of each action."""
+        names = self.code.interface.actions
+        return dict(zip(names, counts.taken[: len(names)].tolist(), strict=True))
+
+    def _goals(self, counts: Counts) -> dict[str, bool]:
+        """Whether each property that some state has to satisfy was true somewhere."""
+        names = enumerate(self.code.interface.state_predicates)
+        return {
+            name: bool(counts.reached >> place & 1)
+            for place, name in names
+            if self.by_name[name].kind == "reachable"
+        }
+
+    def _coverage(self, covered: NDArray[np.uint64]) -> Coverage:
+        assert self.coverage is not None
+        return coverage(self.coverage, [covered])
 
     def _count(self, totals: Totals) -> None:
-        found, sample = self.found, totals.sample
+        found, counts, sample = self.found, totals.counts, totals.sample
         distinct = sample.distinct()
         found.distinct = round(distinct.mean)
-        found.generated = totals.visits
-        found.depth = totals.deepest + 1
-        names = self.code.interface.actions
-        found.actions = dict(zip(names, totals.taken[: len(names)].tolist(), strict=True))
-        for place, name in enumerate(self.code.interface.state_predicates):
-            if self.by_name[name].kind == "reachable" and totals.reached >> place & 1:
-                found.reached[name] = ()
-        if self.coverage is not None and totals.covered is not None:
-            found.coverage = coverage(self.coverage, [totals.covered])
+        found.generated = counts.visits
+        found.depth = counts.deepest + 1
+        found.actions = self._actions(counts)
+        found.reached.update({name: () for name, reached in self._goals(counts).items() if reached})
+        if counts.covered is not None:
+            found.coverage = self._coverage(counts.covered)
         independent = self.walking.strategy is not WalkStrategy.NOVEL
         found.walked = WalkFigures(
-            walks=totals.finished,
+            walks=counts.finished,
             steps=self.walking.steps,
             seed=self.walking.seed,
             strategy=self.walking.strategy.name.lower(),
             distinct=distinct,
-            new_states=sample.new_states(totals.finished) if independent else None,
-            dead_ends=totals.dead_ends,
-            cut_short=totals.cut_short,
+            new_states=sample.new_states(counts.finished) if independent else None,
+            dead_ends=counts.dead_ends,
+            cut_short=counts.cut_short,
         )
 
     def _explain(self, hit: Hit) -> None:
@@ -275,6 +296,10 @@ class Simulation:
             transitions = [self.by_name[name] for name in interface.transition_predicates]
             of_states = [self.by_name[name] for name in interface.state_predicates]
             yield tracer.failing_step(trace, transitions, of_states)
+
+
+Elsewhere = Callable[[Simulation, Widths, int, int], Totals]
+"""Takes the groups of walks from one number up to another, through a model whose containers have certain widths."""
 
 
 def _shown(estimate: Estimate) -> str:

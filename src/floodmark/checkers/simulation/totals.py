@@ -13,11 +13,11 @@ from floodmark.checkers.simulation.walker import Hit, Walker
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """The counts of some walks, ``finished`` of which were taken to their end, and the first problem that they met.
+class Counts:
+    """The counts of some walks so far, ``finished`` of which were taken to their end.
 
     ``taken`` are the steps of each action, ``reached`` the mask of the state properties that were true somewhere,
-    ``covered`` the counts of coverage, if it is counted. ``is_late`` is whether a time limit ended the walks.
+    ``covered`` the counts of coverage, if it is counted.
     """
 
     finished: int
@@ -27,31 +27,19 @@ class Totals:
     cut_short: int
     reached: int
     taken: NDArray[np.uint64]
-    sample: Sample
     covered: NDArray[np.uint64] | None
-    hit: Hit | None = None
-    is_late: bool = False
 
     @classmethod
-    def of(cls, walkers: Sequence[Walker], hit: Hit | None, is_late: bool) -> Totals:
-        """The counts of walkers together."""
-        contexts = [it.coverage.context for it in walkers if it.coverage is not None]
+    def of(cls, walker: Walker) -> Counts:
+        """The counts of one walker, which may be walking."""
+        covered = None if walker.coverage is None else walker.coverage.context
         return cls(
-            sum(it.finished for it in walkers),
-            sum(it.visits for it in walkers),
-            max(it.deepest for it in walkers),
-            sum(it.dead_ends for it in walkers),
-            sum(it.cut_short for it in walkers),
-            int(np.bitwise_or.reduce([it.reached for it in walkers])),
-            np.add.reduce([it.taken for it in walkers]),
-            Sample.union(it.sample() for it in walkers),
-            np.add.reduce(contexts) if contexts else None,
-            hit,
-            is_late,
+            walker.finished, walker.visits, walker.deepest, walker.dead_ends, walker.cut_short, walker.reached,
+            walker.taken, covered,
         )
 
     @classmethod
-    def together(cls, every: Sequence[Totals]) -> Totals:
+    def together(cls, every: Sequence[Counts]) -> Counts:
         """The counts of several together."""
         covered = [it.covered for it in every if it.covered is not None]
         return cls(
@@ -62,8 +50,32 @@ class Totals:
             sum(it.cut_short for it in every),
             int(np.bitwise_or.reduce([it.reached for it in every])),
             np.add.reduce([it.taken for it in every]),
-            Sample.union(it.sample for it in every),
             np.add.reduce(covered) if covered else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The counts of some walks, the sample of the states that they visited, and the first problem that they met.
+    ``is_late`` is whether a time limit ended the walks."""
+
+    counts: Counts
+    sample: Sample
+    hit: Hit | None = None
+    is_late: bool = False
+
+    @classmethod
+    def of(cls, walkers: Sequence[Walker], hit: Hit | None, is_late: bool) -> Totals:
+        """Those of walkers together, which have ended."""
+        sample = Sample.union(it.sample() for it in walkers)
+        return cls(Counts.together([Counts.of(it) for it in walkers]), sample, hit, is_late)
+
+    @classmethod
+    def together(cls, every: Sequence[Totals]) -> Totals:
+        """Those of several together."""
+        return cls(
+            Counts.together([it.counts for it in every]),
+            Sample.union(it.sample for it in every),
             min((it.hit for it in every if it.hit is not None), default=None),
             any(it.is_late for it in every),
         )

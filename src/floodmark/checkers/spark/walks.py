@@ -19,7 +19,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Limits, Options, Progress, SearchResult, Watcher
 from floodmark.checkers.simulation.engine import walking_of
 from floodmark.checkers.simulation.simulate import Simulation, simulate
-from floodmark.checkers.simulation.totals import Totals
+from floodmark.checkers.simulation.totals import Counts, Totals
 from floodmark.checkers.simulation.walker import GROUP
 from floodmark.checkers.spark.check_tasks import for_a_task
 from floodmark.checkers.spark.jobs import JobFailed, wait_for_workers, watched
@@ -27,7 +27,6 @@ from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_fil
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model, sized
-from floodmark.language.plurals import counted
 from floodmark.language.widths import Widths
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class _Waves:
         self.tasks = check.settings.partitions or max(context.defaultParallelism, 1)
         self.began = time.monotonic()
 
-    def take(self, widths: Widths, first: int, last: int) -> Totals:
+    def take(self, simulation: Simulation, widths: Widths, first: int, last: int) -> Totals:
         """The totals of the groups from one number up to another, of all that were taken up to a problem."""
         if not wait_for_workers(self.context, self._is_over, self._say):
             raise JobFailed(f"{self.context.master} had no worker within the limit of {self._limit:g} s")
@@ -82,8 +81,7 @@ class _Waves:
             parts = [(start, stop) for start, stop in itertools.pairwise(ends) if start < stop]
             found += self._wave(files, widths, parts)
             first, size = ends[-1], min(2 * size, MAX_GROUPS)
-            visits = sum(it.visits for it in found)
-            self._say(f"{first * GROUP:,} walks, {counted(visits, 'state')} visited", visits)
+            simulation.show(Counts.together([it.counts for it in found]), min(first * GROUP, simulation.walking.walks))
         files.destroy()
         return Totals.together(found)
 
@@ -104,9 +102,9 @@ class _Waves:
     def _is_over(self) -> bool:
         return self._limit is not None and time.monotonic() - self.began > self._limit
 
-    def _say(self, what: str, visits: int = 0) -> None:
+    def _say(self, what: str) -> None:
         if self.watch is not None:
-            self.watch(Progress(0, 0, 0, visits, time.monotonic() - self.began, 0, note=what))
+            self.watch(Progress(0, 0, 0, 0, time.monotonic() - self.began, 0, note=what))
 
 
 def _taken(files: Broadcast[PackedFiles], task: WalkTask, part: tuple[int, int]) -> bytes:

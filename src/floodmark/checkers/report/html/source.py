@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element
 
+from floodmark.checkers.coverage.places import REFUSALS, Covered, places
 from floodmark.checkers.project.paths import shown_line
-from floodmark.checkers.report.coverage import REFUSALS, Covered, places
 from floodmark.checkers.report.html.markup import Part, tag
 from floodmark.checkers.search_result import Coverage, CoverageCount
 from floodmark.language.plurals import counted

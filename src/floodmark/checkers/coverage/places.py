@@ -1,0 +1,82 @@
+"""The places in the source that coverage counts, of all actions and properties together, and the share that was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from floodmark.checkers.search_result import Coverage, CoverageCount, Share
+
+BRANCHES = ("if", "choice", "and", "or", "condition", "premise")
+REFUSALS = ("guard", "require")
+ACTION = "action "
+"""What the part of an action begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A place in the source with one of its outcomes: the counts of all actions, and of all properties."""
+
+    kind: str
+    file: str
+    line: int
+    column: int
+    outcome: bool | None
+    said: str
+    steps: int
+    evaluations: int
+    in_actions: bool
+
+    @property
+    def taken(self) -> bool:
+        return bool(self.steps or self.evaluations)
+
+    @property
+    def is_branch(self) -> bool:
+        """Whether it is a branch whose outcome says something when it is missing. A property that holds is never false,
+        so what would make it so is not."""
+        if self.kind not in BRANCHES:
+            return False
+        return self.in_actions or self.kind in ("if", "choice") or (
+            self.kind in ("premise", "condition") and self.outcome is True
+        )
+
+
+def places(coverage: Coverage) -> list[Covered]:
+    """The lines and conditions of all actions and properties together, in the order of the source."""
+    together: dict[tuple[str, str, int, int, bool | None, str], list[CoverageCount]] = {}
+    for it in coverage.counts:
+        if it.kind not in ("argument", "value"):
+            together.setdefault((it.kind, it.file, it.line, it.column, it.outcome, it.said), []).append(it)
+    found = []
+    for key, counts in together.items():
+        of_actions = [it for it in counts if it.part.startswith(ACTION)]
+        steps = sum(it.count for it in of_actions)
+        evaluations = sum(it.count for it in counts if not it.part.startswith(ACTION))
+        found.append(Covered(*key, steps, evaluations, bool(of_actions)))
+    return sorted(found, key=lambda it: (it.file, it.line, it.column, it.kind, it.outcome is not True))
+
+
+def shares(coverage: Coverage) -> dict[str, Share]:
+    """How many lines, branches and values were taken, and how many guards refused something."""
+    every = places(coverage)
+    return {
+        "lines": _share([it.taken for it in every if it.kind == "line"]),
+        "branches": _share([it.taken for it in every if it.is_branch]),
+        "guards": _share([it.taken for it in every if it.kind in REFUSALS]),
+        "values": _share([it.count > 0 for it in coverage.counts if it.kind == "value"]),
+    }
+
+
+def arguments(coverage: Coverage) -> dict[str, Share]:
+    """How many of the kinds of arguments of each action a step had."""
+    found: dict[str, list[bool]] = {}
+    for it in coverage.counts:
+        if it.kind == "argument":
+            found.setdefault(it.part.removeprefix(ACTION), []).append(it.count > 0)
+    return {name: _share(taken) for name, taken in found.items()}
+
+
+def _share(taken: Sequence[bool]) -> Share:
+    return Share(sum(taken), len(taken))
