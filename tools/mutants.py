@@ -438,11 +438,9 @@ def table(into: Path) -> list[str]:
     latest = every[-1]["sources"] if every else ""
     kept = {entry["key"]: entry for entry in every if entry["sources"] == latest}
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    said: Counter[str] = Counter()
     for entry in kept.values():
         kinds[entry["kind"]].update({entry["fate"]: 1, "whole": entry["whole"] and entry["fate"] == "agreed",
                                      "states": entry["compared"]})
-        said.update(entry["proofs"])
     alike = {entry["kind"] for entry in kept.values() if entry["alike"]}
     totals = sum(kinds.values(), Counter())
     seconds = sum(entry["seconds"] for entry in kept.values())
@@ -455,9 +453,7 @@ def table(into: Path) -> list[str]:
         "",
         *_of_all_mutants(list(kept.values())),
     ]
-    if said:
-        methods = ", ".join(f"{name} {count:,}" for name, count in sorted(said.items()))
-        lines += [f"What the proof methods said of some: {methods}.", ""]
+    lines += _of_proofs(list(kept.values()))
     lines += ["| change | must mean the same | agreed | all states seen | refused | disagreed |",
               "|---|---|---|---|---|---|"]
     for kind, fates in sorted(kinds.items()):
@@ -465,6 +461,23 @@ def table(into: Path) -> list[str]:
         lines.append(f"| {kind.replace('_', ' ')} | {same} | {fates['agreed']:,} | {fates['whole']:,} | "
                      f"{fates['refused']:,} | {fates['disagreed'] + fates['failed']:,} |")
     return lines
+
+
+def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
+    """What each proof method said, by what CPython found."""
+    said: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in compared:
+        found = "violated" if entry["verdict"] == "error" else entry["verdict"]
+        for name, count in entry["proofs"].items():
+            said[name][found] += count
+    if not said:
+        return []
+    lines = ["What the proof methods said of those that CPython found to hold, to be violated (or to have a model "
+             "error), or not to be violated as far as it searched:", "",
+             "| method | holds | violated | open |", "|---|---|---|---|"]
+    lines += [f"| {name} | {each['holds']:,} | {each['violated']:,} | {each['open']:,} |"
+              for name, each in sorted(said.items())]
+    return [*lines, ""]
 
 
 def _of_all_mutants(compared: Sequence[dict[str, Any]]) -> list[str]:
@@ -502,9 +515,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.command == "report":
         lines = table(asked.into)
         print("\n".join(lines))
-        if asked.write:  # what has not come to rewrites yet leaves their figures as they are
-            rewrites = any(not entry["kind"].startswith("mutate: ") for entry in results(asked.into))
-            name = "mutants and rewrites" if rewrites else "mutants of every spec"
+        if asked.write:
+            proofs = any(entry["proofs"] for entry in results(asked.into))
+            name = "proofs of mutants" if proofs else "mutants and rewrites"
             section(name, "python -m tools.mutants report --write", lines)
         return
     with tempfile.TemporaryDirectory() as cache_folder:
