@@ -224,7 +224,7 @@ class Search:
         """One level; False when there was none, or when it was not completed."""
         self.level += 1
         self.store.start_level(self.level)
-        start, stop = self.store.levels[-1]
+        start, stop = self.store.newest_level
         if start == stop:
             self.level -= 1
             return False

@@ -48,8 +48,8 @@ class Store(ABC):
 
     @property
     @abstractmethod
-    def levels(self) -> list[tuple[int, int]]:
-        """The range of each level that was started."""
+    def newest_level(self) -> tuple[int, int]:
+        """The range of the level that was started last; it is empty before the first one."""
 
     @property
     @abstractmethod
@@ -151,9 +151,13 @@ class LocalStore(Store):
         return sum(part.count for part in self.parts)
 
     @property
-    def levels(self) -> list[tuple[int, int]]:
-        ends = [sum(stop for _, stop in level) for level in zip(*(part.levels for part in self.parts), strict=True)]
-        return list(zip([0, *ends], ends, strict=False))
+    def newest_level(self) -> tuple[int, int]:
+        ranges = [part.levels[-1] for part in self.parts if part.levels]
+        return sum(start for start, _ in ranges), sum(stop for _, stop in ranges)
+
+    def level_ends(self) -> list[int]:
+        """How many states were found up to each level that was started."""
+        return [sum(stop for _, stop in level) for level in zip(*(part.levels for part in self.parts), strict=True)]
 
     @property
     def held(self) -> int:

@@ -118,8 +118,8 @@ class Cluster(Store):
         return self.ledger.count
 
     @property
-    def levels(self) -> list[tuple[int, int]]:
-        return self._levels
+    def newest_level(self) -> tuple[int, int]:
+        return self._levels[-1] if self._levels else (0, 0)
 
     @property
     def context(self) -> Array:
@@ -133,7 +133,7 @@ class Cluster(Store):
         raise AssertionError("a search finds its initial states before it goes on in a cluster")
 
     def start_level(self, level: int) -> None:
-        self._levels.append((self._levels[-1][1] if self._levels else 0, self.count))
+        self._levels.append((self.newest_level[1], self.count))
 
     def goes_on_from(self, ends: Sequence[int], counters: Array) -> None:
         """Takes the ends of the levels that were expanded elsewhere, and what was counted there."""
@@ -378,7 +378,7 @@ class Cluster(Store):
         if self.ledger.widths() != other.ledger.widths() or (self.ledger.digest() != other.ledger.digest()).any():
             raise JobFailed("states changed on the way from one number of partitions to another; run again")
         self._digest[:], self._counters[:] = other.digest, other.context
-        self._levels, self.shuffled = other.levels, other.shuffled + sum(report.received for report in reports)
+        self._levels, self.shuffled = other._levels, other.shuffled + sum(report.received for report in reports)
         self.memory, self.repaired = sum(report.size for report in reports), self.repaired + other.repaired
 
     def _handed_over(self, other: Cluster, number: int) -> list[Merged]:

@@ -140,8 +140,7 @@ class IntoCluster(IntoFiles):
     def before_level(self, search: Search) -> None:
         store = search.store
         if isinstance(store, MemoryStore):
-            known = store.levels[-1][1] if store.levels else 0
-            if store.count - known < self.distribution.wide:
+            if store.count - store.newest_level[1] < self.distribution.wide:
                 store.remember()
             elif self._has_workers(search):
                 self._moved(search)
@@ -238,7 +237,7 @@ class IntoCluster(IntoFiles):
         cluster = self._new_cluster(search, store.initial())
         if isinstance(store, MemoryStore):
             store.drop_table()
-        ends = [stop for _, stop in store.levels[: search.level]]
+        ends = store.level_ends()[: search.level]
         cluster.seed(store.handed_over())
         cluster.goes_on_from(ends, store.context)
         if (cluster.digest != store.digest).any():
