@@ -54,9 +54,12 @@ OF_OTHER_THINGS = frozenset({
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions", "container_sizes", "copies", "deadline",
-    "exact_terms", "known_counts", "licence", "liveness_solvers", "meaning", "mutants", "numbers", "pairs", "set_pairs",
-    "small_programs", "specs_agree", "symbolic", "symbolic_symmetry",
+    "any_size_refinement", "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions",
+    "container_sizes", "copies", "corruption", "deadline", "diff", "exact_terms", "fair_choices", "gate_against",
+    "generated_models", "known_counts", "licence", "liveness_graphs", "liveness_solvers", "loop_variables",
+    "meaning", "memory", "model_errors", "mutants", "native", "numbers", "pairs", "proof_subjects", "random_edits",
+    "refinements", "set_pairs", "shared_functions", "small_programs", "spark_growth", "specs_agree", "symbolic",
+    "symbolic_symmetry", "witnesses",
 })
 """Files of tests, without ``test_``, whose lines others run, too."""
 

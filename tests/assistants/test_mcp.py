@@ -254,6 +254,7 @@ def test_a_call_ends_with_its_budget(project: Path, line: str, budget: Budget, s
     assert answered["verdict"] in ("undetermined", "error")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("processes")
 def test_the_command_serves_over_standard_input_and_output(project: Path) -> None:
     """The model prints, which must spoil neither the connection nor the answer."""

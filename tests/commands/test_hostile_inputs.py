@@ -238,6 +238,7 @@ def test_a_model_file_may_have_any_encoding_that_python_reads(run: Run, text: by
     assert run("conform", "tank", "--trace", "t.jsonl", lay=put("t.jsonl", trace))[0] == ExitCode.NOT_AS_EXPECTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code", "verdict"),
     [

@@ -154,6 +154,7 @@ def test_a_gate_says_now_and_then_how_far_it_is(
     assert capsys.readouterr().err.endswith("a A: starts Spark\n")
 
 
+@pytest.mark.slow
 def test_a_gate_without_a_terminal_is_not_silent(tmp_path: Path) -> None:
     """A search of some seconds, with a line after each tenth of one."""
     model = """
@@ -232,6 +233,7 @@ def command(root: Path, **more: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_colour_without_a_terminal_only_when_asked_for(tmp_path: Path) -> None:
     root = repository(tmp_path, (("!= 4", "!= 2"),))
     plain, coloured = command(root), command(root, FORCE_COLOR="1")

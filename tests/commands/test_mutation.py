@@ -169,6 +169,7 @@ def test_every_kind_of_change_is_tried() -> None:
     assert len({ast.unparse(each.tree) for each in found}) == len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", get_args(MutationKind))
 def test_every_kind_can_be_killed_and_can_survive(tmp_path: Path, kind: str) -> None:
     model = KINDS + ACTION.format(name="watched") + ACTION.format(name="ignored")

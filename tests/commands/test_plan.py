@@ -129,6 +129,7 @@ def shapes_up_to(brokers: int) -> list[Shape]:
 FEW = [Shape(0, 1, 1, True), Shape(1, 1, 1, False), Shape(2, 1, 1, True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shapes", [FEW, pytest.param(shapes_up_to(5), marks=pytest.mark.slow)], ids=["few", "small"])
 def test_shapes_have_the_answer_of_counting(shapes: list[Shape]) -> None:
     for shape in shapes:

@@ -80,6 +80,7 @@ def process_of(_: str) -> int:
     return os.getpid()
 
 
+@pytest.mark.slow
 def test_a_job_that_is_alone_has_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = ["check", "check", "claim", "claim", "check", "check", "claim"]
     for count in (1, 2):
@@ -426,6 +427,7 @@ def test_a_long_step_does_not_hold_up_other_checks(tmp_path: Path, monkeypatch: 
     assert [result.verdict for result in found] == ["undetermined", "holds", "violated", "violated"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_step_in_machine_code(tmp_path: Path) -> None:
     started = subprocess.Popen(
         [*COMMAND, "check", "long.toml", "--engine", "native"], cwd=long_project(tmp_path), env=UNMEASURED, text=True,

@@ -59,6 +59,7 @@ def spoil(root: Path) -> None:
     path.write_text(path.read_text().replace("return self.granted == 0", "return True"))
 
 
+@pytest.mark.slow
 def test_the_project_is_as_expected(started: Path) -> None:
     checked = run(started, "check", "--json", "found.json")
     assert checked.returncode == ExitCode.AS_EXPECTED, checked.stdout
@@ -82,6 +83,7 @@ def run_gate(root: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(shell, cwd=root, env=names, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_workflow_writes_every_report(started: Path) -> None:
     ran = run_gate(started)
     assert ran.returncode == ExitCode.AS_EXPECTED, ran.stdout + ran.stderr
@@ -94,6 +96,7 @@ def test_the_workflow_writes_every_report(started: Path) -> None:
     assert steps(started)["actions/upload-artifact"]["with"]["path"] == "reports"
 
 
+@pytest.mark.slow
 def test_the_workflow_is_red_at_the_line_when_a_rule_is_weakened(started: Path) -> None:
     spoil(started)
     ran = run_gate(started)
@@ -121,6 +124,7 @@ def test_the_workflow_pins_actions_and_keeps_what_a_red_run_found(started: Path)
     assert re.fullmatch(r"python -m pip install --quiet floodmark==\S+", every["Install"]["run"])
 
 
+@pytest.mark.slow
 def test_the_gitlab_starter_runs_its_gate(tmp_path: Path) -> None:
     assert run(tmp_path, "init", "--ci", "gitlab").returncode == 0
     assert not (tmp_path / ".github").exists()
@@ -144,6 +148,7 @@ def hooked(started: Path) -> Path:
     return started
 
 
+@pytest.mark.slow
 def test_the_hook_stops_a_commit_that_breaks_a_spec(hooked: Path) -> None:
     spoil(hooked)
     refused = git(hooked, "commit", "-qam", "weaker")
@@ -170,6 +175,7 @@ def test_the_workflow_runs_on_every_branch(started: Path) -> None:
     assert workflow[True] == {"push": None, "pull_request": None}  # YAML reads the word `on` as a truth value
 
 
+@pytest.mark.slow
 def test_the_hook_does_not_look_at_other_commits(hooked: Path) -> None:
     spoil(hooked)
     (hooked / "notes.txt").write_text("a")
@@ -177,6 +183,7 @@ def test_the_hook_does_not_look_at_other_commits(hooked: Path) -> None:
     assert git(hooked, "commit", "-qm", "notes").returncode == 0
 
 
+@pytest.mark.slow
 def test_the_pre_commit_configuration_runs_the_same_command(started: Path) -> None:
     ((hook,),) = (it["hooks"] for it in yaml.safe_load((EXAMPLES / ".pre-commit-config.yaml").read_text())["repos"])
     assert subprocess.run(hook["entry"].split(), cwd=started, env=environment(), check=False).returncode == 0

@@ -36,6 +36,7 @@ def until(process: subprocess.Popen[str], said: str) -> list[str]:
     raise AssertionError(f"it ended, after {lines}")
 
 
+@pytest.mark.slow
 def test_a_change_is_checked_at_once(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     model = root / "model" / "tank.py"

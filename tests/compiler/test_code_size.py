@@ -139,6 +139,7 @@ def machine_code(model: Model) -> dict[str, int]:
 ACTIONS = ("asks", "asks_again", "answers", "all_answer", "remembers", "forgets")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs", [1, 15, 1000])
 def test_code_grows_no_faster_than_capacities(epochs: int) -> None:
     small, *larger = (Network(epochs=epochs, room=room) for room in (4, 8, 16, 32))
@@ -206,6 +207,7 @@ def test_a_union_with_one_element_costs_what_add_costs(epochs: int) -> None:
         assert found["asks"] <= found["asks_again"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epochs", "room"), [(1, 12), pytest.param(15, 30, marks=pytest.mark.slow), (1000, 30)])
 def test_the_algebra_means_what_it_means_in_cpython(epochs: int, room: int) -> None:
     assert assert_agrees(Network, workers=(1,), servers=2, epochs=epochs, room=room).distinct == 430

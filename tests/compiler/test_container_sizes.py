@@ -79,6 +79,7 @@ class Boxes(Model):
         self.bag = Bag([0, 0]) if self.bag is None else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [Nested(), Network(servers=2, epochs=1), Boxes(), Slots()], ids=lambda model: type(model).__name__
 )

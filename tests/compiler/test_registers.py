@@ -66,6 +66,7 @@ class BesideNoBits(Model):
         return len(self.before.rest) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slots", [64, 128, 192])
 def test_a_field_without_bits_stands_before_one_that_fills_its_words(slots: int) -> None:
     found = assert_agrees(BesideNoBits, workers=(1,), slots=slots)

@@ -99,6 +99,7 @@ def calls(model: AnyModel) -> set[str]:
             if isinstance(part, Applied)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", [OTHER, SAME])
 def test_code_and_graph_grow_with_the_levels_of_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str
@@ -115,6 +116,7 @@ def test_code_and_graph_grow_with_the_levels_of_calls(
         assert sizes[2] - sizes[1] < 1.2 * (sizes[1] - sizes[0]), sizes
 
 
+@pytest.mark.slow
 def test_many_levels_mean_what_they_mean_in_cpython(tmp_path: Path) -> None:
     with imported(levels(12), "Levels", tmp_path) as cls:
         assert calls(cls())
@@ -294,6 +296,7 @@ def test_a_name_in_a_shared_function_is_found() -> None:
                for name in ("swaps", "counts"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("shares")
 def test_engines_agree_about_generated_models_whose_functions_are_shared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

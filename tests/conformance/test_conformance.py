@@ -41,6 +41,7 @@ def example() -> ModuleType:
     return loaded("test_broker")
 
 
+@pytest.mark.slow
 def test_the_good_broker_is_where_the_model_is(example: ModuleType) -> None:
     run_state_machine_as_test(state_machine(example.MODEL, example.PartitionAdapter), settings=QUICK)
 
@@ -65,6 +66,7 @@ def test_each_bug_is_found_with_a_short_run(example: ModuleType, bug: str, adapt
     replay(example.MODEL, getattr(example, adapter), trace)
 
 
+@pytest.mark.slow
 def test_the_example_runs_as_it_says(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", str(EXAMPLE)]
     environment = {"PYTHONPATH": str(ROOT), "BUG": "COUNTS_PROPOSED_ISR", "HOME": str(tmp_path)}
@@ -109,6 +111,7 @@ class Leaks(TankAdapter):
         self.content = 0
 
 
+@pytest.mark.slow
 def test_both_values_and_the_steps_are_said(tmp_path: Path) -> None:
     with pytest.raises(Mismatch) as found:
         run_state_machine_as_test(state_machine(model_of(tank(tmp_path)), Leaks), settings=QUICK)
@@ -190,6 +193,7 @@ class CountdownAdapter(Adapter):
         return [self.count, self.count == 0]
 
 
+@pytest.mark.slow
 def test_the_beginning_and_arguments_are_chosen_and_a_run_may_end(tmp_path: Path) -> None:
     (tmp_path / "countdown.py").write_text(COUNTDOWN)
     (tmp_path / "countdown.toml").write_text('model = "countdown.py:Countdown"')
@@ -248,6 +252,7 @@ def test_an_adapter_that_does_not_fit_is_refused(tmp_path: Path, adapter: type[A
     assert found.value.file == __file__
 
 
+@pytest.mark.slow
 def test_without_hypothesis_the_error_says_what_to_install() -> None:
     script = (
         "import sys; sys.modules['hypothesis'] = None\n"

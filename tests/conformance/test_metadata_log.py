@@ -147,6 +147,7 @@ def test_every_step_of_the_model_is_accepted() -> None:
     assert steps > 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "prop", "rule"), [
     ("MergesAdding", "origin_changes_only_by_completion", "override_keeps_origin"),
     ("CompletesWithAdding", "enough_replicas_stay_in_sync", "completion_waits_for_target"),
@@ -190,6 +191,7 @@ def test_random_runs_of_the_model_are_accepted_as_logs(tmp_path: Path) -> None:
 brokers = st.lists(st.integers(1, 4), unique=True, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(brokers.filter(bool), brokers, brokers, brokers, st.integers(1, 4) | st.none())
 def test_state_rules_say_what_the_invariants_say(

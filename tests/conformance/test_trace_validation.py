@@ -144,6 +144,7 @@ def longest_fitting(lines: list[Entry]) -> int:
     return best
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(partial_logs(), st.data())
 def test_a_changed_log_is_judged_as_brute_force_does(lines: list[Entry], data: st.DataObject) -> None:

@@ -211,6 +211,7 @@ def test_both_sides_are_told_where_they_part() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_page_runs_as_it_says(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
     blocks = dict(re.findall(r"<!-- (.+?) -->\n```\w+\n(.*?)```", page, re.DOTALL))

@@ -287,6 +287,7 @@ def test_counting_changes_nothing_and_is_the_same_in_files_and_with_any_number_o
     assert one.coverage.states == one.distinct
 
 
+@pytest.mark.slow
 def test_walks_count_what_their_states_and_the_steps_from_them_take() -> None:
     check = checks(read(Path("specs/alter_isr/core.toml")), CheckSettings())[0]
     model, properties = check.model(), check.properties()

@@ -101,6 +101,7 @@ def test_a_name_says_its_type_and_its_bits(project: Path) -> None:
     assert hover_text("fill", described) is None
 
 
+@pytest.mark.slow
 def test_an_editor_is_told_of_what_it_opens(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pygls", reason="the extra floodmark[editor] is not installed")
     from lsprotocol import types

@@ -63,6 +63,7 @@ def test_what_changed_is_named(tmp_path: Path, edits: tuple[tuple[str, str], ...
     assert any(line.startswith(said) for line in ended.drift()), ended.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edits",
     [

@@ -180,6 +180,7 @@ def test_a_model_that_moves_back_is_drift_once(tmp_path: Path) -> None:
     assert run(root).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", ["", LEAKS + QUICK])
 def test_a_quick_design_of_a_deep_model_that_is_removed_is_drift(tmp_path: Path, left: str) -> None:
     root = project(tmp_path, DEEP + STOPS + QUICK + left)
@@ -283,6 +284,7 @@ def test_the_other_tier_is_reported_with_its_proofs(tmp_path: Path) -> None:
     assert not left_out([], "quick")
 
 
+@pytest.mark.slow
 def test_pytest_collects_what_is_of_the_tier(tmp_path: Path) -> None:
     root = project(tmp_path, DEEP + STOPS + QUICK)
     expected = {"quick": ["StopsHalf"], "deep": ["Tank"], "all": ["Tank", "StopsHalf"]}

@@ -80,6 +80,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     return run_pytest(write(root, specs), "--continue-on-collection-errors", ".")
 
 
+@pytest.mark.slow
 def test_models_known_bad_designs_and_claims_are_items(printed: str) -> None:
     assert outcomes(printed) == {
         "specs/tank.toml::Tank": "FAILED",

@@ -248,6 +248,7 @@ class M(Model):
 """
 
 
+@pytest.mark.slow
 def test_a_breakpoint_stops_on_the_terminal(tmp_path: Path) -> None:
     write(tmp_path, {"m.py": MODEL, "m.toml": 'model = "m.py:M"\n'})
     command = [*COMMAND, "check", "m.toml", "--engine", "reference"]

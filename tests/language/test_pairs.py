@@ -86,6 +86,7 @@ class Logs(Model):
             node for node in Node if self.found[node] > 0)
 
 
+@pytest.mark.slow
 def test_every_engine_sees_the_same() -> None:
     assert not assert_agrees(Logs, workers=(1,)).violations
 

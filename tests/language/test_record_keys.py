@@ -48,6 +48,7 @@ def test_spark_finds_what_cpython_finds(cls: type[Model]) -> None:
     assert (ours.distinct, ours.generated, ours.digest) == (theirs.distinct, theirs.generated, theirs.digest)
 
 
+@pytest.mark.slow
 def test_renaming_carries_the_entries_along() -> None:
     properties = list(collect(Seats, []).values())
     engines = (search_states, search.search_states)

@@ -539,6 +539,7 @@ def _project(root: Path, texts: dict[str, str]) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_the_command_says_each_error_in_one_line(tmp_path: Path) -> None:
     checked = property_text("return self.x == 0")
     texts = {name: model_text(checked + "\n\n" + action_text(STATEMENTS[name][0])) for name in COMMANDED}

@@ -319,6 +319,7 @@ def test_a_record_keeps_its_class_among_more_classes() -> None:
     assert_agrees(Forwards)
 
 
+@pytest.mark.slow
 def test_a_record_of_more_classes_is_kept_as_one_of_fewer() -> None:
     assert not assert_agrees(Keeps, workers=(1,)).violations
     assert_steps_agree(Keeps(), 3)

@@ -440,6 +440,7 @@ def gate(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_lock_holds_the_fairness_that_a_property_needs(tmp_path: Path) -> None:
     (tmp_path / "lamp.py").write_text(LAMP)
     (tmp_path / "lamp.toml").write_text('model = "lamp.py:Lamp"\n')

@@ -233,6 +233,7 @@ def test_a_protocol_is_one_projects_as_a_whole(tmp_path: Path) -> None:
         read(root / "specs/gone.toml").model_class()
 
 
+@pytest.mark.slow
 def test_the_shipped_protocols_out_of_a_zip_file(tmp_path: Path) -> None:
     """As workers of a cluster have them; what was unpacked before and is damaged since is not used."""
     package = write_zip(tmp_path / "floodmark.zip")

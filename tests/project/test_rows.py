@@ -363,6 +363,7 @@ def test_an_emitted_test_has_the_constants_of_its_row(run: Run) -> None:
     assert "(specs/tank.toml@large)" in text
 
 
+@pytest.mark.slow
 def test_rows_are_collectors_of_pytest(tmp_path: Path) -> None:
     root = tank_project(tmp_path, ROWS + '\n[[prove]]\nproperties = ["below_size"]\nrows = "vast"\n')
     printed = run_pytest(root, "specs")
@@ -415,6 +416,7 @@ def test_a_row_that_is_removed_is_drift(tmp_path: Path) -> None:
     assert without.drift() == [f"row: holds | -  {note}"]
 
 
+@pytest.mark.slow
 def test_a_row_that_is_new_is_drift_until_it_is_accepted(tmp_path: Path) -> None:
     more = f'{SMALL_AND_LARGE}\n[[row]]\nname = "tiny"\nconstants = {{ size = 1 }}\n'
     after = ended(before(tmp_path / "before"), tmp_path / "after", more, *STEPS)
@@ -440,6 +442,7 @@ def test_a_row_of_another_name_is_drift_that_says_so(tmp_path: Path) -> None:
     assert found.mutants == {"tank@big": tried}
 
 
+@pytest.mark.slow
 def test_a_lock_from_before_there_were_rows(tmp_path: Path) -> None:
     """The spec became the row that has its constants; where none has them, it is gone."""
     flawed = SMALL_AND_LARGE.partition("\n[[row]]")[0]
@@ -486,6 +489,7 @@ def test_a_renamed_row_that_is_weakened_is_compared(tmp_path: Path) -> None:
     assert "known-bad design: Leaks | -  the design is no longer checked" in after.drift()
 
 
+@pytest.mark.slow
 def test_a_renamed_row_of_another_tier_keeps_its_entry(tmp_path: Path) -> None:
     deep = f'{SMALL_AND_LARGE}tier = "deep"\n'
     was = before(tmp_path / "before", SMALL_AND_LARGE)
@@ -506,6 +510,7 @@ def test_nothing_is_said_of_the_rows_of_a_file_that_cannot_be_read(tmp_path: Pat
     assert "unknown key 'sise'" in after.text
 
 
+@pytest.mark.slow
 def test_drift_of_a_row_is_at_its_line(tmp_path: Path) -> None:
     after = ended(before(tmp_path / "before"), tmp_path / "after", SMALL_AND_LARGE.replace("size = 5", "size = 6"),
                   *STEPS)

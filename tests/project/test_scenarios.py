@@ -66,6 +66,7 @@ def entry(steps: list[str], possible: bool = True) -> str:
     return f'[[scenario]]\nname = "a run"\nsteps = {said}\npossible = {str(possible).lower()}\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steps", "possible"),
     [

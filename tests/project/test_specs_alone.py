@@ -32,6 +32,7 @@ def _needs_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert {type(engine_of(check)) for check in every} == {Native}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(LISTED_ELSEWHERE))
 def test_a_spec_needs_no_other_and_no_cluster(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _needs_nothing_else(SPECS / name, monkeypatch)

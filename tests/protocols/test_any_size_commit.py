@@ -22,6 +22,7 @@ from floodmark.checkers.verdict.result import ExitCode
 from tests.support.any_size_protocols import all_properties, as_invariants, check_of, seeded
 
 
+@pytest.mark.slow
 def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
     proved = prove_check(check_of("specs/examples/two_phase_commit.toml"), ProofTask(any_size=True))
     assert proved.verdict == "holds"
@@ -32,6 +33,7 @@ def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
     assert limit == NO_INTEGER_LIMIT
 
 
+@pytest.mark.slow
 def test_a_countermodel_has_a_size_and_cpython_takes_its_step() -> None:
     proved = prove_check(
         check_of("specs/examples/two_phase_commit.toml", "CommitsOnMajority"), ProofTask(any_size=True)

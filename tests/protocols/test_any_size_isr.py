@@ -49,6 +49,7 @@ def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: 
     assert found.complete
 
 
+@pytest.mark.slow
 def test_that_there_is_room_in_a_set_is_not_assumed_where_only_the_property_would_show_it() -> None:
     """Updates with the same partition epoch would fit, too. That they do is shown by their partition epochs alone."""
     model, properties = all_properties(check_of("specs/alter_isr/core.toml", "KeepsPartitionEpoch"))

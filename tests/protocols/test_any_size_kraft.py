@@ -32,6 +32,7 @@ def _quorum(**constants: int) -> tuple[Model, list[Property]]:
     return model, [*(found[name] for name in proving.properties), *lemmas_of(spec, type(model))]
 
 
+@pytest.mark.slow
 def test_no_vote_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> None:
     """The two obligations that Raft's argument is about: who has a majority leads, once."""
     model, every = _quorum()

@@ -277,6 +277,7 @@ def test_voter_that_hears_a_candidate_give_up_keeps_its_vote() -> None:
     assert run.view().elected[1] == R1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "design", "noticed"),
     [
@@ -314,6 +315,7 @@ def test_known_bad_design_is_seen_by_its_property() -> None:
 SMALL = {"voters": 2, "max_epoch": 1, "max_log": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "constants"),
     [

@@ -58,6 +58,7 @@ def common_prefix(first: Seq[int], second: Seq[int]) -> int:
     return next((offset for offset, (a, b) in enumerate(both) if a != b), min(len(first), len(second)))
 
 
+@pytest.mark.slow
 @given(RUNS, st.integers(0, 61))
 def test_end_offset_is_where_a_later_epoch_starts(runs: list[tuple[int, int]], epoch: int) -> None:
     log = log_of(runs)

@@ -289,6 +289,7 @@ _LARGER: list[tuple[type[Model], dict[str, int]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "constants"), _SMALL, ids=[cls.__name__ for cls, _ in _SMALL])
 def test_compiled_code_agrees_with_cpython(cls: type[Model], constants: dict[str, int]) -> None:
     assert_agrees(cls, workers=(1,), **constants)

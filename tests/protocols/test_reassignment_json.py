@@ -62,6 +62,7 @@ _PARTITIONS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(_PARTITIONS, st.tuples(_BROKERS, st.none() | _BROKERS)))
 def test_what_is_written_is_read_again(content: dict[TopicPartition, tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
     moves = {partition: Move(partition, *rest) for partition, rest in content.items()}

@@ -86,6 +86,7 @@ def test_an_override_keeps_the_origin_but_in_kraft() -> None:
             assert model.is_under_replicated(model.assignments[P]) == (cls is KRaftOverride)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "constants"),
     [

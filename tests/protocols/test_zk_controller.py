@@ -27,6 +27,7 @@ B1, B2, B3 = Broker(1), Broker(2), Broker(3)
 SMALL = {"brokers": 2, "max_version": 2, "max_controller_epoch": 1, "max_faults": 1, "queue_length": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "constants"),
     [

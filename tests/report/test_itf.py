@@ -67,6 +67,7 @@ def value(kind: Type, written: Any) -> Any:
     raise AssertionError(kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "variant"),
     [

@@ -49,6 +49,7 @@ CHECK = ("check", "specs/tank.toml")
 BEGINNINGS = {"json": '{"schema": "floodmark.results/1",', "junit": "<?xml", "sarif": "{", "html": "<!doctype html>"}
 
 
+@pytest.mark.slow
 def test_one_run_of_the_gate_writes_every_report_that_ci_needs(tmp_path: Path) -> None:
     root = tank(tmp_path)
     ran = floodmark(root, "gate", *(word for name in BEGINNINGS for word in (f"--{name}", f"a.{name}")))
@@ -68,6 +69,7 @@ def test_one_run_of_the_gate_writes_every_report_that_ci_needs(tmp_path: Path) -
         assert (again.exit_code, again.stdout) == (0, (root / f"a.{name}").read_text())
 
 
+@pytest.mark.slow
 def test_with_json_on_standard_output_there_is_nothing_else(tmp_path: Path) -> None:
     """What the run says goes to standard error, whichever process says it."""
     root = tank(tmp_path)
@@ -378,6 +380,7 @@ def test_a_report_may_go_to_a_device(tmp_path: Path) -> None:
     assert ran.returncode == ExitCode.NOT_AS_EXPECTED
 
 
+@pytest.mark.slow
 def test_github_is_told_without_being_asked(tmp_path: Path) -> None:
     root = tank(tmp_path)
     (root / "summary.md").write_text("before\n")

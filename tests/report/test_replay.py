@@ -73,6 +73,7 @@ def printed() -> str:
     return in_a_project(ROOT, spec, "--only-variant", "AssumesProposedIsr", run=installed).out
 
 
+@pytest.mark.slow
 def test_an_emitted_test_is_readable_python() -> None:
     assert printed() == '''\
 from floodmark import Set
@@ -119,6 +120,7 @@ def test_designs_of_the_same_name_do_not_get_in_each_others_way() -> None:
         assert passes(results) == 3
 
 
+@pytest.mark.slow
 def test_it_fails_when_the_design_is_mended() -> None:
     """The step that the rule forbids is not enabled any more."""
     source = printed().replace("AssumesProposedIsr(", "core_file_2.AlterIsr(")
@@ -170,6 +172,7 @@ def test_it_can_be_pasted_in_a_repository_of_its_own(tmp_path: Path) -> None:
     assert "2 failed, 2 passed" in run_pytest(tmp_path).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("emitted_in", "run_in"),
     [("specs", "/"), *(pytest.param(*each, marks=pytest.mark.slow) for each in (("model", "."), (".", "specs")))],

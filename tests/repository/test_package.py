@@ -148,6 +148,7 @@ def test_an_editable_install_makes_the_package_alone_importable(tmp_path: Path) 
     assert Path(folder) == ROOT / "src"
 
 
+@pytest.mark.slow
 def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     with tarfile.open(built("sdist", tmp_path)) as archive:
         assert not [entry.name for entry in archive.getmembers() if entry.issym() or entry.islnk()]
@@ -161,6 +162,7 @@ def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) ->
 # Ways of use.
 
 
+@pytest.mark.slow
 def test_the_command_and_a_script_beside_the_teams_packages(environment: Environment, repository: Path) -> None:
     said = environment.run(repository, "floodmark", "check")
     assert "3 checks, each as expected" in said

@@ -129,6 +129,7 @@ def test_there_is_a_second_opinion_on_every_proof_and_every_claim() -> None:
     assert len(open_claims) <= len(CLAIMS) / 10
 
 
+@pytest.mark.slow
 def test_the_page_can_be_told_other_opinions() -> None:
     """Nothing else changes, and what cvc5 was not asked is not told."""
     assert with_opinions(WRITTEN, recorded_opinions()) == WRITTEN

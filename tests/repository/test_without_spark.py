@@ -42,6 +42,7 @@ def root(tmp_path: Path) -> Path:
     return write(tank_project(tmp_path, PROOF), files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -59,6 +60,7 @@ def test_commands_other_than_spark_run_without_it(root: Path, arguments: tuple[s
     assert ended == code, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -98,6 +98,7 @@ def test_orbits_grow_like_states() -> None:
         assert found.distinct < searched(model, Options(workers=1)).distinct or found.violations
 
 
+@pytest.mark.slow
 @pytest.mark.untraced
 def test_z3_grows_as_far_as_its_runs_need(tmp_path: Path) -> None:
     for model, depth in ((Late(), 6), (Through(), 4), (Aside(), 5)):
@@ -117,6 +118,7 @@ class NoCapacity:
     """What no annotation has."""
 
 
+@pytest.mark.slow
 @pytest.mark.untraced
 @pytest.mark.parametrize(
     ("name", "grown"),

@@ -404,6 +404,7 @@ def test_values_are_counted_in_the_room_that_is_left(room: int) -> None:
     assert values_seen(layout, lambda: pieces, len(rows), room) == {name: seen[name] for name in layout.variables}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("limit", [0, 1, 4096, 1 << 20])
 def test_a_limit_that_leaves_no_room_at_all(limit: int, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:

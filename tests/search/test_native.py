@@ -218,6 +218,7 @@ def test_an_invariant_is_violated_after_the_fewest_steps() -> None:
     assert steps(found) == ["start(one=True)", "step(by=2)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["lost_partitions", "two_phase_commit", "async_isr"])
 @pytest.mark.parametrize("told", [(), {"no such action"}])
 @pytest.mark.untraced
@@ -559,6 +560,7 @@ def grid_digest(side: int) -> tuple[int, int]:
     return sums[0], sums[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 4])
 @pytest.mark.untraced
 def test_states_may_have_very_many_successors(workers: int) -> None:

@@ -76,6 +76,7 @@ def test_a_violation_is_shown_as_that_of_a_search(folder: Path) -> None:
     assert "is_low" in (folder / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_gate_walks_a_spec_that_expects_a_violation(folder: Path) -> None:
     (folder / "specs/good.toml").unlink()
     (folder / "specs/bad.toml").write_text(f"{BAD}\n[simulate]\nwalks = 500\nsteps = 40\nseed = 2\n")

@@ -124,6 +124,7 @@ def test_many_random_graphs_are_judged_as_by_the_oracle(seed: int, tmp_path: Pat
 NONE: frozenset[int] = frozenset()
 
 
+@pytest.mark.slow
 def test_a_loop_that_takes_only_one_of_two_labels_is_eliminated(tmp_path: Path, noted: Noted) -> None:
     """Each of three loops, one behind the other, misses a label of its own."""
     steps = ((0, 0, 1), (1, 0, 0), (0, 1, 2), (1, 1, 2), (2, 1, 3), (3, 1, 2), (2, 0, 4), (3, 0, 4), (4, 0, 5))
@@ -264,6 +265,7 @@ def test_steps_that_leave_the_boundary_are_no_steps(tmp_path: Path, noted: Noted
     assert [premise.property for premise in found.vacuous] == ["what_begins_far_out_comes_back"]
 
 
+@pytest.mark.slow
 def test_levels_may_be_combined_into_one_job(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
     for together in (1, 7):
         monkeypatch.setattr(recoverability, "MIN_STATES_OF_JOB", together)

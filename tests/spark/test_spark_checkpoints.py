@@ -173,6 +173,7 @@ def test_damage_to_many_bytes_of_stored_states_is_noticed(interrupted: Path, tmp
             resumed_with_another_byte(kept, part, place)
 
 
+@pytest.mark.slow
 def test_a_search_that_outgrew_its_partitions_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its checkpoints begin anew with the new number; those before are not among what it is continued from."""
     for name, value in (("FOR_EACH_CORE", 1), ("STATES", 8), ("MAX_STATES", 10), ("GROWTH", 1)):
@@ -216,6 +217,7 @@ def test_a_full_disk_of_checkpoints_is_an_error_that_names_it(tmp_path: Path) ->
     same(found_by(Sieve(), resume=str(tmp_path / "kept")), Sieve())
 
 
+@pytest.mark.slow
 def test_a_full_disk_of_a_worker_is_an_error_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with small_disk(tmp_path / "disk", 400) as disk:
         original = Cluster.__init__

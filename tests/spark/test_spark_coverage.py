@@ -19,6 +19,7 @@ def on_spark(model: Grid, options: Options, wide: int) -> SearchResult:
     return spark_engine.search_states(model, list(collect(type(model), ()).values()), options, None, how)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("wide", [0, 20])
 @pytest.mark.parametrize("top", [99, 1], ids=["complete", "ended by a violation"])

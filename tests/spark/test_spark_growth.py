@@ -33,6 +33,7 @@ def alike(found: SearchResult, model: Model) -> bool:
     return figures(found) == figures(wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [0, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_distributed_search_grows(wide: int) -> None:
     for model in (Post(), Late(), Through()):

@@ -47,6 +47,7 @@ def test_a_distributed_search_is_judged_as_natively(cls: type[Model]) -> None:
     assert verdicts["everybody_decides"] == ("holds" if cls is DecidesSomeDay else "violated")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [DecidesSomeDay, CoordinatorFails])
 def test_the_workers_judge_without_a_graph_at_the_driver(
     cls: type[Model], monkeypatch: pytest.MonkeyPatch

@@ -274,6 +274,7 @@ def test_a_partition_is_lost_while_another_is_computed_again(
     assert (lost, repairs) == ({0, 1}, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("expanded_by")
 @pytest.mark.parametrize("number", range(3, 7))
 def test_a_partition_goes_back_to_a_level_that_was_never_accepted(

@@ -247,6 +247,7 @@ def test_partitions_that_are_lost_each_time_end_the_search(monkeypatch: pytest.M
         found_by(Sieve())
 
 
+@pytest.mark.slow
 def test_killed_workers_cost_only_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a task has computed and told nobody is computed again by another process."""
     original = Cluster._next_level
@@ -391,6 +392,7 @@ def test_resuming_without_a_checkpoint_is_an_error(tmp_path: Path) -> None:
         list(run_on_spark(every, run_check, lambda check: None))
 
 
+@pytest.mark.slow
 def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
     """Also where it has a folder at the driver's path, which may be an older copy."""
     write(tmp_path / "here", {"helpers/numbers.py": "TWO = 2\n"})

@@ -105,6 +105,7 @@ def test_an_answer_that_needs_a_lemma_more_leaves_its_obligation_open_and_no_oth
     assert "floodmark prove specs/examples/two_phase_commit.toml --proof induction --find searches for another" in said
 
 
+@pytest.mark.slow
 def test_an_obligation_without_an_answer_is_open_and_found_when_told(file: Path) -> None:
     spec, proving = listed()
     before = file.read_text(encoding="utf-8")
@@ -446,6 +447,7 @@ def test_an_interrupt_ends_all_processes_of_a_proof_and_keeps_what_they_found() 
     assert time.monotonic() - started < 30
 
 
+@pytest.mark.slow
 def test_processes_of_a_proof_keep_its_limit_after_one_with_a_limit() -> None:
     """z3 waits for limits in threads, which a process that forks does not pass on."""
     known = recorded(*listed()).answers

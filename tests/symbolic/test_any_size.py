@@ -1012,6 +1012,7 @@ def _agrees(seed: int, directory: Path, sizes: Sequence[int]) -> None:
             assert counts["properties"] >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.untraced
 def test_most_models_that_are_drawn_take_steps(tmp_path: Path) -> None:
     """So that agreement about steps is about some."""

@@ -24,6 +24,7 @@ from tests.support.refinements import drawn_pair
 COMMIT = "specs/examples/transaction_commit.toml"
 
 
+@pytest.mark.slow
 def test_two_phase_commit_refines_transaction_commit_for_any_number_of_managers() -> None:
     proved = prove_check(check_of(COMMIT), ProofTask(any_size=True))
     assert proved.verdict == "holds"

@@ -100,6 +100,7 @@ def compared(path: str, at_most: int) -> int:
     return Compared.made
 
 
+@pytest.mark.slow
 def test_a_copy_says_what_the_question_says() -> None:
     assert compared(COMMIT, 0) > 100
 
@@ -174,6 +175,7 @@ def _units(context: Any) -> int:
     return next(int(value) for name, value in solver.statistics() if name == "rlimit count")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("history", [
     pytest.param("other terms", marks=pytest.mark.slow), pytest.param("other sorts", marks=pytest.mark.slow),
     "other questions",

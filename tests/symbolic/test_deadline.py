@@ -69,6 +69,7 @@ PROOFS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.untraced
 @pytest.mark.parametrize(("path", "variant", "task"), PROOFS)
 def test_a_busy_machine_gives_the_same_answer(

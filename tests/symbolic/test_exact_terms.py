@@ -367,6 +367,7 @@ def answers(tmp_path: Path) -> dict[str, Answered]:
     return {claim.name: ask(claim) for claim in read_claims(path)}
 
 
+@pytest.mark.slow
 def test_claims_are_about_integers(answers: dict[str, Answered]) -> None:
     assert {name: answered.answer for name, answered in answers.items()} == {
         "squares_are_small": "fails", "large_numbers_have_squares": "holds", "sums_are_small": "fails",

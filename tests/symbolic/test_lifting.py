@@ -107,6 +107,7 @@ def _proved() -> Proved:
     return prove_check(_election(), ONE_LEADER)
 
 
+@pytest.mark.slow
 def test_an_inferred_lemma_is_inductive_for_any_number_and_can_be_pasted(tmp_path: Path) -> None:
     pasted = _pasted(tmp_path, ELECTION.with_suffix(".py"), "Election", _proved().facts["clauses"])
     again = prove_check(pasted, ProofTask(any_size=True, properties=ONE_LEADER.properties))

@@ -235,6 +235,7 @@ def test_a_second_solver_agrees_about_an_obligation_if_it_does_about_all_parts(t
         opened("unsat", "sat")
 
 
+@pytest.mark.slow
 @pytest.mark.untraced
 def test_a_countermodel_on_one_path_is_one_that_cpython_confirms() -> None:
     with patch.object(portfolio, "STRATEGIES", ONLY):

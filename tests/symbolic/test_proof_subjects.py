@@ -76,6 +76,7 @@ def prove(*arguments: str, spec: str = "specs/counter.toml") -> tuple[int, str]:
 # Names that nothing has.
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("variant", ["Counter", "Faster"])

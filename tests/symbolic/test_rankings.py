@@ -439,6 +439,7 @@ def test_of_a_ranking_what_the_proof_rests_on_is_recorded(tmp_path: Path) -> Non
     assert {ask(file).answer for file in files} == {"unsat"}
 
 
+@pytest.mark.slow
 def test_of_a_ranking_that_fails_the_induction_is_recorded(tmp_path: Path) -> None:
     scripts = Scripts(tmp_path / "smt")
     found = prove_check(queue(tmp_path, WRONG), ProofTask(method="ranking"), scripts)

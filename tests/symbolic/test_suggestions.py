@@ -193,6 +193,7 @@ def test_states_in_columns_are_the_states(copies: Check) -> None:
         assert [batch.state(number) for number in range(len(batch))] == states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["copies", "election", pytest.param("kip497", marks=pytest.mark.slow)])
 def test_answers_are_what_cpython_says_of_a_clause(of: str, copies: Check) -> None:
     folder = Path(__file__).resolve().parents[2] / "specs"
@@ -215,6 +216,7 @@ def test_answers_are_what_cpython_says_of_a_clause(of: str, copies: Check) -> No
     assert outcomes == {False, True}
 
 
+@pytest.mark.slow
 def test_initial_states_are_examples(copies: Check) -> None:
     """What steps preserve may be false at first, as that something has been sent: it must not be suggested."""
     model = copies.model()
@@ -231,6 +233,7 @@ def test_initial_states_are_examples(copies: Check) -> None:
     assert grammar.suggest(grammar.answers(model, start), ()) is None
 
 
+@pytest.mark.slow
 def test_what_supports_a_property_is_inductive_at_each_size_that_was_asked_about(copies: Check) -> None:
     """Asked again by another part of the program, which knows no examples."""
     model, properties = copies.model(), copies.properties()
@@ -256,6 +259,7 @@ def test_countermodels_refute_what_few_examples_do_not(copies: Check) -> None:
     _assert_inductive(model, properties, grammar, found)
 
 
+@pytest.mark.slow
 def test_a_refuted_clause_is_never_suggested_again(copies: Check) -> None:
     model = copies.model()
     grammar, _ = _support(model, [])
@@ -278,6 +282,7 @@ def _inferred(check: Check) -> Proved:
     return prove_check(check, INFER)
 
 
+@pytest.mark.slow
 def test_a_relation_is_suggested_that_ic3_does_not_find(copies: Check) -> None:
     """IC3 says which numbers are sent when so much is written; of any numbers, that one is not larger is to be said."""
     proved = _inferred(copies)
@@ -294,6 +299,7 @@ def inferred_1(model: Copies) -> bool:
 """]
 
 
+@pytest.mark.slow
 def test_a_suggested_lemma_can_be_pasted(copies: Check, tmp_path: Path) -> None:
     clauses = _inferred(copies).facts["clauses"]
     pasted = _pasted(tmp_path, "from copies import *", 'model = "copies.py:Copies"\n', clauses)

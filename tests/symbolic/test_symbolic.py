@@ -170,6 +170,7 @@ def test_invariants_of_kip_497_are_inductive(name: str) -> None:
     assert len(proof.obligations) > 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["core", pytest.param("shipped", marks=pytest.mark.slow)])
 def test_invariants_of_kip_497_are_inductive_without_bounds(name: str) -> None:
     spec, cls, properties, lemmas = _core(name)

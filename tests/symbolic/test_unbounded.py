@@ -684,6 +684,7 @@ def test_values_are_small_usual_large_and_those_that_the_model_speaks_of() -> No
     assert choices(system)[-1] == {"n": 2000}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [Counter, Halves, Shifted, Sends, Moves])
 def test_a_proof_is_made_once_more_at_some_values(cls: type[Model]) -> None:
     system, proof = _asked(cls)

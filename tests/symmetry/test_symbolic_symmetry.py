@@ -149,6 +149,7 @@ def orbits(states: set[State], classes: Classes, everyone: list[Identifier]) -> 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "depth", "everyone"),
     [
@@ -217,6 +218,7 @@ def _designs() -> Iterator[object]:
             yield pytest.param(check, id=f"{name}-{variant_name(check)}", marks=marks)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("everything_is_hard")
 @pytest.mark.parametrize("check", list(_designs()))
 def test_hard_queries_have_the_same_answers_without_symmetry(check: Check) -> None:

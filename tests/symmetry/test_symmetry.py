@@ -323,6 +323,7 @@ CASES: list[tuple[type[Model], dict[str, int], dict[type[Identifier], int]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "constants", "counts"),
     [pytest.param(*case, marks=[pytest.mark.slow] if case[:2] == (Sets, {"nodes": 3}) else []) for case in CASES],
@@ -364,6 +365,7 @@ def test_ways_keep_ties_together(count: int) -> None:
         assert mine == {way for way in wanted if all(runs[place] == runs[image] for place, image in enumerate(way))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("managers", "orbits_of"), [(2, 34), (3, 80), (4, 166)])
 def test_two_phase_commit_has_the_orbits_of_brute_force(managers: int, orbits_of: int) -> None:
     found = native(TwoPhaseCommit, True, managers=managers)

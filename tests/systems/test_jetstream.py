@@ -129,6 +129,7 @@ def test_what_is_missing_is_said(example: dict[str, ModuleType], tmp_path: Path)
         assert told in library.missing({"FLOODMARK_NATS_SERVER": str(named)})
 
 
+@pytest.mark.slow
 def test_the_server_follows_and_takes_over_as_the_model_does(server: Any) -> None:
     picks: list[Pick] = [
         *TAKES_OVER, ("arrives", "APPEND_ENTRY", "n1", "n2"), ("arrives", "APPEND_ENTRY_RESPONSE", "n2", "n1"),

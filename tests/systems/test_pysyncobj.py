@@ -71,6 +71,7 @@ def lost_write(hunt: ModuleType) -> tuple[Any, list[dict[str, Any]], tuple[Step,
     return model, trace, tuple(steps_of(model, trace))
 
 
+@pytest.mark.slow
 @installed
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
 def test_the_nodes_are_where_the_model_is(hunt: ModuleType, choice: Any) -> None:
@@ -137,6 +138,7 @@ def test_the_lost_write_is_lost_over_tcp() -> None:
     assert found.stdout.endswith("write 4 was acknowledged and is lost\n"), found.stdout + found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", [
     "connection.toml",
     "history.toml",

@@ -148,6 +148,7 @@ def test_a_controller_that_stands_still_ends_with_whoever_drives_it(example: Exa
     assert not is_alive(number)
 
 
+@pytest.mark.slow
 def test_a_port_that_somebody_has_taken_is_not_used(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = int(example.address.rpartition(":")[2])
     ports = iter([taken, example.server._free_port()])
@@ -357,6 +358,7 @@ def part(found: Any, path: str) -> Any:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assumption", ASSUMPTIONS)
 def test_what_the_models_assume_is_so(example: Example, assumption: str) -> None:
     steps, expected = ASSUMPTIONS[assumption]
@@ -402,6 +404,7 @@ def contradicted(example: Example, belief: str, most: int) -> Mismatch | None:
     return None if found is None or found.mismatch is None else shortened(contract, found.mismatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("belief", "most"), [
     ("ResumingFiresAll", 4), ("EphemeralsNeedConnections", 3), ("ItemsAreNumberedApart", 4),
 ])
@@ -495,6 +498,7 @@ def proceeds(run: Any) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interruption", [
     pytest.param(name, marks=() if name in QUICKLY else pytest.mark.slow) for name in INTERRUPTED
 ])
@@ -519,6 +523,7 @@ def test_a_cancellation_ends_well_whenever_its_controller_fails(example: Example
         run.implementation.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
 def test_controllers_are_where_the_model_is(example: Example, choice: Any) -> None:
     model = model_of(CONTROLLERS)
@@ -594,6 +599,7 @@ def test_the_specs_are_as_they_say(spec: str) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_after", [
     None, *(pytest.param(seconds, marks=pytest.mark.slow) for seconds in (0.0, 0.005, 0.01, 0.02, 0.04))
 ])

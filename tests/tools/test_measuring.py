@@ -66,6 +66,7 @@ def test_each_room_and_file_exists() -> None:
     assert not repeating & measuring.OF_OTHER_THINGS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> None:
     """Tests of the page, and one that is marked, run between two of the engine's. Nothing of theirs is measured, in

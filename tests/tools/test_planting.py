@@ -106,6 +106,7 @@ def test_a_sample_has_a_share_of_each_room_and_of_each_kind() -> None:
     assert max(kinds.values()) - min(kinds[kind] for kind in kinds if kind != "key") <= 1  # there are few keys
 
 
+@pytest.mark.slow
 def test_every_mistake_is_in_its_place_and_is_python() -> None:
     files = ["compiler/joins.py", "checkers/kernel/loops.py", "checkers/disk_cache.py"]
     every = list(of_folder(ROOT, [f"src/floodmark/{file}" for file in files]))
@@ -136,6 +137,7 @@ def test_there_is_something_to_plant_in_every_folder() -> None:
         assert next(of_folder(ROOT, [place]), None) is not None
 
 
+@pytest.mark.slow
 def test_a_beginning_of_a_sample_is_spread_over_rooms_and_kinds() -> None:
     rooms = ["src/floodmark/compiler", "src/floodmark/checkers/spark", "src/floodmark/checkers/mutation"]
     sample = drawn(list(of_folder(ROOT, rooms)), 1000, seed=1)
@@ -146,6 +148,7 @@ def test_a_beginning_of_a_sample_is_spread_over_rooms_and_kinds() -> None:
             assert abs(part - whole / 5) <= 4 * (whole / 5) ** 0.5 + 1
 
 
+@pytest.mark.slow
 def test_tests_that_run_a_line_are_asked_about_it_and_otherwise_those_that_import_its_file() -> None:
     (first, *_) = of_folder(ROOT, ["src/floodmark/compiler/joins.py"])
     test = "tests/test_x.py::test_quick"
@@ -229,6 +232,7 @@ def test_a_test_that_is_added_is_recorded_as_such(small: Path) -> None:
         list(planted.notice(test, ["gone"]))
 
 
+@pytest.mark.slow
 def test_what_somebody_thought_of_is_tried_with_its_test(small: Path) -> None:
     (small / "thought.toml").write_text(
         '[[mistakes]]\nabout = "the smaller one"\nfile = "src/part/code.py"\nold = "a if a > b else b"\n'
@@ -294,6 +298,7 @@ def test_a_file_is_read_again_only_where_that_is_as_an_import(tmp_path: Path) ->
     assert inspect.getsource(module.Of.one).strip().endswith("return 2")
 
 
+@pytest.mark.slow
 def test_the_page_of_results_says_what_the_record_says() -> None:
     page = (ROOT / "benchmarks" / "RESULTS.md").read_text()
     assert "\n".join(planted.table()) in page
