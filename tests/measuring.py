@@ -54,12 +54,11 @@ OF_OTHER_THINGS = frozenset({
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "any_size_refinement", "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions",
-    "container_sizes", "copies", "corruption", "deadline", "diff", "exact_terms", "fair_choices", "gate_against",
-    "generated_models", "known_counts", "licence", "liveness_graphs", "liveness_solvers", "loop_variables",
-    "meaning", "memory", "model_errors", "mutants", "native", "numbers", "pairs", "proof_subjects", "random_edits",
-    "refinements", "set_pairs", "shared_functions", "small_programs", "spark_growth", "specs_agree", "symbolic",
-    "symbolic_symmetry", "witnesses",
+    "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions", "container_sizes", "copies",
+    "corruption", "deadline", "diff", "exact_terms", "gate_against", "generated_models", "known_counts", "licence",
+    "liveness_graphs", "liveness_solvers", "loop_variables", "meaning", "model_errors", "mutants", "numbers",
+    "pairs", "random_edits", "refinements", "set_pairs", "spark_growth", "specs_agree", "symbolic",
+    "symbolic_symmetry",
 })
 """Files of tests, without ``test_``, whose lines others run, too."""
 

@@ -16,7 +16,7 @@ from floodmark.checkers.coverage.counter import coverage_of
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search.beginning import beginnings
-from floodmark.checkers.search_result import Coverage, Options, Progress
+from floodmark.checkers.search_result import Coverage, Options, Progress, Share
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import Walker, Walking, WalkStrategy
@@ -314,4 +314,6 @@ def test_walks_say_while_they_run_how_many_lines_were_taken(monkeypatch: pytest.
     assert found.coverage is not None
     lines = {(it.file, it.line) for it in found.coverage.counts if it.kind == "line"}
     taken = {(it.file, it.line) for it in found.coverage.counts if it.kind == "line" and it.count}
-    assert told[-1].note.endswith(f", {len(taken)} of {len(lines)} lines taken")
+    last = told[-1].walked
+    assert last is not None
+    assert last.covered["lines"] == Share(len(taken), len(lines))

@@ -298,10 +298,23 @@ def test_a_file_is_read_again_only_where_that_is_as_an_import(tmp_path: Path) ->
     assert inspect.getsource(module.Of.one).strip().endswith("return 2")
 
 
-@pytest.mark.slow
 def test_the_page_of_results_says_what_the_record_says() -> None:
     page = (ROOT / "benchmarks" / "RESULTS.md").read_text()
     assert "\n".join(planted.table()) in page
+
+
+def test_the_tests_that_noticed_a_planted_mistake_are_quick() -> None:
+    """Otherwise the default run would no longer notice it."""
+    noticed = {entry.by.partition("[")[0] for entry in planted.record().values() if "::" in entry.by}
+    marked = {
+        f"{file.relative_to(ROOT).as_posix()}::{node.name}"
+        for file in ROOT.glob("tests/*/test_*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(decorator) == "pytest.mark.slow" for decorator in node.decorator_list)
+    }
+    assert len(marked) > 100
+    assert not noticed & marked
 
 
 def test_reasons_are_about_mistakes_that_there_are() -> None:
