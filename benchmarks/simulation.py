@@ -5,8 +5,8 @@
     python -m benchmarks.simulation speed [--write]
 
 ``simulation.csv`` has a row for each spec, strategy, number of walks and seed. Specs are taken in an order that is
-drawn once, so those that the record has are a sample of all of them. The truth of the estimate of new states comes from
-``MORE`` further walks of the same strategy.
+drawn once, so those that the record has are a sample of all of them until it has each. The truth of the estimate of new
+states comes from ``MORE`` further walks of the same strategy.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 import random
 import statistics
 import time
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -164,14 +165,27 @@ def take(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: Walking) -
 
 
 def known() -> list[Check]:
-    """The models whose reachable set is known, in the order in which they are taken."""
+    """The models whose reachable set is known, of the sizes that are compared, in the order in which they are taken:
+    first those whose specs say how many states there are, then those of which only the lock does."""
+    inside = [check for check, states in counted_models() if SMALLEST <= states <= LARGEST]
+    said = [check for check in inside if check.spec.expect.distinct]
+    locked = [check for check in inside if not check.spec.expect.distinct]
+    for some in (said, locked):
+        random.Random(22).shuffle(some)
+    return [*said, *locked]
+
+
+def counted_models() -> list[tuple[Check, int]]:
+    """The models of the quick tier with how many states they have, but for those that are searched by orbits."""
+    with (REPOSITORY / "specs" / "floodmark.lock").open("rb") as opened:
+        locked = tomllib.load(opened)["specs"]
     found = []
-    for address in sorted(find([REPOSITORY / "specs"], "quick")):
-        for spec in read_all(address):
-            check = checks(spec, CheckSettings(workers=1))[0]
-            if SMALLEST <= (spec.expect.distinct or 0) <= LARGEST and not check.symmetry:
-                found.append(check)
-    random.Random(22).shuffle(found)
+    for spec in (spec for address in sorted(find([REPOSITORY / "specs"], "quick")) for spec in read_all(address)):
+        entry = locked.get(spec.name, {})
+        states = spec.expect.distinct or (entry.get("distinct") if entry.get("verdict") == "holds" else None)
+        check = checks(spec, CheckSettings(workers=1))[0]
+        if states and not check.symmetry:
+            found.append((check, states))
     return found
 
 
@@ -225,10 +239,13 @@ def walk(seconds: float, most: int) -> None:
 
 def report() -> Iterator[str]:
     rows = RECORDS.read()
-    specs = len({row.spec for row in rows})
+    specs, sizes = len({row.spec for row in rows}), [states for _, states in counted_models()]
     yield (
-        f"{specs} of the {len(known())} specs of the quick tier with {SMALLEST:,} to {LARGEST:,} states, drawn at "
-        f"random; walks of {STEPS} steps, {len(SEEDS)} seeds. A step is a state and its successor."
+        f"{specs} of the {len(known())} specs of the quick tier with {SMALLEST:,} to {LARGEST:,} states; walks of "
+        f"{STEPS} steps, {len(SEEDS)} seeds. Of the {len(sizes)} specs with a known number of states, "
+        f"{sum(size < SMALLEST for size in sizes)} have fewer, too few to tell strategies apart, and "
+        f"{sum(size > LARGEST for size in sizes)} have more, whose steps take long to count. A step is a state and its "
+        "successor."
     )
     yield ""
     yield "| strategy | walks | median share of the states | least | most | median share of the steps | least | most |"
@@ -255,7 +272,6 @@ def report() -> Iterator[str]:
         widths = [(it.estimate_high - it.estimate_low) / 2 / it.estimate for it in given]
         width = f"{statistics.median(widths):.0%}" if widths else ""
         yield f"| {strategy} | {walks:,} | {distinct} | {new} | {small} | {width} |"
-
 
     hits: dict[str, list[bool]] = defaultdict(list)
     for row in rows:

@@ -29,7 +29,6 @@ from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import (
     Coverage,
-    Estimate,
     Limit,
     Options,
     Progress,
@@ -43,6 +42,7 @@ from floodmark.checkers.search_result import (
     Watcher,
 )
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
+from floodmark.checkers.simulation.sample import MIN_WALKS
 from floodmark.checkers.simulation.shrinking import shrunk
 from floodmark.checkers.simulation.totals import Counts, Totals
 from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
@@ -135,8 +135,8 @@ class Simulation:
             self._count(totals)
             if totals.hit is not None:
                 self._explain(totals.hit)
-            elif found.walked is not None and found.walked.new_states is not None:
-                found.notes.append(_shown(found.walked.new_states))
+            else:
+                found.notes.append(self._said_of_further_walks())
         limit, walks = self.options.limits.seconds, Stop(Limit.WALKS, self.walking.walks)
         found.stopped = Stop(Limit.SECONDS, limit) if self.late and limit is not None else walks
         found.seconds = time.perf_counter() - self.started
@@ -248,6 +248,18 @@ class Simulation:
             cut_short=counts.cut_short,
         )
 
+    def _said_of_further_walks(self) -> str:
+        """The estimate of new states, or why there is none."""
+        assert self.found.walked is not None
+        estimate = self.found.walked.new_states
+        if estimate is not None:
+            mean, low, high = (f"{it:,.3g}" if it < 1000 else f"{it:,.0f}" for it in astuple(estimate))
+            return f"a further walk visits about {mean} states that none of these visited (95 %: {low} to {high})"
+        why = f"fewer than {MIN_WALKS} walks visited a state that no other walk visited"
+        if self.walking.strategy is WalkStrategy.NOVEL:
+            why = "walks for novel states depend on each other"
+        return f"nothing can be said of the states that a further walk would add: {why}"
+
     def _explain(self, hit: Hit) -> None:
         """Takes the walk of a problem again, in CPython; makes it shorter where that can be done."""
         path = self._walker().path(hit)
@@ -300,11 +312,6 @@ class Simulation:
 
 Elsewhere = Callable[[Simulation, Widths, int, int], Totals]
 """Takes the groups of walks from one number up to another, through a model whose containers have certain widths."""
-
-
-def _shown(estimate: Estimate) -> str:
-    mean, low, high = (f"{it:,.3g}" if it < 1000 else f"{it:,.0f}" for it in astuple(estimate))
-    return f"a further walk visits about {mean} states that none of these visited (95 %: {low} to {high})"
 
 
 class _Path:
