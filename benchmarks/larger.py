@@ -159,18 +159,18 @@ def report() -> Iterator[str]:
         )
     with (REPOSITORY / "specs" / "floodmark.lock").open("rb") as opened:
         locked = tomllib.load(opened)["specs"]
-    steps: dict[bool, list[int]] = {True: [], False: []}
+    depths: dict[bool, list[int]] = {True: [], False: []}
     missing: dict[tuple[str, str], int] = {}
     for row in (row for rows in of_size.values() for row in rows):
         depth = shortest(locked, row)
-        steps[row.strategy != ""].append(depth)
+        depths[row.strategy != ""].append(depth)
         if not row.strategy:
             missing[row.design.split()[0], row.spec] = depth
     yield ""
     yield (
         "Walks miss what needs many steps in one order. At the sizes of the specs, the shortest counterexamples of the "
-        f"designs that were found have {statistics.median_high(steps[True])} steps (the median), those of the others "
-        f"{statistics.median_high(steps[False])}. These are the others:"
+        f"designs that were found have {statistics.median_high(depths[True])} steps (the median), those of the others "
+        f"{statistics.median_high(depths[False])}. These are the others:"
     )
     yield ""
     yield "| design | spec | steps of its shortest counterexample there |"

@@ -1,6 +1,9 @@
-"""Random walks beside published figures: ``python -m benchmarks.walks [--write]``, and with ``--membership``.
+"""Random walks beside published figures.
 
-Flexible Paxos:
+    python -m benchmarks.walks walk                          goes on where the record ends
+    python -m benchmarks.walks report|membership [--write]
+
+Flexible Paxos, of which ``walks.csv`` has a row for each size, number of walks and strategy:
 
 I. Konnov, "All you need is a simulator? Nope" (https://protocols-made-fun.com, March 9, 2026), counts which share of
 the states walks of at most 100 steps reach, beside TLC. The model has his counts of states. His walks draw a step and
@@ -24,6 +27,7 @@ from pathlib import Path
 
 from benchmarks.flexible_paxos import FlexiblePaxos
 from benchmarks.known_bad import series
+from benchmarks.records import Records
 from benchmarks.results import section
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.native.search import search_states
@@ -39,6 +43,7 @@ from floodmark.language.model import Model
 
 REPOSITORY = Path(__file__).parents[1]
 STEPS = 100
+WALKS = (100_000, 1_000_000)
 SEEDS = 8
 MEMBERSHIP_STEPS = 3_000_000
 FEW = (WalkStrategy.ACTIONS, WalkStrategy.INSTANCES)
@@ -64,7 +69,47 @@ SIZES = (
 )
 
 
-def rows(walks: list[int]) -> Iterator[str]:
+@dataclass(frozen=True)
+class Row:
+    """The share of the states that walks of a size reached, and the seconds of one core."""
+
+    acceptors: int
+    walks: int
+    strategy: str
+    share: float
+    seconds: float
+
+
+RECORDS = Records(__file__, Row)
+
+
+def walk() -> None:
+    """Takes the walks that the record has not."""
+    known = {(row.acceptors, row.walks, row.strategy) for row in RECORDS.read()}
+    for size in SIZES:
+        for count in sorted({*WALKS, *size.shares}):
+            for strategy in strategies(count):
+                if (acceptors(size), count, strategy.name.lower()) not in known:
+                    row = walked(size, count, strategy)
+                    RECORDS.add([row])
+                    print(row, flush=True)
+
+
+def strategies(count: int) -> Sequence[WalkStrategy]:
+    """All for the fewest walks; that of the published walks where only they are so many."""
+    if count not in WALKS:
+        return [WalkStrategy.ACTIONS]
+    return list(WalkStrategy) if count == min(WALKS) else FEW
+
+
+def walked(size: Published, count: int, strategy: WalkStrategy) -> Row:
+    began = time.process_time()
+    found = simulate(size.model, properties(size), Options(workers=1), Walking(count, STEPS, 1, strategy))
+    share, seconds = found.distinct / size.states, time.process_time() - began
+    return Row(acceptors(size), count, strategy.name.lower(), round(share, 4), round(seconds, 1))
+
+
+def report() -> Iterator[str]:
     yield "| acceptors | states | a search, seconds of one core | TLC (published) |"
     yield "|---|---|---|---|"
     for size in SIZES:
@@ -81,23 +126,12 @@ def rows(walks: list[int]) -> Iterator[str]:
     yield ""
     yield "| acceptors | walks | strategy | share of the states | seconds of one core | published |"
     yield "|---|---|---|---|---|---|"
-    for size in SIZES:
-        for count in sorted({*walks, *size.shares}):
-            for strategy in strategies(count, walks):
-                began = time.process_time()
-                walked = simulate(size.model, properties(size), Options(workers=1), Walking(count, STEPS, 1, strategy))
-                taken = time.process_time() - began
-                share = walked.distinct / size.states
-                published = size.shares.get(count, "") if strategy is WalkStrategy.ACTIONS else ""
-                name = strategy.name.lower()
-                yield f"| {acceptors(size)} | {count:,} | {name} | {share:.1%} | {taken:.1f} | {published} |"
-
-
-def strategies(count: int, walks: Sequence[int]) -> Sequence[WalkStrategy]:
-    """All for the fewest walks; that of the published walks where only they are so many."""
-    if count not in walks:
-        return [WalkStrategy.ACTIONS]
-    return list(WalkStrategy) if count == min(walks) else FEW
+    shares = {(acceptors(size), count): share for size in SIZES for count, share in size.shares.items()}
+    for row in RECORDS.read():
+        published = shares.get((row.acceptors, row.walks), "") if row.strategy == "actions" else ""
+        yield (
+            f"| {row.acceptors} | {row.walks:,} | {row.strategy} | {row.share:.1%} | {row.seconds:.1f} | {published} |"
+        )
 
 
 def membership() -> Iterator[str]:
@@ -152,20 +186,26 @@ def acceptors(size: Published) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--walks", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--membership", action="store_true", help="the bug of changes of members instead")
-    parser.add_argument("--write", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", choices=["walk", "report", "membership"])
+    parser.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
     given = parser.parse_args()
+    if given.task == "walk":
+        walk()
+        return
+    title, rows = SECTIONS[given.task]
     lines = []
-    for line in membership() if given.membership else rows(given.walks):
+    for line in rows():
         print(line, flush=True)
         lines.append(line)
-    if given.write and given.membership:
-        section("walks to a bug of membership", "python -m benchmarks.walks --membership --write", lines)
-    elif given.write:
-        counts = " ".join(map(str, given.walks))
-        section("walks beside published figures", f"python -m benchmarks.walks --walks {counts} --write", lines)
+    if given.write:
+        section(title, f"python -m benchmarks.walks {given.task} --write", lines)
+
+
+SECTIONS = {
+    "report": ("walks beside published figures", report),
+    "membership": ("walks to a bug of membership", membership),
+}
 
 
 if __name__ == "__main__":
