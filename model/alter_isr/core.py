@@ -10,6 +10,7 @@ Start here. atomic.py is what this refines, atomic_logs.py the files with logs. 
     several partitions, every error                               spec: batch.toml
     "Compatibility": the upgrade               upgrade.py         flawed_upgrade.py; spec: upgrade.toml
     not in the KIP: elections, logs, restarts  failover.py        flawed_failover.py; spec: failover.toml, its variants
+      its first leader as the one of core.py   one_leader.py      flawed_one_leader.py; spec: one_leader.toml
       fetches and answers that are late        network.py         flawed_network.py; spec: failover_late.toml
       what is committed, asking no leader      replicated.py      flawed_replicated.py; spec: replicated.toml
       what producers are told                  acknowledgement.py

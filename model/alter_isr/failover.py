@@ -26,7 +26,6 @@ from floodmark import (
     Between,
     Capacity,
     Constant,
-    Identifier,
     Map,
     Model,
     Record,
@@ -38,11 +37,7 @@ from floodmark import (
     rule,
 )
 from model import replica_log
-
-
-class Broker(Identifier, count="brokers", prefix="b"):
-    """A broker; each has a replica of the partition."""
-
+from model.alter_isr.core import Broker as Broker
 
 Offset = Annotated[int, Between(0, "max_offset")]
 LeaderEpoch = Annotated[int, Between(0, "max_leader_epoch")]

@@ -10,6 +10,7 @@ import pytest
 
 import tests.support.engines as engines
 from floodmark.checkers.native import search as native_engine
+from floodmark.checkers.reference import search as reference_engine
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.language.errors import SourceError
 from floodmark.language.members import abstract_steps
@@ -89,3 +90,63 @@ def test_a_cluster_agrees_on_drawn_pairs_of_models(tmp_path: Path) -> None:
             assert outcome(on_spark, cls(), properties) == plain, seed
             shown[plain.verdict] += 1
     assert shown["holds"] and shown["violated"]
+
+
+TOKEN = '''
+from floodmark import *
+
+class Peer(Identifier, count=3, prefix="p"):
+    """A peer."""
+
+class Token(Model):
+    holder: Peer | None = None
+    @action
+    def is_taken(self, peer: Peer) -> None:
+        require(self.holder is None)
+        self.holder = peer
+    @action
+    def is_dropped(self) -> None:
+        require(self.holder is not None)
+        self.holder = None
+
+class Ring(Model):
+    asked: Set[Peer] = Set()
+    holder: Peer | None = None
+    @action
+    def asks(self, peer: Peer) -> None:
+        self.asked.add(peer)
+    @action
+    def takes(self, peer: Peer) -> None:
+        require(peer in self.asked and {guard})
+        self.asked.discard(peer)
+        self.holder = peer
+    @action
+    def drops(self) -> None:
+        require(self.holder is not None)
+        self.holder = None
+    @refines
+    def as_token(self) -> Token:
+        return Token(holder={holder})
+'''
+
+
+@pytest.mark.parametrize(("guard", "verdict"), [("self.holder is None", "holds"), ("True", "violated")])
+def test_a_step_to_a_renamed_state_is_no_stutter_under_symmetry(guard: str, verdict: str, tmp_path: Path) -> None:
+    """Where a peer takes the token from another one, the states before and after differ in names alone."""
+    with imported(TOKEN.format(guard=guard, holder="self.holder"), "Ring", tmp_path) as cls:
+        properties = properties_of(cls)
+        plain = native_engine.search_states(cls(), properties, Options(workers=1))
+        for engine in (native_engine, reference_engine):
+            found = engine.search_states(cls(), properties, Options(workers=1, symmetry=True))
+            assert found.distinct < plain.distinct or verdict == "violated"
+            assert bool(found.violations) == (verdict == "violated")
+            assert [len(it.trace) for it in found.violations] == [len(it.trace) for it in plain.violations]
+
+
+def test_a_mapping_that_names_an_identifier_is_refused_under_symmetry(tmp_path: Path) -> None:
+    holder = "self.holder if self.holder != Peer(1) else None"
+    with (
+        imported(TOKEN.format(guard="True", holder=holder), "Ring", tmp_path) as cls,
+        pytest.raises(SourceError, match=r"Peer\(1\) is named here.*use symmetry = false"),
+    ):
+        native_engine.search_states(cls(), properties_of(cls), Options(workers=1, symmetry=True))

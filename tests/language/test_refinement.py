@@ -11,6 +11,7 @@ from floodmark.checkers.search_result import Limits, Options
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.reference import STUTTER, holds, image, initial_states, successors, takes
+from tests.support.command import floodmark
 from tests.support.engines import ENGINES, imported, outcome, plain_search, properties_of
 
 SOURCE = '''
@@ -97,7 +98,9 @@ def test_a_mapping_that_forgets_what_changes_hides_it(tmp_path: Path) -> None:
     with imported(_source(mapping), "Watch", tmp_path) as cls:
         found = search_states(cls(), properties_of(cls), Options())
         assert not found.violations
-        assert [premise.said for premise in found.vacuous] == ["no step is the action points of Clock"]
+        assert [(premise.property, premise.said) for premise in found.vacuous] == [
+            ("as_clock.points", "no step is the action points of Clock")
+        ]
 
 
 def test_several_steps_count_only_where_they_are_asked_for(tmp_path: Path) -> None:
@@ -531,3 +534,22 @@ def test_a_parameter_is_drawn_from_the_mapped_state(guard: str, verdict: str, tm
         assert plain.verdict == verdict
         for engine in ENGINES.values():
             assert outcome(engine, cls(), properties) == plain
+
+
+@pytest.mark.parametrize(
+    ("listed", "code", "said"),
+    [
+        ("as_clock.points", 0, "1 check, each as expected"),
+        ("as_clock.ticks", 1, "the premise of as_clock.ticks is met, although the spec lists it as vacuous"),
+        ("as_clock", 2, "there is no property 'as_clock'"),
+    ],
+)
+def test_a_spec_lists_the_actions_of_a_refined_model_that_no_step_takes(
+    listed: str, code: int, said: str, tmp_path: Path
+) -> None:
+    mapping = GOOD.replace(HANDS, "others=Map({hand: 0 for hand in Hand})")
+    (tmp_path / "watch.py").write_text(_source(mapping))
+    (tmp_path / "watch.toml").write_text(f'model = "watch.py:Watch"\nvacuous = ["{listed}"]\n')
+    ended = floodmark("check", "watch.toml", "--engine", "reference", at=tmp_path)
+    assert ended.code == code
+    assert said in ended.out

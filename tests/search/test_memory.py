@@ -29,6 +29,7 @@ from floodmark import (
     initial,
     invariant,
     reachable,
+    refines,
     require,
     transition,
 )
@@ -142,6 +143,26 @@ class Descent(Model):
         self.right -= 1
 
 
+class Sum(Model):
+    """A number that rises by one, but not beyond ``most``."""
+
+    most = Constant(99)
+    total: Annotated[int, Between(0, 200)] = 0
+
+    @action
+    def rises(self) -> None:
+        require(self.total < self.most)
+        self.total += 1
+
+
+class SummedGrid(Grid):
+    """A grid as the sum of its coordinates."""
+
+    @refines
+    def as_sum(self) -> Sum:
+        return Sum(most=self.top, total=sum(self.cells.values()))
+
+
 SetLimit = Callable[[int], None]
 
 
@@ -249,6 +270,19 @@ def test_coverage_of_states_in_files_is_that_of_states_in_memory(model: Model, s
         now = found(model, options)
         assert "continued in files" in now.notes[0]
         assert now.coverage == expected.coverage
+
+
+@pytest.mark.parametrize("top", [99, 7], ids=["refines", "does not"])
+def test_steps_of_states_in_files_refine_as_those_of_states_in_memory(top: int, small: SetLimit) -> None:
+    model = SummedGrid(side=3, top=top)
+    expected = found(model, Options(workers=1))
+    assert [violation.property for violation in expected.violations] == ([] if top == 99 else ["as_sum"])
+    for room in (0, 200, 600):
+        small(room)
+        now = found(model, Options(workers=1))
+        assert "continued in files" in now.notes[0]
+        assert_same(now, expected)
+        assert now.vacuous == expected.vacuous
 
 
 def test_the_reachable_set_is_read_from_files(small: SetLimit) -> None:

@@ -252,7 +252,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A premise of a property that is true in no reachable state, so that the property is vacuous. ``said`` says so."""
+    """A premise of a property that is true in no reachable state, so that the property is vacuous. ``said`` says so.
+
+    A refinement has one for each action of the refined model; ``property`` is then ``as_store.deletes``, for example.
+    """
 
     property: str
     file: str

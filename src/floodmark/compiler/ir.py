@@ -654,13 +654,19 @@ class PremiseSite:
     """A premise of a property: its line, what a report says where it is never met, and where it is written.
 
     ``steps`` are the spans of the calls of helpers around it, the outermost first, and then its own; ``part`` is 0
-    where the test of an ``if ... else`` is false, and 1 where it is true.
+    where the test of an ``if ... else`` is false, and 1 where it is true. A refinement has one for each ``action`` of
+    the refined model: that some step takes it.
     """
 
     at: Position
     said: str
     steps: tuple[tuple[int, int, int, int], ...]
     part: int
+    action: str = ""
+
+    def name(self, prop: str) -> str:
+        """Its name in specs and reports, where it is one of this property."""
+        return f"{prop}.{self.action}" if self.action else prop
 
 
 @dataclass(slots=True)

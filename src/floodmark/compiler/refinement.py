@@ -223,7 +223,9 @@ class _Steps:
         self.abstract = abstract
         self.actions = [read_action(abstract, name, it) for name, it in type(abstract).methods("action").items()]
         name = type(abstract).__name__
-        self.premises = [PremiseSite(it.at, f"no step is the action {it.name} of {name}", (), 0) for it in self.actions]
+        self.premises = [
+            PremiseSite(it.at, f"no step is the action {it.name} of {name}", (), 0, it.name) for it in self.actions
+        ]
 
     def judged(self, before: Inline, after: Inline, steps: int) -> Expr:
         """Whether a step leaves the mapped state as it is or is one of the abstract model, in so many steps at most."""

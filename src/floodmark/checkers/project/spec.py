@@ -58,9 +58,10 @@ class Spec:
     """One spec, a file or a row of a file, read and well formed; its model is not loaded yet.
 
     ``path`` is the file, ``row`` the name of the row; None for a file without rows. ``idle`` are the actions that are
-    expected never to fire, ``vacuous`` the properties whose premise is expected never to be true, because the spec's
-    constants leave out what they are about. ``fairness`` is added to what the model says of its actions or, with None,
-    taken from it. ``project`` is the repository that the file belongs to.
+    expected never to fire, ``vacuous`` the properties whose premise is expected never to be true (and actions of a
+    refined model that no step takes), because the spec's constants leave out what they are about. ``fairness`` is added
+    to what the model says of its actions or, with None, taken from it. ``project`` is the repository that the file
+    belongs to.
     """
 
     path: Path
@@ -170,7 +171,7 @@ class Spec:
         for name in self.fairness:
             known(name, cls.methods("action"), "action", str(self.path), self.line(f"fairness.{name}"))
         for name in self.vacuous:
-            known(name, [prop.name for prop in chosen], "property", str(self.path), self.line("vacuous"))
+            known(name, _silent_names(chosen), "property", str(self.path), self.line("vacuous"))
 
     def named(self, flawed: Flawed, found: dict[str, Property]) -> list[Property]:
         """The properties that a known-bad design is checked for: the one that it breaks, and those that its entry
@@ -226,6 +227,17 @@ class Spec:
             if (path := project.find(f"invariants.{file}")) is not None and path.is_file()
         ]
         return list(dict.fromkeys(found))
+
+
+def _silent_names(chosen: Sequence[Property]) -> list[str]:
+    """What may be listed as vacuous: properties, and for a refinement the actions of the refined model."""
+    actions = [
+        f"{prop.name}.{name}"
+        for prop in chosen
+        if prop.is_refinement
+        for name in abstract_class(prop.function).methods("action")
+    ]
+    return [prop.name for prop in chosen if not prop.is_refinement] + actions
 
 
 def within_model(cls: type[Model]) -> str:

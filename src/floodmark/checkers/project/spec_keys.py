@@ -226,7 +226,8 @@ COMMON: Sequence[Key] = (
         "are provably interchangeable.", "`false`"),
     Key("deadlock", FLAG, "Whether a state without successors is a violation. Its name is `deadlock`.", "`false`"),
     Key("idle", NAMES, "Actions that the constants rule out. The check fails if one of them fires."),
-    Key("vacuous", NAMES, "Properties whose premise the constants rule out. The check fails if it becomes true."),
+    Key("vacuous", NAMES, "Properties whose premise the constants rule out, and actions of a refined model that no "
+        "step takes (`as_store.deletes`). The check fails if a premise becomes true, or a step takes such an action."),
     Key("expect", table(EXPECT, dict), "The expected result of a check of the model."),
     Key("limits", table(LIMITS, Limits), "Where a search, also that of a known-bad design, gives up and "
         "is undetermined (exit code 3). `--max-states`, `--max-seconds` and `--max-memory` take precedence."),

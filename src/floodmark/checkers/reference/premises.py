@@ -70,7 +70,7 @@ def premises_of(model: Model, prop: Property) -> list[Asked]:
 
 
 def _premise(prop: Property, site: PremiseSite) -> Premise:
-    return Premise(prop.name, site.at.file, site.at.line, site.said)
+    return Premise(site.name(prop.name), site.at.file, site.at.line, site.said)
 
 
 def _asked(prop: Property, site: PremiseSite) -> Asked:

@@ -411,7 +411,7 @@ class Search:
         if found.complete:
             seen = counters[first : first + len(self.interface.premises)]
             found.vacuous = [
-                Premise(name, site.at.file, site.at.line, site.said)
+                Premise(site.name(name), site.at.file, site.at.line, site.said)
                 for (name, site), times in zip(self.interface.premises, seen, strict=True)
                 if not times
             ]

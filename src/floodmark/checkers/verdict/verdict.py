@@ -144,5 +144,5 @@ def _not_silent(spec: Spec, found: SearchResult, checked: Set[str]) -> list[str]
     if not found.complete:
         return said
     vacuous = {premise.property for premise in found.vacuous}
-    never = [name for name in spec.vacuous if name in checked - vacuous]
+    never = [name for name in spec.vacuous if name not in vacuous and {name, name.partition(".")[0]} & checked]
     return said + [f"the premise of {name} is met, although the spec lists it as vacuous" for name in never]
