@@ -110,6 +110,15 @@ def test_several_steps_count_only_where_they_are_asked_for(tmp_path: Path) -> No
     assert _verdict(both.replace("@refines", "@refines(steps=2)"), tmp_path) == "holds"
 
 
+def test_each_of_several_refinements_is_judged(tmp_path: Path) -> None:
+    """The clock of the one mapping goes on, that of the other one goes back."""
+    other = GOOD.replace("as_clock", "as_clock_backwards").replace("time=self.time", "time=self.top - self.time")
+    with imported(_source(GOOD + other), "Watch", tmp_path) as cls:
+        for engine in ENGINES.values():
+            (violation,) = engine(cls(), properties_of(cls)).violations
+            assert violation.property == "as_clock_backwards"
+
+
 def test_constants_come_from_the_mapping(tmp_path: Path) -> None:
     assert _verdict(GOOD, tmp_path, top=3) == "holds"
     assert _verdict(GOOD.replace("top=self.top, ", ""), tmp_path, top=3) == "error"  # time 3 is more than 2
