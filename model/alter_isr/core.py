@@ -13,8 +13,7 @@ Start here. atomic.py is what this refines, atomic_logs.py the files with logs. 
       its first leader as the one of core.py   one_leader.py      flawed_one_leader.py; spec: one_leader.toml
       fetches and answers that are late        network.py         flawed_network.py; spec: failover_late.toml
       what is committed, asking no leader      replicated.py      flawed_replicated.py; spec: replicated.toml
-      what producers are told                  acknowledgement.py
-                                               flawed_acknowledgement.py; spec: acknowledgement.toml
+      what producers are told                  acknowledgement.py flawed_acknowledgement.py; spec: acknowledgement.toml
       replicas that change (KIP-455)           reassignment.py    flawed_reassignment.py; spec: reassignment.toml
     the liveness that the KIP promises         progress.py        flawed_progress.py; specs: progress*.toml
       who leaves the ISR, and who joins it     membership.py      flawed_membership.py; spec: membership.toml
