@@ -1,6 +1,7 @@
 """Coverage by source line: which lines, branches, guards, arguments and values states and their steps take.
 
-``counter.py`` is where to begin. It builds on ``conditions.py``, the texts of conditions. What is counted is defined in
+``counter.py`` is where to begin. It builds on ``conditions.py``, the texts of conditions; ``places.py`` adds up the
+counts of each place in the source, and says what share was taken. What is counted is defined in
 ``floodmark/compiler/marks.py``; the machine code is in ``floodmark/checkers/codegen/coverage_module.py``.
 
 Decisions:
