@@ -410,3 +410,26 @@ def removed_leader_resigns(model: DynamicQuorum) -> bool:
 def observer_votes(model: DynamicQuorum) -> bool:
     """The vote of a replica that does not know yet that it is a voter can be needed."""
     return any(model.quorum_state[replica].voted_key is not None and not model.is_voter(replica) for replica in Replica)
+
+
+@reachable
+def values_are_committed_in_each_epoch(model: DynamicQuorum) -> bool:
+    """A value of the first leader can be committed, and one that a later leader wrote after its LeaderChange record."""
+    first = any(entry.epoch == 1 and entry.voters is None for entry in model.committed)
+    return first and sum(1 for entry in model.committed if entry.epoch == 2 and entry.voters is None) > 1
+
+
+@reachable
+def leader_resigns_as_a_voter(model: DynamicQuorum) -> bool:
+    """A leader that is not removed can resign, before anything restarts."""
+    resigned = any(model.role[replica] == Role.RESIGNED and model.is_voter(replica) for replica in Replica)
+    return resigned and model.restarts == 0
+
+
+@reachable
+def follower_learns_what_is_committed(model: DynamicQuorum) -> bool:
+    """The high watermark of a replica that never led can rise above the first record."""
+    return any(
+        model.high_watermark[replica] > 1 and all(model.elected[epoch] != replica for epoch in model.elected)
+        for replica in Replica
+    )
