@@ -54,11 +54,10 @@ OF_OTHER_THINGS = frozenset({
 """Rooms of tests that are about something else than the language, the compiler and the engines."""
 
 REPEATING = frozenset({
-    "arithmetic", "by_hand", "cases", "code_size", "compiler", "conditions", "container_sizes", "copies",
-    "corruption", "deadline", "diff", "exact_terms", "gate_against", "generated_models", "known_counts", "licence",
-    "liveness_graphs", "liveness_solvers", "loop_variables", "meaning", "model_errors", "mutants", "numbers",
-    "pairs", "random_edits", "refinements", "set_pairs", "spark_growth", "specs_agree", "symbolic",
-    "symbolic_symmetry",
+    "arithmetic", "by_hand", "cases", "compiler", "conditions", "container_sizes", "copies", "corruption",
+    "deadline", "diff", "exact_terms", "gate_against", "known_counts", "liveness_graphs", "liveness_solvers",
+    "loop_variables", "meaning", "model_errors", "mutants", "numbers", "pairs", "random_edits", "refinements",
+    "set_pairs", "spark_growth", "symbolic", "symbolic_symmetry",
 })
 """Files of tests, without ``test_``, whose lines others run, too."""
 

@@ -1,4 +1,4 @@
-"""Tests that walks find deep runs, and that a bounded search, walks and Hypothesis begin where these end."""
+"""Tests that walks find deep runs, and that walks and Hypothesis begin where these end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Annotated
 
 import pytest
 
-import floodmark
 from floodmark import Between, Model, action, invariant, require
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.deep_runs import deep_runs
@@ -60,19 +59,6 @@ def test_deep_runs_are_runs_to_the_states_that_the_fewest_walks_visit() -> None:
     counts = [visits[layout.pack(run[-1].state)] for run in runs]
     assert counts == [1] * 5
     assert len({run[-1].state for run in runs}) == 5
-
-
-def test_z3_finds_after_walks_what_it_does_not_find_from_the_beginning() -> None:
-    near = floodmark.prove(Stair, method="bmc", depth=6)
-    assert near.verdict == "undetermined"
-    far = floodmark.prove(Stair, method="bmc", depth=6, after_walks=300)
-    assert far.verdict == "violated"
-    assert "z3 began after run" in far.message
-    missed = floodmark.prove(Stair, method="bmc", depth=2, after_walks=1)
-    assert missed.verdict == "undetermined"
-    assert "nothing is known of other runs" in missed.message
-    with pytest.raises(ValueError, match="after_walks is for method bmc"):
-        floodmark.prove(Stair, method="induction", after_walks=3)
 
 
 class StairAdapter(Adapter):
