@@ -299,6 +299,8 @@ class Job:
     budget: Budget
     is_stronger: bool
     proofs: bool = False
+    command: str = ""
+    """Which command compares them."""
 
     def variants(self) -> Iterator[tuple[FunctionType, Variant]]:
         for function in self.functions:
@@ -336,20 +338,22 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
         if plain is None and variant.alike:
             plain = agreement(job.subject.model, job.subject.properties, job.budget, job.subject.deadlock)
         entry = compared(job.subject, function, variant, plain, job.budget, job.proofs)
-        entry |= {"key": key, "sources": _sources()}
+        entry |= {"key": key, "sources": _sources(), "command": job.command}
         fates[entry["fate"]] += 1
         _keep(into, entry, variant)
     return fates
 
 
-def jobs(chosen: Sequence[str], one_in: int, budget: Budget, proofs: bool = False) -> list[Job]:
+def jobs(
+    chosen: Sequence[str], one_in: int, budget: Budget, proofs: bool = False, command: str = ""
+) -> list[Job]:
     """Each function of the project once with the mutants of ``floodmark mutate``, and then once with the stronger
     ones, in the smallest model that runs it; in an order in which those that come first are a sample of all."""
     found = []
     for each, functions in smallest(subjects_of_specs()):
         if not chosen or any(each.name.startswith(name) for name in chosen):
             parts = [functions[at : at + TOGETHER] for at in range(0, len(functions), TOGETHER)]
-            found += [Job(each, part, one_in, budget, is_stronger, proofs)
+            found += [Job(each, part, one_in, budget, is_stronger, proofs, command)
                       for is_stronger in (False, True) for part in parts]
     return sorted(found, key=lambda job: (job.is_stronger, hashlib.sha256(str(job).encode()).digest()))
 
@@ -472,7 +476,11 @@ def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
             said[name][found] += count
     if not said:
         return []
-    lines = ["What the proof methods said of those that CPython found to hold, to be violated (or to have a model "
+    made = Counter(entry["command"] for entry in compared)
+    by = ", ".join(f"{count:,} by `{command}`" for command, count in sorted(made.items()))
+    lines = [f"Which of the changed models z3 is asked about, a hash of what they are decides: {by}. Their order is "
+             "one of hashes, too, so what a command had asked when it was stopped is a sample of the same kind.", "",
+             "What the proof methods said of those that CPython found to hold, to be violated (or to have a model "
              "error), or not to be violated as far as it searched:", "",
              "| method | holds | violated | open |", "|---|---|---|---|"]
     lines += [f"| {name} | {each['holds']:,} | {each['violated']:,} | {each['open']:,} |"
@@ -526,7 +534,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             draw(asked.into, asked.models, asked.seed, asked.each, Budget(states=400, steps=300, late=3))
             return
         budget = replace(Budget(), steps=asked.steps)
-        compare(asked.into, jobs(asked.specs, asked.one_in, budget, asked.command == "prove"), asked.jobs)
+        command = f"python -m tools.mutants {' '.join([asked.command, f'--one-in {asked.one_in}', *asked.specs])}"
+        compare(asked.into, jobs(asked.specs, asked.one_in, budget, asked.command == "prove", command), asked.jobs)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ from typing import Annotated
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from floodmark import Between, Capacity, Model, Seq, Set, action, initial, require
+from floodmark import Between, Capacity, Model, Record, Seq, Set, action, initial, require
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.commands.export import promela_process, tla_module
-from floodmark.checkers.export import promela, tla
+from floodmark.checkers.export import promela, tla, tla_values
 from floodmark.checkers.export.names import Names, legal
 from floodmark.checkers.export.promela_values import Number, decoded
 from floodmark.checkers.export.refusal import CannotExportError
@@ -114,6 +114,53 @@ def test_sequences_of_tla_begin_at_one() -> None:
     assert "index \\in (-Len(log))..(Len(log) - 1)" in text
 
 
+class Yes(Record):
+    """An answer with a number."""
+
+    number: Annotated[int, Between(3, 5)]
+
+
+class No(Record):
+    """Another one."""
+
+
+class Answers(Model):
+    """Says one of two."""
+
+    said: Yes | No | None = None
+
+    @action
+    def answers(self, what: Yes | No) -> None:
+        self.said = what
+
+
+def test_a_union_in_tla_has_the_fields_of_each_class() -> None:
+    assert "Some(v) : v \\in 3..5}" in as_tla(Answers).text
+
+
+class Grows(Model):
+    """A set that becomes larger, or stays as it is."""
+
+    some: Set[bool] = Set()
+
+    @action
+    def grows(self, more: Set[bool]) -> None:
+        require(self.some < more)
+        self.some = more
+
+    @action
+    def is_given(self, same: Set[bool]) -> None:
+        require(self.some <= same)
+        self.some = same
+
+
+def test_a_proper_subset_differs_in_tla() -> None:
+    text = as_tla(Grows).text
+    assert text.count("some \\subseteq more) /\\ (some # more)") == 1
+    assert "some \\subseteq same" in text
+    assert "some # same" not in text
+
+
 def test_an_action_in_promela_chooses_and_acts() -> None:
     text = as_promela(Cut).text
     assert ":: d_step { started -> action = 1; argument[0] = 2; skip }" in text
@@ -137,6 +184,13 @@ def test_integers_without_bounds_are_refused_in_promela() -> None:
         as_promela(Unbounded)
     assert refused.value.file == export_models.__file__
     assert refused.value.line is not None
+
+
+@pytest.mark.parametrize("value", [2**31, -(2**31)])
+def test_integers_that_tlc_does_not_have_are_refused(value: int) -> None:
+    assert tla_values.number(value // 2) in (str(value // 2), f"({value // 2})")
+    with pytest.raises(CannotExportError, match=f"{value} is beyond the integers of TLC, which have 32 bits"):
+        tla_values.number(value)
 
 
 def test_a_deadlock_is_refused_where_an_action_finds_out_late() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from floodmark import Model
+from floodmark import Between, Model, Record
 from floodmark.checkers.edits.alignment import align
 
 
@@ -35,3 +35,20 @@ def test_a_class_has_one_new_name_in_all_variables(first: str, second: str, same
     assert [variable.same_codes for variable in found.shared] == same
     assert found.renames.told == [("class", "Was", "Now")]
     assert found.in_new_names(["Was.ON"]) == ["Now.ON"]
+
+
+class Sent(Record):
+    epoch: Annotated[int, Between(0, 3)]
+
+
+class Kept(Model):
+    message: Sent
+
+
+def test_records_are_alike_only_if_their_fields_are() -> None:
+    class Sent(Record):
+        epoch: Annotated[int, Between(0, 2)]
+
+    made: type[Model] = type("Kept", (Model,), {"__annotations__": {"message": Sent}, "__module__": __name__})
+    (variable,) = align(Kept(), made()).shared
+    assert not variable.same_codes

@@ -6,6 +6,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Annotated
 
+import pytest
+
 from floodmark import (
     Between,
     Constant,
@@ -63,8 +65,13 @@ class Elections(Model):
         return self.leader
 
 
-def test_a_bound_that_ends_runs_leaves_it_open() -> None:
-    by_name = {it.property: it for it in found(Elections).liveness}
+class Inherits(Elections):
+    """The same, whose helper that mentions the bound is a base's."""
+
+
+@pytest.mark.parametrize("cls", [Elections, Inherits])
+def test_a_bound_that_ends_runs_leaves_it_open(cls: type[Model]) -> None:
+    by_name = {it.property: it for it in found(cls).liveness}
     assert {it.verdict for it in by_name.values()} == {"undetermined"}
     assert by_name["has_leader"].bounds == ("max_term",)
     assert by_name["has_leader"].trace[-1].state == (3, False)

@@ -186,9 +186,11 @@ def test_names_of_the_standard_library_and_of_installed_packages(tmp_path: Path)
     import click
     import networkx
 
-    text = "import click, queue, networkx\nfrom floodmark import Model\n\nclass M(Model):\n    found = {}\n"
+    sys.modules.pop("colorsys", None)  # nobody has imported it yet
+    text = "import click, colorsys, queue, networkx\nfrom floodmark import Model\n\nclass M(Model):\n    found = {}\n"
     root = write(tmp_path, {
-        "queue.py": "raise SystemExit\n", "click.py": "OWN = 1\n", "networkx/data.txt": "",
+        "colorsys.py": "raise SystemExit\n", "queue.py": "raise SystemExit\n", "click.py": "OWN = 1\n",
+        "networkx/data.txt": "",
         "model/m.py": text.format("(click.OWN, queue.Queue, networkx.DiGraph)"),
         "specs/m.toml": 'model = "model.m:M"\n',
     })

@@ -125,13 +125,14 @@ class _Parts:
         whole = builder.gep(code.context, [const(self.interface.wholes[number])])
         builder.store(builder.add(builder.load(whole), const(1)), whole)
 
-    def _key(self, part: MarkedAction | MarkedPredicate, symbol: str, number: int) -> str:
-        where = [len(part.marks), self.interface.firsts[number], self.interface.wholes[number]]
+    def _key(self, part: MarkedAction | MarkedPredicate, symbol: str) -> str:
+        """Where its counts are follows from the marks of all parts, whose keys are used together."""
+        marks = len(part.marks)
         if isinstance(part, MarkedPredicate):
-            return self.fingerprints.of(symbol, where, part.value)
+            return self.fingerprints.of(symbol, marks, part.value)
         order = part.order
         choices = [[choice.parameter, choice.domain, choice.guards] for choice in order.choices]
-        return self.fingerprints.of(symbol, where, order.first, choices, part.body, self.of_steps)
+        return self.fingerprints.of(symbol, marks, order.first, choices, part.body, self.of_steps)
 
     def _predicate(self, part: MarkedPredicate, symbol: str, number: int) -> CodePart:
         """(state*, context*) or (old*, new*, context*)."""
@@ -152,11 +153,11 @@ class _Parts:
             code.builder.ret(const(0))
             code.routine.finish()
 
-        return CodePart(symbol, self._key(part, symbol, number), emit)
+        return CodePart(symbol, self._key(part, symbol), emit)
 
     def _action(self, part: MarkedAction, symbol: str, number: int) -> CodePart:
         return CodePart(
-            symbol, self._key(part, symbol, number), lambda module: self._emit_action(module, part, symbol, number)
+            symbol, self._key(part, symbol), lambda module: self._emit_action(module, part, symbol, number)
         )
 
     def _emit_action(self, module: ir.Module, part: MarkedAction, symbol: str, number: int) -> None:
