@@ -16,7 +16,7 @@ from typing import Annotated, Any, cast
 import pytest
 
 from benchmarks.standalone import kill, python_workers
-from floodmark import Between, Model, Set, action, initial, invariant, require
+from floodmark import Between, Model, Set, action, initial, invariant, refines, require
 from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
@@ -75,6 +75,41 @@ class Unlucky(Sieve):
     @invariant
     def spares_eighteen(self) -> bool:
         return 18 not in self.struck
+
+
+class Depth(Model):
+    """How deep a sieve is."""
+
+    level: Annotated[int, Between(0, 4)] = 0
+
+    @action
+    def goes_down(self) -> None:
+        require(self.level < 4)
+        self.level += 1
+
+    @action
+    def comes_up(self) -> None:
+        require(self.level == 4)
+        self.level = 0
+
+
+class SieveOfDepth(Sieve):
+    """A sieve whose steps each go down a level."""
+
+    @refines
+    def as_depth(self) -> Depth:
+        return Depth(level=self.level)
+
+
+class LeapingSieve(SieveOfDepth):
+    """A sieve that leaves out the last but one level."""
+
+    @action
+    def strike(self, by: Annotated[int, Between(2, 4)]) -> None:
+        require(self.level < 4)
+        self.level = 4 if self.level == 2 else self.level + 1
+        self.last = by * 7 + self.level
+        self.struck.add(by * 7 + self.level)
 
 
 def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> SearchResult:  # noqa: B008
@@ -137,6 +172,17 @@ def test_a_search_is_resumed(interrupted: Path, tmp_path: Path) -> None:
     same(found, Sieve())
     assert len(before) < len(list(kept.glob("level-*.json")))
     assert before == {name: (kept / name).stat().st_mtime_ns for name in before}
+
+
+@pytest.mark.parametrize("cls", [SieveOfDepth, LeapingSieve])
+def test_a_search_that_judges_a_refinement_is_resumed(cls: type[SieveOfDepth], tmp_path: Path) -> None:
+    """What was taken before the search ended counts, and what breaks the refinement later is found."""
+    stopped = found_by(cls(), Options(workers=1, limits=Limits(states=5)), checkpoint=str(tmp_path))
+    assert stopped.stopped == Stop(Limit.STATES, 5)
+    found = found_by(cls(), resume=str(tmp_path))
+    same(found, cls())
+    assert [it.property for it in found.violations] == (["as_depth"] if cls is LeapingSieve else [])
+    assert [it.property for it in found.vacuous] == ([] if cls is LeapingSieve else ["as_depth.comes_up"])
 
 
 def test_a_torn_checkpoint_falls_back(interrupted: Path, tmp_path: Path) -> None:
