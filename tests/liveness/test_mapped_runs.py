@@ -62,6 +62,49 @@ def test_engines_agree_with_the_oracle_where_a_step_may_be_several(tmp_path: Pat
     assert len(shown) == 4 and min(shown.values()) >= 3, shown
 
 
+TWO_FLAGS = '''
+from floodmark import *
+
+class Both(Model):
+    one: bool = False
+    other: bool = False
+
+    @action
+    def is_set(self, one: bool, other: bool) -> None:
+        self.one, self.other = one, other
+
+    @eventually
+    def both_are_set(self) -> bool:
+        return self.one and self.other
+
+class Flags(Model):
+    one: bool = False
+    other: bool = False
+
+    @fair
+    @action
+    def sets_one(self) -> None:
+        require(not self.one)
+        self.one = True
+
+    @fair
+    @action
+    def sets_other(self) -> None:
+        require(not self.other)
+        self.other = True
+
+    @refines
+    def as_both(self) -> Both:
+        return Both(one=self.one, other=self.other)
+'''
+
+
+@pytest.mark.parametrize("name", ["reference", "native, 1 worker"])
+def test_every_variable_that_a_mapping_reads_tells_states_apart(name: str, tmp_path: Path) -> None:
+    with imported(TWO_FLAGS, "Flags", tmp_path) as cls:
+        assert _verdicts(ENGINES[name](cls(), _of_mapped_runs(cls))) == {"as_both.both_are_set": {"holds"}}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_engines_agree_with_the_oracle_on_many_graphs_where_a_step_may_be_several(seed: int, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -106,3 +107,5 @@ def test_the_unexpected_counterexample_is_drawn(tmp_path: Path) -> None:
     assert drawn(two_phase_commit()) is two_phase_commit()[1]
     assert drawn(two_phase_commit()[:1]) is two_phase_commit()[0]
     assert drawn([]) is None
+    missed = replace(two_phase_commit()[0], expected=False)  # unexpected, and without a counterexample
+    assert drawn([missed, two_phase_commit()[1]]) is two_phase_commit()[1]

@@ -36,7 +36,7 @@ from floodmark.checkers.search_result import Limit, Limits, Options, SearchResul
 from floodmark.checkers.simulation import sample, shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walk_loops import nth_bit
+from floodmark.checkers.simulation.walk_loops import PAUSE, nth_bit
 from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, checks, one_check
 from floodmark.language.model import State
@@ -253,6 +253,15 @@ def test_a_small_sample_estimates_the_distinct_states_alike_for_any_number_of_wo
     assert one.walked == two.walked
     assert one.distinct == two.distinct
     assert abs(one.distinct / exact.distinct - 1) < 0.4  # four standard errors of so small a sample
+
+
+def test_the_states_of_a_long_walk_are_all_told() -> None:
+    """A walk pauses now and then, to be stopped where somebody asks for it."""
+    model, steps = Ring(), PAUSE + 10
+    code = build_walk_code(model, {}, good=False)
+    begin = [code.interface.layout.pack(state) for _, state in initial_states(model)]
+    taken = Walker(code, begin, Walking(1, steps, 5, WalkStrategy.ACTIONS), 0, False)
+    assert [len(rows) for rows in taken.paths(1)] == [steps + 1]
 
 
 def test_walks_without_a_violation_do_not_complete_a_search() -> None:

@@ -66,6 +66,33 @@ class Counter(Model):
         return self.x <= self.n
 
 
+class BeginsTwice(Model):
+    """Begins at 0 or at ``n``."""
+
+    n = Constant(3)
+    x: Natural
+
+    @initial
+    def low(self) -> None:
+        self.x = 0
+
+    @initial
+    def high(self) -> None:
+        self.x = self.n
+
+    @action
+    def stays(self) -> None:
+        self.x = self.x
+
+    @invariant
+    def below(self) -> bool:
+        return self.x < self.n
+
+    @invariant
+    def within(self) -> bool:
+        return self.x <= self.n
+
+
 def _properties(cls: type[Model]) -> list[Property]:
     return [
         Property(name, "invariant", function, __file__, 1, "")
@@ -782,3 +809,11 @@ def test_a_proof_that_no_value_confirms_is_not_believed(tmp_path: Path) -> None:
         proved = _proved(tmp_path, SPEC)
     assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)
     assert "could not be proved again at any" in proved.headline
+
+
+def test_a_property_is_asked_of_every_way_to_begin() -> None:
+    """One that is proved for the first way fails for the second."""
+    _, proof = _asked(BeginsTwice)
+    outcomes = {it.property: it.outcome for it in proof.obligations if it.action == INITIAL}
+    assert outcomes["below"] == "fails"
+    assert outcomes["within"] == "proved"
