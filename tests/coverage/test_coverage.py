@@ -317,3 +317,29 @@ def test_walks_say_while_they_run_how_many_lines_were_taken(monkeypatch: pytest.
     last = told[-1].walked
     assert last is not None
     assert last.covered["lines"] == Share(len(taken), len(lines))
+
+
+PAIRED = '''
+from floodmark import *
+
+class Peer(Identifier, count=2, prefix="p"):
+    """A peer."""
+
+class Pairs(Model):
+    met: Set[Peer] = Set()
+    @action
+    def meets(self, one: Peer, other: Peer, third: Peer) -> None:
+        require(one != other)
+        self.met.add(one)
+'''
+
+
+def test_whether_two_parameters_are_the_same_identifier_is_counted_of_each_pair(tmp_path: Path) -> None:
+    with imported(PAIRED, "Pairs", tmp_path) as cls:
+        found = search_states(cls(), [], Options(workers=1, coverage=True))
+    assert found.coverage is not None
+    counts = {it.said: it.count for it in found.coverage.counts if it.kind == "argument"}
+    assert counts == {
+        "one == other": 0, "one != other": 16, "one == third": 8, "one != third": 8, "other == third": 8,
+        "other != third": 8,
+    }  # fmt: skip
