@@ -162,8 +162,8 @@ class FollowedLeader(core.AlterIsr):
 
     @action
     def leader_learns_of_its_end(self) -> None:
-        """``Partition.makeFollower``. The leader learns that it no longer leads, and is followed no longer: all is as in
-        the beginning."""
+        """``Partition.makeFollower``. The leader learns that it no longer leads, and is followed no longer: all is as
+        in the beginning."""
         require(self.controller.leader != self.leader)
         self.start()
 
