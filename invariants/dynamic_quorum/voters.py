@@ -428,8 +428,32 @@ def leader_resigns_as_a_voter(model: DynamicQuorum) -> bool:
 
 @reachable
 def follower_learns_what_is_committed(model: DynamicQuorum) -> bool:
-    """The high watermark of a replica that never led can rise above the first record."""
+    """A voter that never led, and without which nothing is committed, can know that the leader's whole log is
+    committed: a response without records has told it.
+    """
     return any(
-        model.high_watermark[replica] > 1 and all(model.elected[epoch] != replica for epoch in model.elected)
+        leads(model, leader)
+        and model.logs[leader] == model.logs[replica]
+        and len(model.logs[replica]) > 1
+        and model.high_watermark[replica] == len(model.logs[replica])
+        and model.is_voter(replica)
+        and len(model.voter_set[replica]) == 2
+        and all(model.elected[epoch] != replica for epoch in model.elected)
+        for leader in Replica
         for replica in Replica
+    )
+
+
+@reachable
+def replaced_record_is_given_up(model: DynamicQuorum) -> bool:
+    """A leader can give up a record that it never committed for one of a later leader, although another replica still
+    has it (KIP-595, "Fetch").
+    """
+    return any(
+        model.elected[entry.epoch] == leader
+        and offset < len(model.logs[leader])
+        and model.logs[leader][offset].epoch > entry.epoch
+        for holder in Replica
+        for leader in Replica
+        for offset, entry in enumerate(model.logs[holder])
     )
