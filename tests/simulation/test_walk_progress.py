@@ -31,7 +31,7 @@ WALKED = WalkProgress(
     Share(12_800, 100_000),
     60,
     {"count_up": 9_000, "begin_anew": 0},
-    {"at_nine": True, "at_eight": False},
+    {"at_nine": 37, "at_eight": 0},
     {"lines": Share(11, 12), "branches": Share(3, 4), "guards": Share(1, 2), "values": Share(20, 22)},
     {"count_up": Share(3, 3), "begin_anew": Share(0, 3)},
 )
@@ -66,7 +66,9 @@ def test_progress_is_what_the_result_of_as_many_walks_would_be(monkeypatch: pyte
     assert (last.walks, last.longest) == (Share(3 * GROUP, 3 * GROUP), 12)  # the last group has begun
     assert seen[-1].generated == so_far.generated
     assert last.actions == so_far.actions
-    assert last.goals == {"somebody_is_at_nine": "somebody_is_at_nine" in so_far.reached}
+    assert so_far.walked is not None
+    assert last.goals == so_far.walked.goals
+    assert list(last.goals) == ["somebody_is_at_nine"]
     assert last.covered == shares(so_far.coverage)
     assert last.arguments == arguments(so_far.coverage) == {"jumps": Share(7, 9)}
 

@@ -169,12 +169,12 @@ def is_exact(found: SearchResult) -> bool:
     return found.walked.distinct.low == found.walked.distinct.high == found.distinct
 
 
-def paths(model: Model, strategy: WalkStrategy, walks: int, steps: int) -> list[list[State]]:
+def paths(model: Model, strategy: WalkStrategy, walks: int, steps: int, seed: int = 5) -> list[list[State]]:
     """The states of each walk, from a walker whose walks end at the last step."""
     code = build_walk_code(model, {}, good=False)
     layout = code.interface.layout
     begin = [layout.pack(state) for _, state in initial_states(model)]
-    taken = Walker(code, begin, Walking(walks, steps, 5, strategy), 0, False)
+    taken = Walker(code, begin, Walking(walks, steps, seed, strategy), 0, False)
     return [[layout.unpack(row) for row in taken.states(walk)] for walk in range(walks)]
 
 
@@ -262,6 +262,34 @@ def test_the_states_of_a_long_walk_are_all_told() -> None:
     begin = [code.interface.layout.pack(state) for _, state in initial_states(model)]
     taken = Walker(code, begin, Walking(1, steps, 5, WalkStrategy.ACTIONS), 0, False)
     assert [len(rows) for rows in taken.paths(1)] == [steps + 1]
+
+
+class EagerRing(Ring):
+    @reachable
+    def one_is_at_five(self) -> bool:
+        return any(self.marks[node] == 5 for node in Node)
+
+    @reachable
+    def all_are_at_nine(self) -> bool:
+        return all(self.marks[node] == 9 for node in Node)
+
+
+@EVERY_STRATEGY
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_walks_that_reach_a_goal_are_counted(strategy: WalkStrategy, workers: int) -> None:
+    model, wanted = EagerRing(), Counter[str]()
+    for path in paths(model, strategy, 300, 30, seed=1):
+        wanted.update(name for name in GOALS if any(holds(model, getattr(EagerRing, name), it) for it in path))
+    found = walked(model, strategy, walks=300, steps=30, options=Options(workers=workers))
+    assert found.walked is not None
+    assert found.walked.goals == {name: wanted[name] for name in GOALS}
+    assert 0 < found.walked.goals["one_is_at_five"] < 300
+    met = [name for name in GOALS if wanted[name]]
+    assert list(found.reached) == met
+    assert f"of 300 walks, reached: {', '.join(f'{name} in {wanted[name]}' for name in met)}" in found.notes
+
+
+GOALS = ("somebody_is_at_nine", "one_is_at_five", "all_are_at_nine")
 
 
 def test_walks_without_a_violation_do_not_complete_a_search() -> None:

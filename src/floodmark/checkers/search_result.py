@@ -146,14 +146,14 @@ class Share:
 @dataclass(frozen=True, slots=True)
 class WalkProgress:
     """The progress of random walks. ``walks`` are those that were begun, and all; ``longest`` counts the steps of the
-    longest one; ``actions`` has the steps of each action, ``goals`` whether a visited state satisfies each property
+    longest one; ``actions`` has the steps of each action, ``goals`` the walks that visited a state of each property
     that some state has to satisfy. Where coverage is counted, ``covered`` has the shares of lines, branches, guards and
     values, and ``arguments`` those of the kinds of arguments of each action."""
 
     walks: Share
     longest: int
     actions: Mapping[str, int]
-    goals: Mapping[str, bool]
+    goals: Mapping[str, int]
     covered: Mapping[str, Share] = field(default_factory=dict)
     arguments: Mapping[str, Share] = field(default_factory=dict)
 
@@ -278,7 +278,8 @@ class WalkFigures:
 
     ``distinct`` is the number of distinct states, an estimate unless its interval is a point; ``new_states`` is how
     many states a further walk visits that these have not, where that can be told. ``dead_ends`` are the walks that
-    ended where no action is enabled, ``cut_short`` those that ended where every step leaves the boundary.
+    ended where no action is enabled, ``cut_short`` those that ended where every step leaves the boundary. ``goals`` are
+    the walks that visited a state of each ``@reachable`` property.
     """
 
     walks: int
@@ -289,6 +290,7 @@ class WalkFigures:
     new_states: Estimate | None
     dead_ends: int
     cut_short: int
+    goals: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ class Simulation:
                 self._explain(totals.hit)
             else:
                 found.notes.append(self._said_of_further_walks())
+            found.notes += self._said_of_goals()
         limit, walks = self.options.limits.seconds, Stop(Limit.WALKS, self.walking.walks)
         found.stopped = Stop(Limit.SECONDS, limit) if self.late and limit is not None else walks
         found.seconds = time.perf_counter() - self.started
@@ -213,14 +214,11 @@ class Simulation:
         names = self.code.interface.actions
         return dict(zip(names, counts.taken[: len(names)].tolist(), strict=True))
 
-    def _goals(self, counts: Counts) -> dict[str, bool]:
-        """Whether each property that some state has to satisfy was true somewhere."""
-        names = enumerate(self.code.interface.state_predicates)
-        return {
-            name: bool(counts.reached >> place & 1)
-            for place, name in names
-            if self.by_name[name].kind == "reachable"
-        }
+    def _goals(self, counts: Counts) -> dict[str, int]:
+        """In how many walks each property that some state has to satisfy was true."""
+        names = self.code.interface.state_predicates
+        times = zip(names, counts.reached[: len(names)].tolist(), strict=True)
+        return {name: walks for name, walks in times if self.by_name[name].kind == "reachable"}
 
     def _coverage(self, covered: NDArray[np.uint64]) -> Coverage:
         assert self.coverage is not None
@@ -233,7 +231,8 @@ class Simulation:
         found.generated = counts.visits
         found.depth = counts.deepest + 1
         found.actions = self._actions(counts)
-        found.reached.update({name: () for name, reached in self._goals(counts).items() if reached})
+        goals = self._goals(counts)
+        found.reached.update({name: () for name, walks in goals.items() if walks})
         if counts.covered is not None:
             found.coverage = self._coverage(counts.covered)
         independent = self.walking.strategy is not WalkStrategy.NOVEL
@@ -246,7 +245,15 @@ class Simulation:
             new_states=sample.new_states(counts.finished) if independent else None,
             dead_ends=counts.dead_ends,
             cut_short=counts.cut_short,
+            goals=goals,
         )
+
+    def _said_of_goals(self) -> list[str]:
+        """In how many walks each property was true that some state has to satisfy, if it was true in one."""
+        assert self.found.walked is not None
+        walks = counted(self.found.walked.walks, "walk")
+        met = [f"{name} in {times:,}" for name, times in self.found.walked.goals.items() if times]
+        return [f"of {walks}, reached: {', '.join(met)}"] if met else []
 
     def _said_of_further_walks(self) -> str:
         """The estimate of new states, or why there is none."""

@@ -16,8 +16,8 @@ from floodmark.checkers.simulation.walker import Hit, Walker
 class Counts:
     """The counts of some walks so far, ``finished`` of which were taken to their end.
 
-    ``taken`` are the steps of each action, ``reached`` the mask of the state properties that were true somewhere,
-    ``covered`` the counts of coverage, if it is counted.
+    ``taken`` are the steps of each action, ``reached`` the walks in which each state property was true somewhere, if it
+    is one that some state has to satisfy, ``covered`` the counts of coverage, if it is counted.
     """
 
     finished: int
@@ -25,7 +25,7 @@ class Counts:
     deepest: int
     dead_ends: int
     cut_short: int
-    reached: int
+    reached: NDArray[np.uint64]
     taken: NDArray[np.uint64]
     covered: NDArray[np.uint64] | None
 
@@ -48,7 +48,7 @@ class Counts:
             max(it.deepest for it in every),
             sum(it.dead_ends for it in every),
             sum(it.cut_short for it in every),
-            int(np.bitwise_or.reduce([it.reached for it in every])),
+            np.add.reduce([it.reached for it in every]),
             np.add.reduce([it.taken for it in every]),
             np.add.reduce(covered) if covered else None,
         )

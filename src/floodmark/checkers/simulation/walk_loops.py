@@ -48,16 +48,17 @@ BMI2 = 0
 # Fields of a walker, an array of words.
 CURRENT, OUT, CONTEXT, CHECK, ACTIONS, ACTION_COUNT, INITIAL, INITIAL_COUNT = range(8)
 ORDER, KEPT, RANDOM, SEED, WALK, LAST_WALK, STEP, STEPS = range(8, 16)
-STRATEGY, TAKEN, FALSE_WANTED, TRUE_WANTED, REACHED, DEADLOCK, FOUND, MASK = range(16, 24)
+STRATEGY, TAKEN, FALSE_WANTED, TRUE_WANTED, MET, DEADLOCK, FOUND, MASK = range(16, 24)
 PATH, SAMPLE, SAMPLE_SIZE, SAMPLE_COUNT, LEVEL, SPARE, VISITS, SEEN = range(24, 32)
 SEEN_SIZE, DEAD_ENDS, CUT_SHORT, ENDS, CHOSEN, DEEPEST, NOTED, COVER = range(32, 40)
-COVER_CONTEXT, COVER_AFTER, CANDIDATES, KEPT_MASK, WAITING, JUDGED, FINISHED = range(40, 47)
-WALKER_FIELDS = 47
+COVER_CONTEXT, COVER_AFTER, CANDIDATES, KEPT_MASK, WAITING, JUDGED, FINISHED, GOALS = range(40, 48)
+WALKER_FIELDS = 48
 """``TAKEN`` counts the steps of each action, ``ENDS`` has room for the number of an instance after each action's, and
 ``PATH``, unless it is zero, takes the states of a walk, one after the other, up to the one after ``NOTED`` steps.
 ``COVER``, unless it is zero, is the function that counts what a visited state covers. ``CANDIDATES``, unless it is
 zero, is the function that says which actions may be enabled, ``KEPT_MASK`` which of them a walk keeps. ``WAITING`` is
-the key of the last visited state, which is not in the sample yet. ``JUDGED`` are entries of ``NW`` + 1 words: a state,
+the key of the last visited state, which is not in the sample yet. ``MET`` are the properties of ``TRUE_WANTED`` that
+were true in the walk, and ``GOALS`` counts the walks of each. ``JUDGED`` are entries of ``NW`` + 1 words: a state,
 and the mask of its properties with ``KNOWN``."""
 
 BY_ACTION, BY_INSTANCE, BY_PRIORITY, SWARM, NOVEL = range(5)
@@ -205,10 +206,22 @@ def mask_of(w: Words, current: Words, context: Words) -> Word:
     return mask
 
 
+def meet(w: Words, met: Word) -> None:
+    """Counts the walk for each property that is true in it for the first time."""
+    goals = words_at(w[GOALS])
+    w[MET] = w[MET] | met
+    while met != 0:
+        place = lowest_bit(met)
+        goals[place] = goals[place] + 1
+        met = met & (met - 1)
+
+
 def look(w: Words, current: Words, context: Words) -> None:
     """Evaluates the state predicates in the current state."""
     mask = mask_of(w, current, context)
-    w[REACHED] = w[REACHED] | mask
+    met = mask & w[TRUE_WANTED] & ~w[MET]
+    if met != 0 and context[FAILED] == 0:
+        meet(w, met)
     wrong = ~mask & w[FALSE_WANTED]
     if context[FAILED] != 0:
         context[FAILED] = 0
@@ -221,6 +234,7 @@ def look(w: Words, current: Words, context: Words) -> None:
 
 def begin(w: Words, current: Words) -> None:
     """Begins the walk of the number in ``WALK``."""
+    w[MET] = 0
     w[RANDOM] = mixed(w[SEED] ^ mixed(w[WALK] + 1))
     copy(current, offset(words_at(w[INITIAL]), drawn(w, w[INITIAL_COUNT]) * NW))
     order = words_at(w[ORDER])
@@ -412,6 +426,7 @@ WALK_LOOPS: list[Callable[..., Any]] = [
     was_seen,
     visit,
     mask_of,
+    meet,
     look,
     begin,
     nth_bit,

@@ -16,6 +16,7 @@ from floodmark.checkers.search.store import Array, Packed
 from floodmark.checkers.simulation import walk_loops as loops
 from floodmark.checkers.simulation.compiled_walks import WalkCode
 from floodmark.checkers.simulation.sample import SAMPLE_CELLS, Sample
+from floodmark.language.types import WORD
 
 GROUP = 64
 """Walks that one thread takes in a row."""
@@ -73,7 +74,8 @@ class Hit:
 
 class Walker:
     """Takes walks, one group after the other. ``invariants`` is the mask of the state properties that must hold;
-    ``coverage`` counts what the visited states cover."""
+    of each of the others, the walks are counted in which it is true somewhere. ``coverage`` counts what the visited
+    states cover."""
 
     def __init__(
         self, code: WalkCode, initial: Sequence[Packed], walking: Walking, invariants: int, deadlock: bool,
@@ -89,6 +91,7 @@ class Walker:
         self._current = reserve(self.words)
         self._context = reserve(interface.context_words + 1)
         self.taken = reserve(count)
+        self.reached = reserve(WORD)
         self._seen = reserve(SEEN_WORDS)
         self._tables = [reserve(SAMPLE_CELLS), reserve(SAMPLE_CELLS)]
         self._kept = {
@@ -100,6 +103,7 @@ class Walker:
             loops.ORDER: reserve(count),
             loops.ENDS: reserve(count),
             loops.TAKEN: self.taken,
+            loops.GOALS: self.reached,
             loops.SEEN: self._seen,
             loops.SAMPLE: self._tables[0],
             loops.SPARE: self._tables[1],
@@ -115,6 +119,7 @@ class Walker:
             loops.STEPS: walking.steps,
             loops.STRATEGY: walking.strategy,
             loops.FALSE_WANTED: invariants,
+            loops.TRUE_WANTED: ALL_ONES & ~invariants,
             loops.DEADLOCK: int(deadlock),
             loops.SAMPLE_SIZE: SAMPLE_CELLS,
             loops.SEEN_SIZE: SEEN_WORDS,
@@ -208,11 +213,6 @@ class Walker:
     def finished(self) -> int:
         """The walks that were taken to their end."""
         return int(self._fields[loops.FINISHED])
-
-    @property
-    def reached(self) -> int:
-        """The mask of the state properties that were true somewhere."""
-        return int(self._fields[loops.REACHED])
 
     @property
     def dead_ends(self) -> int:
