@@ -286,7 +286,20 @@ def test_the_walks_that_reach_a_goal_are_counted(strategy: WalkStrategy, workers
     assert 0 < found.walked.goals["one_is_at_five"] < 300
     met = [name for name in GOALS if wanted[name]]
     assert list(found.reached) == met
-    assert f"of 300 walks, reached: {', '.join(f'{name} in {wanted[name]}' for name in met)}" in found.notes
+    assert f"goals reached: {', '.join(f'{name} in {wanted[name]} walks' for name in met)}" in found.notes
+
+
+class BrokenRing(EagerRing):
+    @invariant
+    def nobody_is_at_five(self) -> bool:
+        return all(self.marks[node] < 5 for node in Node)
+
+
+def test_a_walk_that_a_violation_ends_counts_for_the_goals_that_it_reached() -> None:
+    found = walked(BrokenRing(), walks=1, steps=1000)
+    assert found.walked is not None
+    assert (found.walked.walks, found.walked.goals["one_is_at_five"]) == (0, 1)
+    assert "goals reached: one_is_at_five in 1 walk" in found.notes
 
 
 GOALS = ("somebody_is_at_nine", "one_is_at_five", "all_are_at_nine")

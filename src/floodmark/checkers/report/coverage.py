@@ -15,6 +15,7 @@ MOST = 6
 """So many of a list are printed."""
 _NOUNS = {"lines": ("line",), "branches": ("branch", "branches"), "guards": ("guard",), "values": ("value",)}
 
+
 def coverage_lines(coverage: Coverage) -> list[str]:
     """A sentence, then what was never taken."""
     every = places(coverage)

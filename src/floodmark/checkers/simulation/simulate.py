@@ -249,11 +249,10 @@ class Simulation:
         )
 
     def _said_of_goals(self) -> list[str]:
-        """In how many walks each property was true that some state has to satisfy, if it was true in one."""
+        """In how many walks each goal was reached, if in one; a walk that ends early counts, too."""
         assert self.found.walked is not None
-        walks = counted(self.found.walked.walks, "walk")
-        met = [f"{name} in {times:,}" for name, times in self.found.walked.goals.items() if times]
-        return [f"of {walks}, reached: {', '.join(met)}"] if met else []
+        met = [f"{name} in {counted(walks, 'walk')}" for name, walks in self.found.walked.goals.items() if walks]
+        return [f"goals reached: {', '.join(met)}"] if met else []
 
     def _said_of_further_walks(self) -> str:
         """The estimate of new states, or why there is none."""
