@@ -19,6 +19,9 @@ from floodmark import Constant, Map, Set, action, boundary, initial, refines, re
 from model.alter_isr import core
 from model.alter_isr.failover import Broker, LeaderAndIsr, PartitionEpoch, ShrinksWithinLeaderEpoch
 
+LEADER = Broker(1)
+"""The leader that is followed."""
+
 
 class FirstLeadership(ShrinksWithinLeaderEpoch):
     """Failover until the first leader learns that the controller has another one, or none."""
@@ -30,16 +33,16 @@ class FirstLeadership(ShrinksWithinLeaderEpoch):
     def start(self) -> None:
         """As in core.py, the first two brokers are in the ISR."""
         super().start()
-        self.states[0] = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set({Broker(1), Broker(2)}))
+        self.states[0] = LeaderAndIsr(leader=LEADER, leader_epoch=0, isr=Set({LEADER, Broker(2)}))
 
     @boundary
     def first_leader_leads(self) -> bool:
-        return self.known(Broker(1)).leader_epoch == 0
+        return self.known(LEADER).leader_epoch == 0
 
 
 def beginning() -> core.LeaderAndIsr:
     """The controller's first decision."""
-    return core.LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set({Broker(1), Broker(2)}), partition_epoch=0)
+    return core.LeaderAndIsr(leader=LEADER, leader_epoch=0, isr=Set({LEADER, Broker(2)}), partition_epoch=0)
 
 
 class FollowedLeader(core.AlterIsr):
@@ -168,9 +171,6 @@ class FollowedLeader(core.AlterIsr):
         self.start()
 
 
-LEADER = Broker(1)
-
-
 def decision(model: FirstLeadership, partition_epoch: PartitionEpoch) -> core.LeaderAndIsr:
     """What the controller decided, as core.py has it."""
     state = model.state_at(partition_epoch)
@@ -232,7 +232,7 @@ def as_one_leader(model: FirstLeadership) -> FollowedLeader:
                 for broker in Broker
             }
         ),
-        leader=Broker(1),
+        leader=LEADER,
         leading=True,
         leader_epoch=0,
         isr=model.known(LEADER).isr if is_followed else beginning().isr,
