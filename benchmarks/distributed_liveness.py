@@ -103,10 +103,11 @@ class Watched:
     def install(self) -> None:
         """Has judgements and rounds counted."""
 
-        def judge(*given: Any) -> None:
+        def judge(*given: Any) -> SearchResult:
             self.judged_from, started = processor_seconds(), time.perf_counter()
-            self._judge(*given)
+            judged = self._judge(*given)
             self.judged_seconds = time.perf_counter() - started
+            return judged
 
         def reports(rounds: Rounds, jobs: Any) -> Any:
             self.jobs += 1

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -156,8 +156,7 @@ def test_engines_agree_about_more_generated_models(own_cache: Path) -> None:
 def test_a_disagreement_is_printed_as_source(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def forgetful(model: Model, properties: Sequence[Property]) -> SearchResult:
         found = ENGINES["reference"](model, properties)
-        found.distinct -= found.distinct > 1
-        return found
+        return replace(found, distinct=found.distinct - (found.distinct > 1))
 
     monkeypatch.setitem(ENGINES, "forgetful", forgetful)
     with pytest.raises(DisagreementError) as caught:

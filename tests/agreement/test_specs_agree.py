@@ -20,7 +20,7 @@ from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.search.driver import Search
 from floodmark.checkers.search.store import LocalStore
 from floodmark.checkers.search.symmetry import sample
-from floodmark.checkers.search_result import Limits, Options
+from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.compiler.layout import digest
 from floodmark.language.model import Model, State
@@ -101,18 +101,18 @@ def checks_of(path: Path) -> tuple[Check, ...]:
 
 def run(
     check: Check, constants: dict[str, int], limit: int, checked: bool = True, compared: int = 0
-) -> tuple[Search, bool]:
-    """The native search up to so many states, and whether it saw all; without properties none can end it early. With
+) -> tuple[Search, SearchResult]:
+    """The native search up to so many states, and what it found; without properties none can end it early. With
     CPython the steps from so many states are ``compared``."""
     options = Options(workers=1, limits=Limits(states=limit))
     of_states = [prop for prop in check.properties() if not prop.is_liveness]
 
-    def searched(model: Model) -> tuple[Search, bool]:
+    def searched(model: Model) -> tuple[Search, SearchResult]:
         started = begin(model, of_states if checked else [], options)
-        complete = started.run().complete
+        found = started.run()
         if compared:
             assert_sample_agrees(started, compared)
-        return started, complete
+        return started, found
 
     return at_widths(check.cls()(**constants), searched)
 
@@ -157,11 +157,10 @@ def false_of(started: Search, names: tuple[str, ...], *states: State) -> int:
     return sum(1 << bit for bit, function in enumerate(functions) if not holds(started.model, function, *states))
 
 
-def assert_whole_set_agrees(started: Search) -> None:
+def assert_whole_set_agrees(started: Search, found: SearchResult) -> None:
     states, generated, depth = reference_set(started.model)
     layout = started.interface.layout
     packed = {layout.pack(state) for state in states}
-    found = started.found
     native = {tuple(row) for piece in started.pieces() for row in piece.tolist()}
     missing = [layout.unpack(words) for words in sorted(packed - native)[:3]]
     invented = [layout.unpack(words) for words in sorted(native - packed)[:3]]
@@ -191,20 +190,20 @@ def some_quick() -> list[object]:
 @pytest.mark.parametrize("path", some_quick(), ids=name_of)
 def test_engines_agree_on_every_shipped_model(path: Path) -> None:
     check = checks_of(path)[0]
-    started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MAX_STATES, compared=4)
-    if complete and started.found.generated <= FEW_GENERATED:
-        assert_whole_set_agrees(started)
+    started, found = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MAX_STATES, compared=4)
+    if found.complete and found.generated <= FEW_GENERATED:
+        assert_whole_set_agrees(started, found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", SPECS, ids=name_of)
 def test_engines_agree_on_every_spec(path: Path) -> None:
     check = checks_of(path)[0]
-    started, complete = run(check, check.constants, SEARCHED, compared=40)
+    started, found = run(check, check.constants, SEARCHED, compared=40)
     if name_of(path) in SHRUNK:
-        started, complete = run(check, {**check.constants, **SHRUNK[name_of(path)]}, MAX_STATES)
-    if complete and started.found.distinct <= MAX_STATES:
-        assert_whole_set_agrees(started)
+        started, found = run(check, {**check.constants, **SHRUNK[name_of(path)]}, MAX_STATES)
+    if found.complete and found.distinct <= MAX_STATES:
+        assert_whole_set_agrees(started, found)
     else:
         assert name_of(path) not in SHRUNK
 
@@ -217,6 +216,6 @@ def test_engines_agree_on_every_spec(path: Path) -> None:
 def test_engines_agree_on_every_known_bad_design(check: Check) -> None:
     constants = {**check.constants, **SHRUNK.get(check.spec.name, {})}
     started, _ = run(check, check.constants, SEARCHED, compared=8)
-    started, complete = run(check, constants, MAX_STATES, checked=False)
-    if complete and started.found.generated <= MAX_GENERATED:
-        assert_whole_set_agrees(started)
+    started, found = run(check, constants, MAX_STATES, checked=False)
+    if found.complete and found.generated <= MAX_GENERATED:
+        assert_whole_set_agrees(started, found)

@@ -517,8 +517,8 @@ def test_warnings_are_printed_without_an_option() -> None:
 
 
 def test_what_the_spec_lists_is_no_warning() -> None:
-    found = SearchResult("native", complete=True, distinct=1, actions={"elect": 0, "clean": 0})
-    found.vacuous += [Premise("hw_within_log", "invariants/cluster.py", 17), Premise("other", "own.py", 3)]
+    vacuous = [Premise("hw_within_log", "invariants/cluster.py", 17), Premise("other", "own.py", 3)]
+    found = SearchResult("native", complete=True, distinct=1, actions={"elect": 0, "clean": 0}, vacuous=vacuous)
     listed = result(search_result=found, idle=["clean"], vacuous=["hw_within_log"])
     assert [line.strip() for line in said(listed)[1:]] == [
         "warning  never fired: elect",

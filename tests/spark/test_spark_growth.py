@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,7 @@ def found_by(model: Model, options: Options = Options(workers=1), **how: Any) ->
 def alike(found: SearchResult, model: Model) -> bool:
     """Whether a search found what the native one finds; sizes are not looked at on a cluster."""
     wanted = searched(model, Options(workers=1))
-    found.sizes = wanted.sizes
-    return figures(found) == figures(wanted)
+    return figures(replace(found, sizes=wanted.sizes)) == figures(wanted)
 
 
 @pytest.mark.slow

@@ -59,12 +59,13 @@ def search_growing(
                     raise
                 return _ended(widths, spent, Stop(Limit.WIDTH, last[1], last[0], error.message))
             found = run()
-            found.seconds += spent
-            if found.stopped is not None and found.stopped.limit is Limit.SECONDS:
-                found.stopped = Stop(Limit.SECONDS, options.limits.seconds or 0)  # not what the last attempt had left
-            found.widths = dict(widths.chosen)
-            found.notes += _told(widths)
-            return found
+            stop = found.stopped
+            if stop is not None and stop.limit is Limit.SECONDS:
+                stop = Stop(Limit.SECONDS, options.limits.seconds or 0)  # not what the last attempt had left
+            return replace(
+                found, seconds=found.seconds + spent, stopped=stop, widths=dict(widths.chosen),
+                notes=[*found.notes, *_told(widths)],
+            )
         except Outgrown as outgrown:
             last, widths = (outgrown.place, outgrown.width), widths.grown(outgrown.place)
             spent = time.perf_counter() - started

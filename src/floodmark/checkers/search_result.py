@@ -322,7 +322,7 @@ class Coverage:
     counts: tuple[CoverageCount, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """What a search found. ``complete`` is true when it saw the whole reachable set; ``stopped`` is the limit that
     ended one that did not.

@@ -132,13 +132,13 @@ class _JointComparison:
 
     def run(self) -> None:
         found = self.found
-        joint = compare_jointly(*self.models, self.options, self._look, self.watch)
-        if joint.failure is not None:
-            version: VersionName = "old" if joint.failure.version == "old" else "new"
-            error, model = joint.failure.error, self.models[version == "new"]
-            found.failure = ModelError(version, error.message, error.file, error.line, model, joint.failure.trace)
-        if joint.result.stopped is not None:
-            found.stopped = str(joint.result.stopped)
+        result, failure = compare_jointly(*self.models, self.options, self._look, self.watch)
+        if failure is not None:
+            version: VersionName = "old" if failure.version == "old" else "new"
+            error, model = failure.error, self.models[version == "new"]
+            found.failure = ModelError(version, error.message, error.file, error.line, model, failure.trace)
+        if result.stopped is not None:
+            found.stopped = str(result.stopped)
 
     def _count(self, search: JointSearch) -> None:
         """Adds which states only one version reaches, and which actions never fire."""
@@ -160,7 +160,7 @@ class _JointComparison:
             reason = _reason(mine, other, trace, names[version])
             add_state_witness(found, Witness(version, "state", mine, trace, reason))
 
-    def _look(self, search: JointSearch) -> None:
+    def _look(self, search: JointSearch, result: SearchResult) -> None:
         compared, found = search.compared, self.found
         found.witnesses, found.actions = [], []
         pairs = compared.actions
@@ -175,7 +175,7 @@ class _JointComparison:
                 names = pairs if version == "new" else back
                 found.witnesses.append(self._witness(search, version, bit, None, names))
         old_actions, new_actions = (search.tracers[each].kernel.interface.actions for each in ("old", "new"))
-        common = search.found.distinct
+        common = result.distinct
         for name in [*new_actions, *(each for each in old_actions if each not in back)]:
             new = name if name in new_actions else None
             before = pairs.get(name) if new else name
@@ -191,13 +191,13 @@ class _JointComparison:
                 if less_bit in compared.noted:
                     examples.append(self._witness(search, "old", less_bit, before, back))
             found.actions.append(ActionChange(before, new, more, less, common, False, tuple(examples)))
-        finished: Answer = "none" if search.found.complete else "undetermined"
+        finished: Answer = "none" if result.complete else "undetermined"
         found.added = "some" if any(each.version == "new" for each in found.witnesses) else finished
         found.removed = "some" if any(each.version == "old" for each in found.witnesses) else finished
-        found.states = {"common": search.found.distinct}
+        found.states = {"common": common}
         if found.is_same:
             found.by = "search"
-        elif search.found.complete:
+        elif result.complete:
             self._count(search)
 
     def _witness(

@@ -48,7 +48,6 @@ class Joint:
     many common states an action of the new version allows more, and one of the old version less, ``fired`` how often
     each action of a version fired there."""
 
-    result: SearchResult
     actions: dict[str, str] = field(default_factory=dict)
     noted: dict[int, tuple[Packed, int]] = field(default_factory=dict)
     starts: list[TraceState] = field(default_factory=list)
@@ -151,7 +150,7 @@ class JointSearch(Search):
         self.widths = widths
         store = MemoryStore(kernel, options.workers or cores(), budget, deadlock=False)
         super().__init__(kernel.new.model, [], options, kernel, store, budget, Moves(), watch)
-        self.compared = Joint(self.found, paired_actions(kernel.old.program, kernel.new.program))
+        self.compared = Joint(paired_actions(kernel.old.program, kernel.new.program))
         self.tracers = {
             "old": Tracer(kernel.old.model, kernel.old.kernel, store),
             "new": Tracer(kernel.new.model, kernel.new.kernel, store),
@@ -222,23 +221,24 @@ class JointSearch(Search):
     def _check(self) -> None:
         """No predicate is looked at."""
 
-    def _count(self) -> None:
-        super()._count_steps()
+    def _counted(self, result: SearchResult) -> SearchResult:
         new, old = self.joint_kernel.new.interface.actions, self.joint_kernel.old.interface.actions
-        self.compared.more = {name: self.found.actions[f"more {name}"] for name in new}
-        self.compared.less = {name: self.found.actions[f"less {name}"] for name in old}
+        self.compared.more = {name: result.actions[f"more {name}"] for name in new}
+        self.compared.less = {name: result.actions[f"less {name}"] for name in old}
         for version, names in (("new", new), ("old", old)):
-            self.compared.fired[version] = {name: self.found.actions[f"{version} {name}"] for name in names}
+            self.compared.fired[version] = {name: result.actions[f"{version} {name}"] for name in names}
+        return result
 
 
 def compare_jointly(
-    old: Model, new: Model, options: Options, then: Callable[[JointSearch], None], watch: Watcher | None = None
-) -> Joint:
+    old: Model, new: Model, options: Options, then: Callable[[JointSearch, SearchResult], None],
+    watch: Watcher | None = None,
+) -> tuple[SearchResult, Failure | None]:
     """Compares two models with the same variables. ``then`` is called while the states are still there.
 
     Raises SourceError for a model that cannot be compiled.
     """
-    last: list[Joint] = []
+    failures: list[Failure | None] = [None]
 
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         workers, tell = options.workers or cores(), telling(watch)
@@ -252,16 +252,13 @@ def compare_jointly(
 
         def run() -> SearchResult:
             try:
-                found = search.run()
-                last[:] = [search.compared]
-                then(search)
-                return found
+                result = search.run()
+                failures.append(search.compared.failure)
+                then(search, result)
+                return result
             finally:
                 search.close()
 
         return run
 
-    result = search_growing(new, options, watch, prepared)
-    compared = last[0] if last else Joint(result)
-    compared.result = result
-    return compared
+    return search_growing(new, options, watch, prepared), failures[-1]

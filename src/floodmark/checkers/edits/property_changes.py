@@ -23,13 +23,13 @@ from floodmark.checkers.gate.property_hashes import property_text
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search.driver import Search
-from floodmark.checkers.search_result import Limits, Options, TraceState
+from floodmark.checkers.search_result import Limits, Options, SearchResult, TraceState
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_predicate, read_program
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, grows, sized
-from floodmark.language.widths import Widths
+from floodmark.language.widths import FIRST_WIDTHS
 
 STATES = 300_000
 """The most states of each model that are looked at."""
@@ -140,8 +140,8 @@ def _look(old: Model, new: Model, changes: Sequence[PropertyChange], source: Sou
         return
     limits = Limits(states=STATES, seconds=options.limits.seconds, memory=options.limits.memory)
 
-    def ask(search: Search) -> None:
-        _ask(old, new, wanted, source, search)
+    def ask(search: Search, result: SearchResult) -> None:
+        _ask(old, new, wanted, source, search, result.complete)
 
     explored(source.model, replace(options, limits=limits), ask)
 
@@ -154,9 +154,10 @@ def _is_packed_alike(design: Model, model: Model) -> bool:
     return own.slots == its.slots and own.words == its.words
 
 
-def _ask(old: Model, new: Model, wanted: Sequence[PropertyChange], source: Source, search: Search) -> None:
-    model = sized(source.model, Widths(search.found.widths))
-    program = read_program(model, {})
+def _ask(
+    old: Model, new: Model, wanted: Sequence[PropertyChange], source: Source, search: Search, is_complete: bool
+) -> None:
+    program = read_program(sized(source.model, FIRST_WIDTHS), {})
     predicates = []
     for number, each in enumerate(wanted):
         for version, owner, prop in (("old", old, each.old), ("new", new, each.new)):
@@ -170,7 +171,7 @@ def _ask(old: Model, new: Model, wanted: Sequence[PropertyChange], source: Sourc
     states, broken = _evaluated(kernel, rows)
     for number, each in enumerate(wanted):
         each.states += len(rows)
-        each.complete = each.complete and search.found.complete
+        each.complete = each.complete and is_complete
         if each.new.kind == "transition":
             names, masks, sense = interface.transition_predicates, broken, False
         else:

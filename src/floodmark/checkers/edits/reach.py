@@ -73,8 +73,8 @@ def reach(
             look(version, search, fired)
             then(search)
         else:
-            def looked(search: Search) -> None:
-                look(version, search, search.found.actions)
+            def looked(search: Search, result: SearchResult) -> None:
+                look(version, search, result.actions)
                 then(search)
 
             explored(model, options, looked, widths, watch)
@@ -86,7 +86,7 @@ def reach(
 
 
 def explored(
-    model: Model, options: Options, then: Callable[[Search], None], widths: Widths = FIRST_WIDTHS,
+    model: Model, options: Options, then: Callable[[Search, SearchResult], None], widths: Widths = FIRST_WIDTHS,
     watch: Watcher | None = None,
 ) -> SearchResult:
     """A search without properties; ``then`` is called while it has its states, also if a limit ended it."""
@@ -97,7 +97,7 @@ def explored(
         def run() -> SearchResult:
             try:
                 result = search.run()
-                then(search)
+                then(search, result)
                 return result
             finally:
                 search.close()

@@ -92,8 +92,9 @@ def run_graph(
     def begun(model: Model, options: Options, _: Widths) -> Search:
         return begin(model, (), options, watch, InMemory())
 
-    def keep(search: Search) -> None:
+    def keep(search: Search, result: SearchResult) -> SearchResult:
         rows[:] = [np.zeros((0, search.store.words), dtype=np.uint64), *search.pieces()]
+        return result
 
     found = search_in(model, options, watch, begun, keep)
     if not found.complete:

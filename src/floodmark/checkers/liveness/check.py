@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
@@ -23,12 +23,12 @@ from floodmark.compiler.layout import lay_out
 from floodmark.language.bounding import Beyond, beyond_bounds
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
-from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model, State, sized
 from floodmark.language.widths import Widths
 
 MAX_CONDITIONS = 60
-Make = Callable[[Sequence[Condition], Assumptions, dict[str, Beyond]], Graph]
+Make = Callable[[Sequence[Condition], Assumptions, dict[str, Beyond]], tuple[Graph, float]]
+"""Makes the graph; with it come the seconds that its code took to compile."""
 
 
 class Elsewhere(Protocol):
@@ -67,66 +67,90 @@ def refuse_symmetry(liveness: Sequence[Property], options: Options) -> None:
 def after_native(
     model: Model, liveness: Sequence[Property], options: Options, pieces: Iterable[Rows], found: SearchResult,
     begin: Begin | None = None,
-) -> None:  # fmt: skip
+) -> SearchResult:  # fmt: skip
     """Judges liveness over the states that a native search found, rows of words, and adds it to what was found.
 
     Goals are judged elsewhere, if there is such a place: then ``pieces`` are fetched only for those left open there.
     """
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
-    def make(conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]) -> Graph:
+    def make(
+        conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
+    ) -> tuple[Graph, float]:
         threads = max(found.workers, 1)
         maker = GraphMaker(model, pieces, found.distinct, threads, conditions, assumptions, beyond, paused)
-        graph = maker.graph()
-        found.compile_seconds += maker.compile_seconds
-        found.seconds -= maker.compile_seconds
-        return graph
+        return maker.graph(), maker.compile_seconds
 
-    _judge(model, liveness, options, found, make, NativeSolver(), paused, begin)
+    return _judge(model, liveness, options, found, make, NativeSolver(), paused, begin)
 
 
 def after_reference(
     model: Model, liveness: Sequence[Property], options: Options, states: Sequence[State],
     initial: Sequence[State], found: SearchResult,
-) -> None:  # fmt: skip
+) -> SearchResult:  # fmt: skip
     """The same in plain Python."""
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
-    def make(conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]) -> Graph:
+    def make(
+        conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
+    ) -> tuple[Graph, float]:
         layout = lay_out(sized(model, Widths(found.widths)).variable_types)
-        return plain_graph(model, states, initial, conditions, assumptions, beyond, layout)
+        return plain_graph(model, states, initial, conditions, assumptions, beyond, layout), 0.0
 
-    _judge(model, liveness, options, found, make, PlainSolver(), paused)
+    return _judge(model, liveness, options, found, make, PlainSolver(), paused)
 
 
 def _judge(
     model: Model, liveness: Sequence[Property], options: Options, found: SearchResult, make: Make, solver: Solver,
     paused: Callable[[], None], begin: Begin | None = None,
-) -> None:  # fmt: skip
+) -> SearchResult:  # fmt: skip
     started = time.perf_counter()
+    judged = _Judged(assumptions_of(model, options.fairness))
+    stop = found.stopped
     try:
-        for finding in _findings(model, liveness, options.fairness, found, make, solver, paused, begin):
-            found.liveness.append(finding)
-            if finding.verdict == "violated":
-                message = f"for {show_arguments(finding.arguments)}" if finding.arguments else ""
-                found.violations.append(
-                    Violation("liveness", finding.property, finding.trace, message, loop=finding.loop)
-                )
+        _find(model, liveness, judged, make, solver, paused, begin)
     except Stopped as ended:
-        found.stopped, found.complete = ended.stop, False
-    found.violations.sort(key=lambda violation: len(violation.trace))
-    found.seconds += time.perf_counter() - started
+        stop = ended.stop
+    violations = [
+        Violation(
+            "liveness", finding.property, finding.trace,
+            f"for {show_arguments(finding.arguments)}" if finding.arguments else "", loop=finding.loop,
+        )
+        for finding in judged.findings
+        if finding.verdict == "violated"
+    ]  # fmt: skip
+    taken = time.perf_counter() - started
+    return replace(
+        found,
+        stopped=stop,
+        complete=stop is None and found.complete,
+        violations=sorted([*found.violations, *violations], key=lambda violation: len(violation.trace)),
+        vacuous=[*found.vacuous, *judged.vacuous],
+        liveness=judged.findings,
+        assumed=tuple(str(assumption) for assumption in judged.assumptions.by_action.values()),
+        notes=[*found.notes, *judged.notes],
+        seconds=found.seconds + taken - judged.compile_seconds,
+        compile_seconds=found.compile_seconds + judged.compile_seconds,
+    )
 
 
-def _findings(
-    model: Model, liveness: Sequence[Property], fairness: Mapping[
-        str, Fairness | None
-    ], found: SearchResult, make: Make,
-    solver: Solver, paused: Callable[[], None], begin: Begin | None,
-) -> list[Finding]:  # fmt: skip
+@dataclass(slots=True)
+class _Judged:
+    """What is known of a model's runs so far."""
+
+    assumptions: Assumptions
+    findings: list[Finding] = field(default_factory=list)
+    vacuous: list[Premise] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    compile_seconds: float = 0.0
+
+
+def _find(
+    model: Model, liveness: Sequence[Property], found: _Judged, make: Make, solver: Solver,
+    paused: Callable[[], None], begin: Begin | None,
+) -> None:  # fmt: skip
+    assumptions = found.assumptions
     goals, mapped = goals_of(model, liveness), mapped_goals(model, liveness)
-    assumptions = assumptions_of(model, fairness)
-    found.assumed = tuple(str(assumption) for assumption in assumptions.by_action.values())
     conditions = [condition for goal in goals for condition in goal.conditions]
     if len(conditions) > MAX_CONDITIONS:
         message = f"liveness properties come to {len(conditions)} conditions, more than {MAX_CONDITIONS}"
@@ -135,7 +159,9 @@ def _findings(
     premises: set[str] = set()
     """The goals whose premises are true of some state."""
     if begin is not None:
+        compiling = time.perf_counter()
         with closing(begin(conditions, assumptions, paused)) as elsewhere:
+            found.compile_seconds += time.perf_counter() - compiling
             known = [elsewhere.finding(goal) for goal in goals]
             elsewhere.confirm()
             premises = {goal.name for goal in goals if goal.starts and elsewhere.is_ever(goal.starts)}
@@ -148,7 +174,8 @@ def _findings(
     judged: dict[str, Finding] = {}
     if open_goals or mapped:
         beyond = beyond_bounds(model)
-        graph = make(conditions, assumptions, beyond)
+        graph, seconds = make(conditions, assumptions, beyond)
+        found.compile_seconds += seconds
         bounded = bool(beyond or type(model).methods("boundary"))
         judge = LivenessJudge(
             model, assumptions, graph, solver, WitnessRuns(model, assumptions, beyond), bounded
@@ -176,7 +203,7 @@ def _findings(
         goal.prop.name for goal in every if goal.name in premises
     }
     found.vacuous += [Premise(it.name, it.file, it.line) for it in liveness if it.name in vacuous]
-    return [
+    found.findings += [
         *(finding or judged[goal.name] for goal, finding in zip(goals, known, strict=True)),
         *(judged[goal.name] for goal in mapped),
     ]

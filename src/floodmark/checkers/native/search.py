@@ -58,9 +58,10 @@ def search_states(
     def begun(model: Model, options: Options, _: Widths) -> Search:
         return begin(model, of_states, options, watch)
 
-    def judge(search: Search) -> None:
-        if of_runs:
-            check.after_native(search.model, of_runs, search.options, search.pieces(), search.found)
+    def judge(search: Search, result: SearchResult) -> SearchResult:
+        if not of_runs:
+            return result
+        return check.after_native(search.model, of_runs, search.options, search.pieces(), result)
 
     return search_in(model, options, watch, begun, judge)
 
@@ -76,8 +77,9 @@ def reachable_set(model: Model, options: Options) -> tuple[NDArray[np.uint64], M
     def begun(model: Model, options: Options, _: Widths) -> Search:
         return begin(model, (), options)
 
-    def keep(search: Search) -> None:
+    def keep(search: Search, result: SearchResult) -> SearchResult:
         rows[:] = [np.zeros((0, search.store.words), dtype=np.uint64), *search.pieces()]
+        return result
 
     found = search_in(model, options, None, begun, keep)
     for violation in found.violations:

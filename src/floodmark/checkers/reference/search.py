@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from floodmark.checkers.liveness import check
@@ -63,8 +63,7 @@ def search_states(
         found = search.run()
     if of_runs and found.complete:
         begin = [state for state, parent in search.parents.items() if parent is None]
-        check.after_reference(model, of_runs, options, list(search.parents), begin, found)
-        search.pack()
+        found = search.packed(check.after_reference(model, of_runs, options, list(search.parents), begin, found))
     return found
 
 
@@ -107,7 +106,11 @@ class _ReferenceSearch:
     outside: set[State] = field(default_factory=set)
     representatives: dict[State, State] = field(default_factory=dict)
     unmet: dict[str, list[Asked]] = field(default_factory=dict)
-    found: SearchResult = field(default_factory=lambda: SearchResult(engine="reference"))
+    levels: list[int] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    reached: dict[str, tuple[TraceState, ...]] = field(default_factory=dict)
+    generated: int = 0
+    cut: int = 0
 
     def run(self) -> SearchResult:
         self.started = time.perf_counter()
@@ -119,31 +122,46 @@ class _ReferenceSearch:
         read = sized(self.model, FIRST_WIDTHS)
         self.unmet = {prop.name: premises_of(read, prop) for prop in self.properties}
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
-        self.found.actions = dict.fromkeys(type(self.model).methods("action"), 0)
+        self.actions = dict.fromkeys(type(self.model).methods("action"), 0)
+        stop, complete = None, False
         try:
-            self._levels()
+            complete = self._all_levels()
         except Stopped as ended:
-            self.found.stopped = ended.stop
-        self.found.sizes = self._sizes()
-        self.pack()
+            stop = ended.stop
+        in_order = sorted(self.properties, key=lambda prop: prop.kind == "transition")
+        found = SearchResult(
+            "reference",
+            complete=complete,
+            stopped=stop,
+            distinct=len(self.parents),
+            generated=self.generated,
+            depth=len(self.levels),
+            levels=self.levels,
+            actions=self.actions,
+            violations=sorted(self.violations, key=lambda violation: len(violation.trace)),
+            reached=self.reached,
+            vacuous=[asked.premise for prop in in_order for asked in self.unmet[prop.name]] if complete else [],
+            sizes=self._sizes(),
+            cut=self.cut,
+        )
+        found = self.packed(found)
+        values_seen: dict[str, int] = {}
         if self.options.symmetry:
             self._confirm_symmetry()  # at the sizes that the search met
-        if not self.options.symmetry:
-            self.found.values_seen = {name: len(values) for name, values in self.values.items()}
-        self.found.seconds = time.perf_counter() - self.started
-        self.found.memory = self.memory.used()
-        self.found.violations.sort(key=lambda violation: len(violation.trace))
-        return self.found
+        else:
+            values_seen = {name: len(values) for name, values in self.values.items()}
+        seconds = time.perf_counter() - self.started
+        return replace(found, values_seen=values_seen, seconds=seconds, memory=self.memory.used())
 
-    def pack(self) -> None:
-        """Notes the widths that the other engines end with, and what depends on them."""
+    def packed(self, found: SearchResult) -> SearchResult:
+        """Adds the widths that the other engines end with, and what depends on them."""
         states: Iterable[State] = self.parents
         widths = least_widths(largest_sizes(self.model))
         if widths.chosen:
             self._take_widths(widths)
             states = map(self.orbits.canonical, states) if self.options.symmetry else states
-        self.found.widths, self.found.state_bits = dict(widths.chosen), self.layout.bits
-        self.found.digest = digest(map(self.layout.pack, states))
+        packed = digest(map(self.layout.pack, states))
+        return replace(found, widths=dict(widths.chosen), state_bits=self.layout.bits, digest=packed)
 
     def _take_widths(self, widths: Widths) -> None:
         """How states are packed, which is only for their digest and for what stands for an orbit: this search itself
@@ -163,26 +181,23 @@ class _ReferenceSearch:
                     largest[place] = max(largest[place], size)
         return largest
 
-    def _levels(self) -> None:
+    def _all_levels(self) -> bool:
+        """Whether all states were found, and no violation."""
         frontier = self._initial_level()
         while frontier:
-            self.found.levels.append(len(frontier))
-            self.found.depth = len(self.found.levels)
-            if self.found.violations:
-                return
+            self.levels.append(len(frontier))
+            if self.violations:
+                return False
             self._report(len(frontier))
             frontier = self._next_level(frontier)
-        self.found.complete = not self.found.violations
-        if self.found.complete:
-            in_order = sorted(self.properties, key=lambda prop: prop.kind == "transition")
-            self.found.vacuous = [asked.premise for prop in in_order for asked in self.unmet[prop.name]]
+        return not self.violations
 
     def _initial_level(self) -> list[State]:
         level: list[State] = []
         try:
             for step, state in reference.initial_states(self.model):
                 first = TraceState(step, state)
-                self.found.violations += wrong_beginnings(self.model, self.properties, first, self.found.violations)
+                self.violations += wrong_beginnings(self.model, self.properties, first, self.violations)
                 self._arrive(None, state, level)
         except SourceError as error:
             self._violate("error", "", (), error)
@@ -208,7 +223,7 @@ class _ReferenceSearch:
                     continue
                 if new is not None:
                     enabled = True
-                    self.found.actions[name] += 1
+                    self.actions[name] += 1
                     self._check_step(old, step, new)
                     self._arrive(old, new, level)
         if self.options.deadlock and not enabled:
@@ -223,18 +238,17 @@ class _ReferenceSearch:
 
     def _arrive(self, old: State | None, new: State, level: list[State]) -> None:
         """Counts a generated state; if it is new, checks it and adds it to the level."""
-        self.found.generated += 1
+        self.generated += 1
         state = self.canonical(new)
         if state in self.parents:
             return
         if not self._within_boundary(old, state):
-            self.found.cut += 1
+            self.cut += 1
             if state not in self.outside:
                 self.outside.add(state)
                 self._check_state(old, state, inside=False)
             return
         self.parents[state] = old
-        self.found.distinct += 1
         level.append(state)
         for name, value in zip(self.values, state, strict=True):
             self.values[name].add(value)
@@ -259,8 +273,8 @@ class _ReferenceSearch:
             except SourceError as error:
                 self._violate("error", prop.name, self._trace(state, old), error)
                 continue
-            if prop.kind == "reachable" and true and inside and prop.name not in self.found.reached:
-                self.found.reached[prop.name] = self._trace(state, old)
+            if prop.kind == "reachable" and true and inside and prop.name not in self.reached:
+                self.reached[prop.name] = self._trace(state, old)
             elif prop.kind == "invariant" and not true:
                 self._violate("invariant", prop.name, self._trace(state, old))
 
@@ -287,10 +301,10 @@ class _ReferenceSearch:
         step: Step | None = None,
     ) -> None:
         """Keeps the first violation of each property, and the first state in which evaluating it fails."""
-        if any((known.property, known.kind == "error") == (name, kind == "error") for known in self.found.violations):
+        if any((known.property, known.kind == "error") == (name, kind == "error") for known in self.violations):
             return
         violation = Violation(kind, name, trace) if error is None else Violation.of_error(error, name, trace, step)
-        self.found.violations.append(violation)
+        self.violations.append(violation)
 
     def _trace(self, state: State, parent: State | None = None) -> tuple[TraceState, ...]:
         """A run from an initial state to ``state``; ``parent`` is given for a state that is not recorded yet."""
@@ -374,13 +388,13 @@ class _ReferenceSearch:
     def _report(self, frontier: int) -> None:
         if self.watch is not None:
             seconds = time.perf_counter() - self.started
-            found = self.found
-            self.watch(Progress(found.depth, frontier, found.distinct, found.generated, seconds, self.memory.used()))
+            found, memory = len(self.parents), self.memory.used()
+            self.watch(Progress(len(self.levels), frontier, found, self.generated, seconds, memory))
 
     def _within_limits(self) -> None:
-        limits, found = self.options.limits, self.found
+        limits = self.options.limits
         memory = 0 if limits.memory is None else self.memory.used()
-        stop = limits.reached(found.distinct, found.generated, time.perf_counter() - self.started, memory)
+        stop = limits.reached(len(self.parents), self.generated, time.perf_counter() - self.started, memory)
         if stop is not None:
             raise Stopped(stop)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search.store import OutOfRoom, Packed, Store
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import (
+    Coverage,
     Limit,
     Options,
     Premise,
@@ -75,17 +77,31 @@ class Moves:
         """After the last level."""
 
 
+@dataclass(slots=True)
+class Found:
+    """What a search has found so far, from which its result is made."""
+
+    engine: str = "native"
+    workers: int = 1
+    compile_seconds: float = 0.0
+    levels: list[int] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    reached: dict[str, tuple[TraceState, ...]] = field(default_factory=dict)
+    cut: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
 def search_in(
     model: Model,
     options: Options,
     watch: Watcher | None,
     prepare: Callable[[Model, Options, Widths], Search],
-    then: Callable[[Search], None],
+    then: Callable[[Search, SearchResult], SearchResult],
     widths: Widths = FIRST_WIDTHS,
 ) -> SearchResult:
     """What the search finds that ``prepare`` makes for a model with certain widths, the first that it does not outgrow.
 
-    ``then`` is called with a search that is complete, while it still has its states.
+    ``then`` completes the result of a search that is complete, while it still has its states.
     """
 
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
@@ -93,10 +109,8 @@ def search_in(
 
         def run() -> SearchResult:
             try:
-                found = search.run()
-                if found.complete:
-                    then(search)
-                return found
+                result = search.run()
+                return then(search, result) if result.complete else result
             finally:
                 search.close()
 
@@ -141,7 +155,7 @@ class Search:
         self.kernel = kernel
         self.interface = kernel.interface
         self.by_name = {prop.name: prop for prop in properties}
-        self.found = SearchResult("native", state_bits=self.interface.layout.bits)
+        self.found = Found()
         kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
         self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
         self.invariants = self._mask(name for name, kind in kinds.items() if kind == "invariant")
@@ -172,18 +186,13 @@ class Search:
             self.stop = self.stop or full.stop
         if self.options.symmetry:
             self.store.confirm_symmetry(self.kernel, self.stop is not None)
-        found = self.found
-        found.violations.sort(key=lambda violation: len(violation.trace))
-        found.stopped = self.stop
-        found.complete = not self.stop and not found.violations
-        found.seconds = time.perf_counter() - self.started
+        self.found.violations.sort(key=lambda violation: len(violation.trace))
+        result = self._totals()  # before what follows can reach a limit
         self.look_at_memory()
-        self._count()
+        result = self._counted(result)
         self.look_at_memory()
-        if self.options.coverage:
-            self._cover()
-        found.memory = self.memory
-        return found
+        coverage = self._coverage() if self.options.coverage else None
+        return replace(result, coverage=coverage, memory=self.memory)
 
     def close(self) -> None:
         self.store.close()
@@ -332,16 +341,17 @@ class Search:
     def _generated(self) -> int:
         return self.initial + int(self.store.fired.sum())
 
-    def _cover(self) -> None:
-        """Counts what the states that were found, and their steps, take of the source."""
+    def _coverage(self) -> Coverage:
+        """What the states that were found, and their steps, take of the source."""
         from floodmark.checkers.coverage.counter import coverage_of
 
         self.show("counting coverage")
         properties = list(self.by_name.values())
         layout = self.interface.layout
         workers = min(self.found.workers, cores())  # those of a cluster are elsewhere
-        self.found.coverage = coverage_of(self.model, properties, layout, self.pieces(), workers)
+        coverage = coverage_of(self.model, properties, layout, self.pieces(), workers)
         self.look_at_memory()
+        return coverage
 
     # What was found.
 
@@ -403,32 +413,50 @@ class Search:
         of_states = [self.by_name[name] for name in self.interface.state_predicates]
         return self.tracer.failing_check(self.tracer.to_state(state, self.level), of_states)
 
-    def _count(self) -> None:
-        self._count_steps()
-        found, counters = self.found, self.store.context
-        first = self.interface.first_premise
-        found.sizes = self.store.container_sizes()
-        if found.complete:
-            seen = counters[first : first + len(self.interface.premises)]
-            found.vacuous = [
+    def _counted(self, result: SearchResult) -> SearchResult:
+        """Adds to the totals what is counted over the states."""
+        vacuous: list[Premise] = []
+        values_seen: dict[str, int] = {}
+        if result.complete:
+            first = self.interface.first_premise
+            seen = self.store.context[first : first + len(self.interface.premises)]
+            vacuous = [
                 Premise(site.name(name), site.at.file, site.at.line, site.said)
                 for (name, site), times in zip(self.interface.premises, seen, strict=True)
                 if not times
             ]
-            if found.distinct <= COUNTED_STATES and not self.options.symmetry:
-                found.values_seen = self.store.values_seen(self.budget)
+            if result.distinct <= COUNTED_STATES and not self.options.symmetry:
+                values_seen = self.store.values_seen(self.budget)
+        sizes = self.store.container_sizes()
+        return replace(result, sizes=sizes, vacuous=vacuous, values_seen=values_seen)
 
-    def _count_steps(self) -> None:
+    def _totals(self) -> SearchResult:
+        """The result, with the totals that the store keeps."""
+        seconds = time.perf_counter() - self.started
         found = self.found
         counters = self.store.context
-        first = self.interface.first_premise
-        fired = counters[loops.COUNTERS : first]
-        found.actions = {name: int(count) for name, count in zip(self.interface.actions, fired, strict=True)}
-        found.distinct = self.store.count
-        found.generated = self._generated()
-        found.depth = len(found.levels)
-        if found.violations and found.distinct > sum(found.levels):
-            found.depth += 1
-            found.levels.append(found.distinct - sum(found.levels))
-        found.digest = digest_text(*self.store.digest.tolist())
-        found.cut += int(counters[loops.CUT])
+        fired = counters[loops.COUNTERS : self.interface.first_premise]
+        levels, distinct = list(found.levels), self.store.count
+        depth = len(levels)
+        if found.violations and distinct > sum(levels):
+            depth += 1
+            levels.append(distinct - sum(levels))
+        return SearchResult(
+            found.engine,
+            complete=not self.stop and not found.violations,
+            stopped=self.stop,
+            distinct=distinct,
+            generated=self._generated(),
+            depth=depth,
+            digest=digest_text(*self.store.digest.tolist()),
+            levels=levels,
+            actions={name: int(count) for name, count in zip(self.interface.actions, fired, strict=True)},
+            violations=found.violations,
+            reached=found.reached,
+            cut=found.cut + int(counters[loops.CUT]),
+            seconds=seconds,
+            compile_seconds=found.compile_seconds,
+            workers=found.workers,
+            state_bits=self.interface.layout.bits,
+            notes=found.notes,
+        )

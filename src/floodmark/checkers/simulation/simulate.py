@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -29,6 +29,7 @@ from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import (
     Coverage,
+    Estimate,
     Limit,
     Options,
     Progress,
@@ -73,11 +74,10 @@ def simulate(
         return lambda: simulation.run(lambda first, last: elsewhere(simulation, widths, first, last))
 
     found = search_growing(model, options, watch, prepare)
-    found.engine = "walks"
-    if len(of_states) < len(properties):
-        count = counted(len(properties) - len(of_states), "liveness property")
-        found.notes.append(f"walks are finite and do not look at {count}")
-    return found
+    if len(of_states) == len(properties):
+        return replace(found, engine="walks")
+    count = counted(len(properties) - len(of_states), "liveness property")
+    return replace(found, engine="walks", notes=[*found.notes, f"walks are finite and do not look at {count}"])
 
 
 @dataclass(slots=True)
@@ -113,8 +113,7 @@ class Simulation:
         self.code = build_walk_code(model, self.functions, walking.walks * walking.steps >= MANY_STEPS)
         layout = self.code.interface.layout
         self.coverage = build_coverage_code(model, properties, layout) if options.coverage else None
-        self.found = SearchResult("walks", compile_seconds=time.perf_counter() - started)
-        self.found.state_bits = self.code.interface.layout.bits
+        self.compile_seconds = time.perf_counter() - started
         self.lock = threading.Lock()
         self.every = -(-walking.walks // GROUP)
         self.late = False
@@ -124,24 +123,21 @@ class Simulation:
         """Takes all walks, and tells what they met."""
         self.started = self.shown = time.perf_counter()
         beginning = beginnings(self.model, self.properties)
-        found = self.found
-        found.violations += beginning.violations
-        found.cut = beginning.cut
+        found = SearchResult(
+            "walks",
+            violations=beginning.violations,
+            cut=beginning.cut,
+            compile_seconds=self.compile_seconds,
+            state_bits=self.code.interface.layout.bits,
+        )
         if beginning.within and not found.violations:
-            found.workers = min(self.options.workers or cores(), self.every) or 1
             self.initial = [self.code.interface.layout.pack(state) for state in beginning.within]
             totals = take(0, self.every)
             self.late = totals.is_late
-            self._count(totals)
-            if totals.hit is not None:
-                self._explain(totals.hit)
-            else:
-                found.notes.append(self._said_of_further_walks())
-            found.notes += self._said_of_goals()
+            found = self._counted(found, totals)
         limit, walks = self.options.limits.seconds, Stop(Limit.WALKS, self.walking.walks)
-        found.stopped = Stop(Limit.SECONDS, limit) if self.late and limit is not None else walks
-        found.seconds = time.perf_counter() - self.started
-        return found
+        stop = Stop(Limit.SECONDS, limit) if self.late and limit is not None else walks
+        return replace(found, stopped=stop, seconds=time.perf_counter() - self.started)
 
     def take(self, first: int, last: int) -> Totals:
         """Takes the groups from one number up to another, by this machine's threads."""
@@ -224,19 +220,13 @@ class Simulation:
         assert self.coverage is not None
         return coverage(self.coverage, [covered])
 
-    def _count(self, totals: Totals) -> None:
-        found, counts, sample = self.found, totals.counts, totals.sample
+    def _counted(self, found: SearchResult, totals: Totals) -> SearchResult:
+        """Adds what the walks met."""
+        counts, sample, hit = totals.counts, totals.sample, totals.hit
         distinct = sample.distinct()
-        found.distinct = round(distinct.mean)
-        found.generated = counts.visits
-        found.depth = counts.deepest + 1
-        found.actions = self._actions(counts)
         goals = self._goals(counts)
-        found.reached.update({name: () for name, walks in goals.items() if walks})
-        if counts.covered is not None:
-            found.coverage = self._coverage(counts.covered)
         independent = self.walking.strategy is not WalkStrategy.NOVEL
-        found.walked = WalkFigures(
+        walked = WalkFigures(
             walks=counts.finished,
             steps=self.walking.steps,
             seed=self.walking.seed,
@@ -247,17 +237,26 @@ class Simulation:
             cut_short=counts.cut_short,
             goals=goals,
         )
+        if hit is None:
+            note = self._said_of_further_walks(walked.new_states)
+        else:
+            note = f"found by walk {hit.walk}, after {counted(hit.step, 'step')}"
+        return replace(
+            found,
+            distinct=round(distinct.mean),
+            generated=counts.visits,
+            depth=counts.deepest + 1,
+            actions=self._actions(counts),
+            violations=[] if hit is None else self._explained(hit),
+            reached={name: () for name, walks in goals.items() if walks},
+            workers=min(self.options.workers or cores(), self.every) or 1,
+            notes=[note, *_said_of_goals(goals)],
+            walked=walked,
+            coverage=None if counts.covered is None else self._coverage(counts.covered),
+        )
 
-    def _said_of_goals(self) -> list[str]:
-        """In how many walks each goal was reached, if in one; a walk that ends early counts, too."""
-        assert self.found.walked is not None
-        met = [f"{name} in {counted(walks, 'walk')}" for name, walks in self.found.walked.goals.items() if walks]
-        return [f"goals reached: {', '.join(met)}"] if met else []
-
-    def _said_of_further_walks(self) -> str:
+    def _said_of_further_walks(self, estimate: Estimate | None) -> str:
         """The estimate of new states, or why there is none."""
-        assert self.found.walked is not None
-        estimate = self.found.walked.new_states
         if estimate is not None:
             mean, low, high = (f"{it:,.3g}" if it < 1000 else f"{it:,.0f}" for it in astuple(estimate))
             return f"a further walk visits about {mean} states that none of these visited (95 %: {low} to {high})"
@@ -266,16 +265,17 @@ class Simulation:
             why = "walks for novel states depend on each other"
         return f"nothing can be said of the states that a further walk would add: {why}"
 
-    def _explain(self, hit: Hit) -> None:
+    def _explained(self, hit: Hit) -> list[Violation]:
         """Takes the walk of a problem again, in CPython; makes it shorter where that can be done."""
         path = self._walker().path(hit)
         kernel = build_kernel(self.model, self.functions, False)
         tracer = Tracer(self.model, kernel, _Path(path))
         tracer.initial = beginnings(self.model, self.properties).states
         trace = tracer.to_state(path[-1], len(path) - 1)
-        for violation in self._violations(hit, tracer, trace, Stepper(kernel.model, kernel.interface)):
-            self.found.violations.append(shrunk(self.model, violation, self.by_name.get(violation.property), kernel))
-        self.found.notes.append(f"found by walk {hit.walk}, after {counted(hit.step, 'step')}")
+        return [
+            shrunk(self.model, violation, self.by_name.get(violation.property), kernel)
+            for violation in self._violations(hit, tracer, trace, Stepper(kernel.model, kernel.interface))
+        ]
 
     def _violations(
         self, hit: Hit, tracer: Tracer, trace: tuple[TraceState, ...], stepper: Stepper
@@ -330,3 +330,9 @@ class _Path:
         """The state of the walk at a level."""
         assert target == self.states[level + 1]
         return self.states[level]
+
+
+def _said_of_goals(goals: Mapping[str, int]) -> list[str]:
+    """In how many walks each goal was reached, if in one; a walk that ends early counts, too."""
+    met = [f"{name} in {counted(walks, 'walk')}" for name, walks in goals.items() if walks]
+    return [f"goals reached: {', '.join(met)}"] if met else []

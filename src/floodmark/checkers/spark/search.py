@@ -7,13 +7,13 @@ to be shuffled and stored with every state of every search, while a trace is nee
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.liveness import check
-from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.native.search import IntoFiles, begin
 from floodmark.checkers.project.properties import Property
@@ -30,7 +30,6 @@ from floodmark.checkers.spark.memory import share
 from floodmark.checkers.spark.partition_count import has_grown, is_outgrown, partition_count
 from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.spark.shard import Array
-from floodmark.language.conditions import Condition
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
@@ -79,11 +78,11 @@ def search_states(
         search.found.engine = "spark"
         return search
 
-    def then(search: Search) -> None:
-        if of_runs:
-            moves[0].judge(search, of_runs)
+    def then(search: Search, result: SearchResult) -> SearchResult:
+        judged = moves[0].judge(search, result, of_runs) if of_runs else result
         if distribution.keep_states is not None:
             moves[0].keep(search, distribution.keep_states)
+        return judged
 
     return search_in(model, options, watch, begun, then, _widths_to_begin_with(options, distribution))
 
@@ -174,23 +173,13 @@ class IntoCluster(IntoFiles):
 
     # When a search is complete.
 
-    def judge(self, search: Search, liveness: Sequence[Property]) -> None:
+    def judge(self, search: Search, result: SearchResult, liveness: Sequence[Property]) -> SearchResult:
         """Judges properties of runs where the states are."""
-        model, found, cluster = search.model, search.found, search.store
+        model, cluster = search.model, search.store
         if not isinstance(cluster, Cluster) or cluster.count <= MAX_STATES_FOR_DRIVER:
-            check.after_native(model, liveness, search.options, search.pieces(), found)
-            return
-
-        def begin(
-            conditions: Sequence[Condition], assumptions: Assumptions, paused: Callable[[], None]
-        ) -> LivenessCheck:
-            started = time.perf_counter()
-            check = LivenessCheck(cluster, model, conditions, assumptions, paused)
-            found.compile_seconds += time.perf_counter() - started
-            found.seconds -= time.perf_counter() - started
-            return check
-
-        check.after_native(model, liveness, search.options, cluster.pieces(), found, begin)
+            return check.after_native(model, liveness, search.options, search.pieces(), result)
+        begin = partial(LivenessCheck, cluster, model)
+        return check.after_native(model, liveness, search.options, cluster.pieces(), result, begin)
 
     def keep(self, search: Search, url: str) -> None:
         """Writes the reachable set as Parquet."""

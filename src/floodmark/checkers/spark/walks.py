@@ -54,9 +54,7 @@ def walk_on_spark(
     context = session(check.settings.master).sparkContext
     walks = _Waves(context, check, watch)
     found = simulate(model, properties, check.options, walking_of(check), watch, walks.take)
-    found.engine = "walks on spark"
-    found.workers = walks.tasks
-    return found
+    return replace(found, engine="walks on spark", workers=walks.tasks)
 
 
 class _Waves:
