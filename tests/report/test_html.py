@@ -47,9 +47,10 @@ class Page(HTMLParser):
 
 
 def claim(code: ExitCode) -> Case:
-    proved = Proved(f"kip.sentence_{int(code)}", "claim", "violated", code, "false", 0.1, "specs/claims/kip.py", 7)
-    proved.facts["source"] = "KIP-1, rule 2"
-    proved.lines = ["smallest case: x = <b>"]
+    proved = Proved(
+        f"kip.sentence_{int(code)}", "claim", "violated", code, "false", 0.1, "specs/claims/kip.py", 7,
+        lines=["smallest case: x = <b>"], facts={"source": "KIP-1, rule 2"},
+    )
     return proof_case(proved)
 
 

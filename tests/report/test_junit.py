@@ -114,8 +114,10 @@ def test_the_counts_are_those_of_the_cases(tmp_path: Path) -> None:
 
 
 def test_a_claim_is_a_test_case_too(tmp_path: Path) -> None:
-    proved = Proved("kip.c", "claim", "violated", ExitCode.NOT_AS_EXPECTED, "false", 0.5, "specs/claims/kip.py", 7)
-    proved.lines = ["smallest case: x = 1"]
+    proved = Proved(
+        "kip.c", "claim", "violated", ExitCode.NOT_AS_EXPECTED, "false", 0.5, "specs/claims/kip.py", 7,
+        lines=["smallest case: x = 1"],
+    )
     with inside(tmp_path):
         (case,) = parsed([proof_case(proved)]).iter("testcase")
     assert case.get("name") == "kip.c"

@@ -313,8 +313,8 @@ def test_every_report_of_every_spec_is_the_same_when_it_is_made_of_the_json(
 def test_proofs_and_drift_come_back(tmp_path: Path) -> None:
     seconds = 0.0499999
     no = ExitCode.NOT_AS_EXPECTED
-    proved = Proved("kip.c", "claim", "violated", no, "no", seconds, "specs/kip.py", 7, lines=["x"])
-    proved.facts = {"source": "KIP-1", "obligations": 3}
+    facts = {"source": "KIP-1", "obligations": 3}
+    proved = Proved("kip.c", "claim", "violated", no, "no", seconds, "specs/kip.py", 7, lines=["x"], facts=facts)
     other = Proved("core", "bmc", "undetermined", ExitCode.AS_EXPECTED, "", 1.0, variant="V", constants={"n": 3})
     drift = [Drift("a", "distinct", "2", "1", "shrank", "a.toml", 1, "a", "b"), Drift("a", "b", "-", "1", "", "a.toml")]
     (tmp_path / "a.json").write_text(document([], [proved, other], drift))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -144,9 +146,9 @@ def test_the_page_can_be_told_other_opinions() -> None:
 
 def test_an_opinion_about_other_questions_is_not_told() -> None:
     spec, proving = next(it for it in PROVINGS if it[0].name == "examples/two_phase_commit" and it[1].any_size)
-    result, task = _result(spec, proving), task_of(proving)
+    facts: dict[str, Any] = {"properties": [], "lemmas": []}
+    result, task = replace(_result(spec, proving), facts=facts, exit_code=ExitCode.UNDETERMINED), task_of(proving)
     name = file_name(subject_of(result.name, task))
-    result.facts, result.exit_code = {"properties": [], "lemmas": []}, ExitCode.UNDETERMINED
     opinion = {"cvc5": "1", "units": 1, "questions": "now", "obligations": 55, "open": ["act-p"]}
     with patch.object(proofs, "recorded_opinions", lambda: {name: opinion}):
         pages = [page([(task, result)], [], {name: digest}) for digest in ("now", "then")]

@@ -14,7 +14,7 @@ from floodmark.checkers.project.spec import Proving, Spec
 from floodmark.checkers.search.beginning import wrong_beginnings
 from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.symbolic.attempts.any_size import attempt_at_any_size
-from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.attempts.attempt import Attempt, Draft
 from floodmark.checkers.symbolic.attempts.bounded import attempt_bounded
 from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive
 from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred
@@ -53,26 +53,42 @@ current obligation.
         raise SourceError("--any-size needs --method induction or infer")
     model = check.model()
     properties = subjects(check, task)
-    result = Proved(check.spec.name, task.method, "undetermined", ExitCode.UNDETERMINED, "", 0.0)
-    result.spec, result.model = shown(check.spec.path), check.spec.model
-    result.variant = None if check.flawed is None else variant_name(check)
-    result.constants = model.constant_values
-    result.facts["properties"] = [prop.name for prop in properties]
-    if not properties:
-        result.exit_code = ExitCode.NOTHING_CHECKED
+    variant = None if check.flawed is None else variant_name(check)
+    draft = Draft(facts={"properties": [prop.name for prop in properties]})
+    if properties:
+        if task.method != "bmc":
+            require_capacities(model, [prop for prop in properties if not prop.is_liveness])
+        record = None if scripts is None else scripts.of(subject_of(check.spec.name, task, variant))
+        _attempt(Attempt(check, task, model, properties, draft, record, book, watch))
+    else:
         missing = f"there is no invariant and no transition property of {type(model).__name__}"
         if task.method == "ranking":
             missing = f"no liveness property of {type(model).__name__} that the spec checks has a @ranking"
-        result.headline = f"nothing was checked: {missing}"
-        return result
-    if task.method != "bmc":
-        require_capacities(model, [prop for prop in properties if not prop.is_liveness])
-    record = None if scripts is None else scripts.of(subject_of(result.name, task, result.variant))
-    attempt = Attempt(check, task, model, properties, result, record, book, watch)
-    wrong = _wrong_beginning(model, properties)
+        draft.exit_code, draft.headline = ExitCode.NOTHING_CHECKED, f"nothing was checked: {missing}"
+    return Proved(
+        check.spec.name,
+        task.method,
+        draft.verdict,
+        draft.exit_code,
+        draft.headline,
+        draft.seconds,
+        spec=shown(check.spec.path),
+        model=check.spec.model,
+        variant=variant,
+        constants=model.constant_values,
+        broken=draft.broken,
+        lines=draft.lines,
+        facts=draft.facts,
+    )
+
+
+def _attempt(attempt: Attempt) -> None:
+    """Runs the method, unless an initial state is wrong already."""
+    task = attempt.task
+    wrong = _wrong_beginning(attempt.model, attempt.properties)
     if wrong is not None:
         attempt.violated(wrong)
-        return result
+        return
     match task.method:
         case "bmc":
             attempt_bounded(attempt)
@@ -88,7 +104,6 @@ current obligation.
             attempt_lifted(attempt)
         case "infer":
             attempt_inferred(attempt)
-    return result
 
 
 def _wrong_beginning(model: Model, properties: Sequence[Property]) -> Violation | None:
@@ -135,10 +150,8 @@ def prove_listed(
     proved = prove_check(check, task, scripts, book, watch)
     if book is not None and book.keep is not None and {**book.found} != book.known:
         book.keep(book.found)
-    proved.name = f"{spec.name} {proving.name}"
-    proved.line = proving.line
-    proved.reproduce = proof_command(spec, proving)
-    return proved
+    name, command = f"{spec.name} {proving.name}", proof_command(spec, proving)
+    return replace(proved, name=name, line=proving.line, reproduce=command)
 
 
 def claim_subject(claim: Claim) -> str:

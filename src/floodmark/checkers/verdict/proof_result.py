@@ -9,7 +9,7 @@ from typing import Any
 from floodmark.checkers.verdict.result import ExitCode, Verdict
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Proved:
     """The result for one spec or one claim. ``line`` is that of a claim; ``lines`` add detail to the headline.
 

@@ -23,7 +23,7 @@ from floodmark.language.plurals import counted
 
 def attempt_at_any_size(attempt: Attempt) -> None:
     """Asks of each action whether it preserves each property, however many identifiers there are."""
-    check, task, model, result = attempt.check, attempt.task, attempt.model, attempt.result
+    check, task, model, draft = attempt.check, attempt.task, attempt.model, attempt.draft
     names, counting = counting_constants(model)
     lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
     every = [*attempt.properties, *lemmas]
@@ -31,8 +31,8 @@ def attempt_at_any_size(attempt: Attempt) -> None:
     proof = induction(
         system, every, task.seconds, attempt.record, book=attempt.book, watch=attempt.watch, workers=task.workers
     )
-    result.seconds = proof.seconds
-    result.facts |= {
+    draft.seconds = proof.seconds
+    draft.facts |= {
         "lemmas": [lemma.name for lemma in lemmas],
         "obligations": len(proof.obligations),
         "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
@@ -44,12 +44,12 @@ def attempt_at_any_size(attempt: Attempt) -> None:
     said += f", {counted(len(proof.obligations), 'obligation')}"
     said += f", for every {', '.join(names)}"
     domain = domain_of(system)
-    result.facts["domain"] = domain
+    draft.facts["domain"] = domain
     if domain:
         said += f" with {', '.join(domain)}"
     if proof.outcome == "proved":
         attempt.proved(f"inductive: {said}", every)
-        if result.verdict == "holds":
+        if draft.verdict == "holds":
             cross_check(attempt, system, every, counting)
         return
     _show_what_is_missing(attempt, every, counting, proof, said, system)
@@ -73,7 +73,7 @@ def domain_of(system: System) -> list[str]:
 def _show_what_is_missing(
     attempt: Attempt, properties: list[Property], counting: list[str], proof: InductionProof, said: str, system: System
 ) -> None:
-    result = attempt.result
+    draft = attempt.draft
     failing = proof.failing()
     wanted = [(obligation.action, obligation.property) for obligation in failing]
     found = countermodels(attempt.model, properties, counting, wanted, attempt.left)
@@ -81,24 +81,24 @@ def _show_what_is_missing(
     counts = Counter("fails" if key in shown else "undetermined" for key in wanted)
     parts = [f"{counts['fails']} fail"] if counts["fails"] else []
     parts += [f"{counts['undetermined']} are undetermined"] if counts["undetermined"] else []
-    result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
+    draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
     if any(it.obligation.counterexample is not None and it.obligation.counterexample.reachable for it in found):
-        result.verdict, result.exit_code = "violated", ExitCode.NOT_AS_EXPECTED
-    result.headline = f"not proved: {said}; {' and '.join(parts)}"
-    result.facts["open"] = [
+        draft.verdict, draft.exit_code = "violated", ExitCode.NOT_AS_EXPECTED
+    draft.headline = f"not proved: {said}; {' and '.join(parts)}"
+    draft.facts["open"] = [
         [it.action, it.property, "fails" if (it.action, it.property) in shown else "undetermined", it.reason]
         for it in failing
     ]
     book = attempt.book
     missing = [it for it in failing if book is not None and it.reason == book.missing]
     if book is not None and missing:
-        result.lines.append(f"{counted(len(missing), 'obligation')}: {book.missing}")
+        draft.lines.append(f"{counted(len(missing), 'obligation')}: {book.missing}")
     for obligation in (it for it in failing if it not in missing):
         real = shown.get((obligation.action, obligation.property))
         if real is not None:
-            result.lines += obligation_lines(real.system, real.obligation, attempt.not_assumed)
+            draft.lines += obligation_lines(real.system, real.obligation, attempt.not_assumed)
         else:
-            result.lines += obligation_lines(system, obligation)
+            draft.lines += obligation_lines(system, obligation)
     if book is None or book.finds:
         open_ones = [key for key in wanted if key not in shown and key[0] != INITIAL]
-        result.lines += cycle_lines(system, properties, *open_ones[0]) if open_ones else []
+        draft.lines += cycle_lines(system, properties, *open_ones[0]) if open_ones else []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from floodmark.checkers.explanation.false_property import explain
 from floodmark.checkers.explanation.trace import trace_lines
@@ -18,13 +19,25 @@ from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.tactics.answers import Book
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import Check
-from floodmark.checkers.verdict.proof_result import Proved
-from floodmark.checkers.verdict.result import ExitCode
+from floodmark.checkers.verdict.result import ExitCode, Verdict
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 
 NO_INTEGER_LIMIT = "integers have no limit here; check has one of 64 bits, beyond which it reports a model error"
 """The note on every proof that leaves constants open."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """The result of a proof under way, as far as it is known."""
+
+    verdict: Verdict = "undetermined"
+    exit_code: ExitCode = ExitCode.UNDETERMINED
+    headline: str = ""
+    seconds: float = 0.0
+    broken: str | None = None
+    lines: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class Attempt:
     task: ProofTask
     model: Model
     properties: list[Property]
-    result: Proved
+    draft: Draft
     record: ObligationRecorder | None
     book: Book | None = None
     watch: WatchInduction | None = None
@@ -44,7 +57,7 @@ class Attempt:
     @property
     def left(self) -> float | None:
         """Seconds left of the time limit."""
-        return None if self.task.seconds is None else max(0.0, self.task.seconds - self.result.seconds)
+        return None if self.task.seconds is None else max(0.0, self.task.seconds - self.draft.seconds)
 
     @property
     def not_assumed(self) -> list[Property]:
@@ -58,42 +71,42 @@ class Attempt:
 
         ``judged`` is what the proof claims for every such state: properties, lemmas, inferred clauses.
         """
-        result = self.result
+        draft = self.draft
         found = self.enumerated(judged)
         if found.violation is not None:
             self.contradicted(headline, found.violation, judged)
             return
-        result.headline = f"{headline}; {_checked(found)}"
+        draft.headline = f"{headline}; {_checked(found)}"
         self.held(found)
 
     def held(self, found: Enumeration) -> None:
         """Says that the properties hold. Where no state can be reached, that is no proof of anything."""
-        result = self.result
-        result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
+        draft = self.draft
+        draft.verdict, draft.exit_code = "holds", ExitCode.AS_EXPECTED
         self.judge_by_the_spec()
         if found.complete and not found.states and self.check.spec.expect.distinct != 0:
-            result.exit_code = ExitCode.NOTHING_CHECKED
-            result.headline += "; nothing was proved"
+            draft.exit_code = ExitCode.NOTHING_CHECKED
+            draft.headline += "; nothing was proved"
 
     def says_no_limit(self) -> None:
         """Says of a proof that leaves constants open what it has not proved of large ones."""
-        if self.result.verdict == "holds":
-            self.result.facts["integers"] = "unbounded"
-            self.result.lines.append(NO_INTEGER_LIMIT)
+        if self.draft.verdict == "holds":
+            self.draft.facts["integers"] = "unbounded"
+            self.draft.lines.append(NO_INTEGER_LIMIT)
 
     def violated(self, violation: Violation) -> None:
         """Shows a run that breaks a property, or leaves the declared types."""
-        result = self.result
-        result.verdict = "error" if violation.kind == "error" else "violated"
-        result.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
-        result.broken = violation.property or None
+        draft = self.draft
+        draft.verdict = "error" if violation.kind == "error" else "violated"
+        draft.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
+        draft.broken = violation.property or None
         length = counted(len(violation.trace), "state")
         if violation.property:
-            result.headline = f"violates {violation.property} in {length}"
+            draft.headline = f"violates {violation.property} in {length}"
         else:
-            result.headline = f"error after {length}: {violation.message}"
-        result.lines += _run_lines(self.model, violation, self.properties)
-        result.facts["trace"] = trace_entries(self.model, violation.trace)
+            draft.headline = f"error after {length}: {violation.message}"
+        draft.lines += _run_lines(self.model, violation, self.properties)
+        draft.facts["trace"] = trace_entries(self.model, violation.trace)
 
     def contradicted(
         self, headline: str, violation: Violation, judged: Sequence[Property], model: Model | None = None
@@ -102,28 +115,28 @@ class Attempt:
 
         ``model`` is the one that was searched, if that is not the model of the spec.
         """
-        result = self.result
+        draft = self.draft
         name = violation.property or violation.message
-        result.verdict, result.exit_code = "error", ExitCode.INTERNAL_ERROR
-        result.broken = violation.property or None
+        draft.verdict, draft.exit_code = "error", ExitCode.INTERNAL_ERROR
+        draft.broken = violation.property or None
         after = counted(len(violation.trace), "state")
-        result.headline = f"internal error in floodmark: {name} fails after {after}, where z3 says: {headline}"
-        result.lines = _run_lines(model or self.model, violation, judged)
-        result.facts["trace"] = trace_entries(model or self.model, violation.trace)
+        draft.headline = f"internal error in floodmark: {name} fails after {after}, where z3 says: {headline}"
+        draft.lines = _run_lines(model or self.model, violation, judged)
+        draft.facts["trace"] = trace_entries(model or self.model, violation.trace)
 
     def judge_by_the_spec(self) -> None:
         """For properties that hold: reports if the spec expects one of them to be violated."""
         wanted = self.check.wanted_property
         if wanted in [prop.name for prop in self.properties]:
-            self.result.exit_code = ExitCode.NOT_AS_EXPECTED
-            self.result.headline += f", but the spec expects {wanted} to be violated"
+            self.draft.exit_code = ExitCode.NOT_AS_EXPECTED
+            self.draft.headline += f", but the spec expects {wanted} to be violated"
 
     def enumerated(self, judged: Sequence[Property]) -> Enumeration:
         """The result of compiled code on the reachable states."""
         started = time.perf_counter()
         found = enumerate_states(self.model, judged, self.left)
-        self.result.seconds += time.perf_counter() - started
-        self.result.facts["enumerated"] = found.states if found.complete else None
+        self.draft.seconds += time.perf_counter() - started
+        self.draft.facts["enumerated"] = found.states if found.complete else None
         return found
 
 

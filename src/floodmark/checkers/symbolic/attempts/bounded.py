@@ -28,7 +28,7 @@ def attempt_bounded(attempt: Attempt) -> None:
     A run to a step for which a container without a capacity is not wide enough is found like one to a model error; the
     search then begins anew with twice the width.
     """
-    result, task, wanted = attempt.result, attempt.task, attempt.properties
+    draft, task, wanted = attempt.draft, attempt.task, attempt.properties
     deadline = Deadline(task.seconds)
     if task.after_walks:
         _after_walks(attempt, deadline)
@@ -38,16 +38,16 @@ def attempt_bounded(attempt: Attempt) -> None:
         return bmc.search(system_of(model, wanted), wanted, task.depth, deadline, record=attempt.record)
 
     found = at_widths(attempt.model, search)
-    result.seconds = found.seconds
-    result.facts["depth"] = found.depth
-    result.lines = [_interchangeable(members) for members in found.interchangeable]
+    draft.seconds = found.seconds
+    draft.facts["depth"] = found.depth
+    draft.lines = [_interchangeable(members) for members in found.interchangeable]
     if found.violation is not None:
         _violated(attempt, found.violation)
-        result.headline += "; there is no shorter run"
+        draft.headline += "; there is no shorter run"
         return
-    result.headline = f"no violation within {counted(found.depth, 'state')}"
+    draft.headline = f"no violation within {counted(found.depth, 'state')}"
     if found.stopped:
-        result.headline += f"; ended by {found.stopped}"
+        draft.headline += f"; ended by {found.stopped}"
         return
     _to_the_end(attempt, found.depth)
 
@@ -55,12 +55,12 @@ def attempt_bounded(attempt: Attempt) -> None:
 def _violated(attempt: Attempt, violation: Violation) -> None:
     attempt.violated(violation)
     if attempt.check.wanted_property == violation.property and violation.kind != "error":
-        attempt.result.exit_code = ExitCode.AS_EXPECTED
+        attempt.draft.exit_code = ExitCode.AS_EXPECTED
 
 
 def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
     """Looks for a violation near the deepest states of random walks. Without one nothing is known of other runs."""
-    result, task, wanted = attempt.result, attempt.task, attempt.properties
+    draft, task, wanted = attempt.draft, attempt.task, attempt.properties
     walking = Walking(task.after_walks, WALKED_STEPS, 0, WalkStrategy.ACTIONS)
 
     def search(model: Model) -> tuple[int, bmc.Bounded]:
@@ -73,16 +73,16 @@ def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
         return len(runs), found
 
     searched, found = at_widths(attempt.model, search)
-    result.seconds = deadline.taken
-    result.facts["after"] = searched
+    draft.seconds = deadline.taken
+    draft.facts["after"] = searched
     walks = f"of {counted(task.after_walks, 'walk')}"
     if found.violation is not None:
         _violated(attempt, found.violation)
-        result.headline += f"; z3 began after run {searched + 1} {walks}"
+        draft.headline += f"; z3 began after run {searched + 1} {walks}"
         return
     within = counted(task.depth, "state")
-    result.headline = f"no violation within {within} from the ends of {counted(searched, 'run')} {walks}"
-    result.headline += f"; ended by {found.stopped}" if found.stopped else "; nothing is known of other runs"
+    draft.headline = f"no violation within {within} from the ends of {counted(searched, 'run')} {walks}"
+    draft.headline += f"; ended by {found.stopped}" if found.stopped else "; nothing is known of other runs"
 
 
 def _to_the_end(attempt: Attempt, depth: int) -> None:
@@ -91,23 +91,23 @@ def _to_the_end(attempt: Attempt, depth: int) -> None:
     Each state ends a shortest run, which has at most as many states as the search has levels. A step from the last
     level, which a transition property is checked on, adds one more state, and so does a state outside the boundary.
     """
-    result, headline = attempt.result, attempt.result.headline
+    draft, headline = attempt.draft, attempt.draft.headline
     found = attempt.enumerated(attempt.properties)
     violation = found.violation
     if violation is not None and len(violation.trace) <= depth:
         attempt.contradicted(headline, violation, attempt.properties)
     elif violation is not None:
         name = violation.property or violation.message
-        result.headline += f"; {name} fails after {counted(len(violation.trace), 'state')}, which check shows"
+        draft.headline += f"; {name} fails after {counted(len(violation.trace), 'state')}, which check shows"
     elif found.complete and found.depth + _beyond(attempt) <= depth:
         where = f"which lead to {all_states(found)}" if found.states else "for no state is within the boundary"
-        result.headline = f"{headline}, {where}"
+        draft.headline = f"{headline}, {where}"
         attempt.held(found)
     elif attempt.task.expect == "bounded" and attempt.check.wanted_property is None:
-        result.exit_code = ExitCode.AS_EXPECTED
-        result.headline += ", which is what the spec asks for"
+        draft.exit_code = ExitCode.AS_EXPECTED
+        draft.headline += ", which is what the spec asks for"
     else:
-        result.headline += "; deeper states were not searched"
+        draft.headline += "; deeper states were not searched"
 
 
 def _beyond(attempt: Attempt) -> int:

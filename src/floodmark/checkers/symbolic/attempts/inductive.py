@@ -20,8 +20,8 @@ from floodmark.language.plurals import counted
 
 def attempt_inductive(attempt: Attempt) -> None:
     """Asks of each action whether it preserves each property."""
-    check, task, model, result, properties = (
-        attempt.check, attempt.task, attempt.model, attempt.result, attempt.properties
+    check, task, model, draft, properties = (
+        attempt.check, attempt.task, attempt.model, attempt.draft, attempt.properties
     )
     lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
     unbounded = unbounded_constants(model) if task.unbounded else []
@@ -30,12 +30,12 @@ def attempt_inductive(attempt: Attempt) -> None:
     every = [*properties, *lemmas]
     system = system_of(model, every, unbounded)
     proof = induction(system, every, task.seconds, attempt.record, book=attempt.book, watch=attempt.watch)
-    result.seconds = proof.seconds
+    draft.seconds = proof.seconds
     if not unbounded:
         for obligation in proof.failing():
             confirm(model, every, obligation)
         proof = with_reachability(proof, Reachable(model).asks)
-    result.facts |= {
+    draft.facts |= {
         "lemmas": [lemma.name for lemma in lemmas],
         "obligations": len(proof.obligations),
         "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
@@ -48,10 +48,10 @@ def attempt_inductive(attempt: Attempt) -> None:
     for_every = f", for every {', '.join(unbounded)}" if unbounded else ""
     if system.domain:
         for_every += f" with {', '.join(f'{form} >= 0' for form in system.domain)}"
-    result.verdict, result.exit_code = _judged(proof)
-    if result.verdict == "holds":
+    draft.verdict, draft.exit_code = _judged(proof)
+    if draft.verdict == "holds":
         attempt.proved(f"inductive: {with_lemmas}{for_every}", every)
-        if unbounded and result.verdict == "holds":
+        if unbounded and draft.verdict == "holds":
             spot_checked(attempt, system, every)
         return
     _show_what_fails(attempt, system, proof, f"{with_lemmas}{for_every}")
@@ -63,7 +63,7 @@ def induction_failed(attempt: Attempt, system: System, properties: list[Property
         for obligation in proof.failing():
             confirm(attempt.model, properties, obligation)
         proof = with_reachability(proof, Reachable(attempt.model).asks)
-    attempt.result.verdict, attempt.result.exit_code = _judged(proof)
+    attempt.draft.verdict, attempt.draft.exit_code = _judged(proof)
     about = f"{len(properties)} invariants and lemmas that it rests on"
     _show_what_fails(attempt, system, proof, f"{about}, {counted(len(proof.obligations), 'obligation')}")
 
@@ -73,22 +73,22 @@ def _show_what_fails(attempt: Attempt, system: System, proof: InductionProof, ab
     counts = Counter(obligation.outcome for obligation in failing)
     parts = [f"{counts['fails']} fail"] if counts["fails"] else []
     parts += [f"{counts['undetermined']} are undetermined ({failing[0].reason})"] if counts["undetermined"] else []
-    attempt.result.headline = f"not proved: {about}; {' and '.join(parts)}"
+    attempt.draft.headline = f"not proved: {about}; {' and '.join(parts)}"
     for obligation in failing:
-        attempt.result.lines += obligation_lines(system, obligation, attempt.not_assumed)
+        attempt.draft.lines += obligation_lines(system, obligation, attempt.not_assumed)
 
 
 def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -> None:
     """Proves again, at a few values, what was proved for every value; if none succeeds, the proof is not believed."""
-    result = attempt.result
+    draft = attempt.draft
     spots = spot_check(system, properties, attempt.left)
-    result.facts["spots"] = spots.proved
-    result.seconds += spots.seconds
+    draft.facts["spots"] = spots.proved
+    draft.seconds += spots.seconds
     tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
-    result.lines.append(f"proved again at {', '.join(system.values.unbounded)} = {'; '.join(tried) or 'nothing'}")
+    draft.lines.append(f"proved again at {', '.join(system.values.unbounded)} = {'; '.join(tried) or 'nothing'}")
     if not spots.proved:
-        result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
-        result.headline += ", but it could not be proved again at any of their values"
+        draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
+        draft.headline += ", but it could not be proved again at any of their values"
     attempt.says_no_limit()
 
 

@@ -11,10 +11,10 @@ from floodmark.language.plurals import counted
 
 def attempt_inferred(attempt: Attempt) -> None:
     """Looks for clauses that make the properties inductive."""
-    task, result, properties = attempt.task, attempt.result, attempt.properties
+    task, draft, properties = attempt.task, attempt.draft, attempt.properties
     found = infer(system_of(attempt.model, properties), properties, task.seconds, attempt.record)
-    result.seconds = found.seconds
-    result.facts |= {
+    draft.seconds = found.seconds
+    draft.facts |= {
         "clauses": found.clauses,
         "frames": found.frames,
         "queries": found.queries,
@@ -23,12 +23,12 @@ def attempt_inferred(attempt: Attempt) -> None:
     if found.refuted:
         _refuted(attempt)
     elif found.stopped:
-        result.headline = f"undetermined: ended by {found.stopped}, after {found.frames} frames"
+        draft.headline = f"undetermined: ended by {found.stopped}, after {found.frames} frames"
     elif not found.found or found.predicate is None:
         wrong = ", ".join(name for name in CHECKS if not found.checks.get(name))
         raise RuntimeError(f"the inferred invariant does not pass its check: {wrong}")
     else:
-        result.lines = list(found.clauses)
+        draft.lines = list(found.clauses)
         clauses = counted(len(found.clauses), "inferred clause")
         headline = f"inductive with {clauses} (checked: {', '.join(found.checks)})"
         attempt.proved(headline, [*properties, found.predicate])
@@ -42,5 +42,5 @@ def _refuted(attempt: Attempt) -> None:
     if found.violation is not None:
         attempt.violated(found.violation)
         return
-    attempt.result.verdict, attempt.result.exit_code = "violated", ExitCode.NOT_AS_EXPECTED
-    attempt.result.headline = "a reachable state breaks a property; bmc shows the run"
+    attempt.draft.verdict, attempt.draft.exit_code = "violated", ExitCode.NOT_AS_EXPECTED
+    attempt.draft.headline = "a reachable state breaks a property; bmc shows the run"

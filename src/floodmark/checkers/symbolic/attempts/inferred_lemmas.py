@@ -26,13 +26,13 @@ class Tried:
 
 def report(attempt: Attempt, tried: Tried, inferred: str, names: Sequence[str], counting: list[str]) -> None:
     """Shows the lemmas, and reports a proof if the induction is one. ``inferred`` says what they are."""
-    properties, result, proof = attempt.properties, attempt.result, tried.proof
+    properties, draft, proof = attempt.properties, attempt.draft, tried.proof
     every = [*properties, *(it.lemma for it in tried.lemmas)]
     if attempt.record is not None:
         proof = induction(tried.system, every, attempt.left, attempt.record)
-        result.seconds += proof.seconds
+        draft.seconds += proof.seconds
     domain = domain_of(tried.system)
-    result.facts |= {
+    draft.facts |= {
         "clauses": [it.text for it in tried.lemmas],
         "lemmas": [it.lemma.name for it in tried.lemmas],
         "obligations": len(proof.obligations),
@@ -45,11 +45,11 @@ def report(attempt: Attempt, tried: Tried, inferred: str, names: Sequence[str], 
     said = f"{counted(len(properties), 'property')} with {inferred}"
     said += f", {counted(len(proof.obligations), 'obligation')}, for every {', '.join(names)}"
     said += f" with {', '.join(domain)}" if domain else ""
-    result.lines = [line for it in tried.lemmas for line in ("", *it.text.splitlines())]
+    draft.lines = [line for it in tried.lemmas for line in ("", *it.text.splitlines())]
     if proof.outcome == "proved":
         attempt.proved(f"inductive: {said}", every)
-        if result.verdict == "holds":
+        if draft.verdict == "holds":
             cross_check(attempt, tried.system, every, counting)
         return
-    result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
-    result.headline = f"not proved: {said}; {counted(len(proof.failing()), 'open obligation')}"
+    draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
+    draft.headline = f"not proved: {said}; {counted(len(proof.failing()), 'open obligation')}"

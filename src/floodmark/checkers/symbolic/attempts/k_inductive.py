@@ -11,18 +11,18 @@ from floodmark.language.plurals import counted, plural
 
 def attempt_k_inductive(attempt: Attempt) -> None:
     """Asks whether the properties, true throughout a run of some length, are true after one more step."""
-    task, result, properties = attempt.task, attempt.result, attempt.properties
+    task, draft, properties = attempt.task, attempt.draft, attempt.properties
     found = k_induction(system_of(attempt.model, properties), properties, task.depth, task.seconds, attempt.record)
-    result.seconds = found.seconds
-    result.facts["depth"] = found.depth
+    draft.seconds = found.seconds
+    draft.facts["depth"] = found.depth
     if found.violation is not None:
         attempt.violated(found.violation)
-        result.headline += "; there is no shorter run"
+        draft.headline += "; there is no shorter run"
     elif found.outcome == "proved":
         every = f"{counted(len(properties), 'property')} {plural(len(properties), 'is', 'are')}"
         attempt.proved(f"{every} {found.depth}-inductive", properties)
     elif found.outcome == "undetermined":
-        result.headline = f"undetermined at k = {found.depth}: {found.reason}"
+        draft.headline = f"undetermined at k = {found.depth}: {found.reason}"
     else:
-        result.headline = f"not {found.depth}-inductive; there is no violation within {counted(found.depth, 'state')}"
-        result.lines = trace_lines(attempt.model, found.counterexample)
+        draft.headline = f"not {found.depth}-inductive; there is no violation within {counted(found.depth, 'state')}"
+        draft.lines = trace_lines(attempt.model, found.counterexample)

@@ -27,16 +27,16 @@ def attempt_lifted(attempt: Attempt) -> None:
     If that proves nothing, clauses are suggested. Nothing rests on the inference: the clauses that are kept are lemmas
     of an induction like any others.
     """
-    task, model, result, properties = attempt.task, attempt.model, attempt.result, attempt.properties
+    task, model, draft, properties = attempt.task, attempt.model, attempt.draft, attempt.properties
     names, counting = counting_constants(model)
     started = time.perf_counter()
     counts = counts_of(model)
     small = system_of(model, [*properties, *(count.question for count in counts)])
     found = infer(small, properties, task.seconds, counts=counts, effort=IC3_EFFORT)
-    result.seconds = time.perf_counter() - started
-    result.facts |= {"frames": found.frames, "queries": found.queries}
+    draft.seconds = time.perf_counter() - started
+    draft.facts |= {"frames": found.frames, "queries": found.queries}
     if found.refuted:
-        result.headline = "undetermined: nothing was inferred to be lifted, a reachable state breaks a property"
+        draft.headline = "undetermined: nothing was inferred to be lifted, a reachable state breaks a property"
         return
     if found.found:
         guesses = lifted(type(model).__name__, small.variables, found.asked, counts)
@@ -67,7 +67,7 @@ def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) ->
     kept = guesses
     while True:
         proof = induction(system, [*attempt.properties, *(it.lemma for it in kept)], attempt.left)
-        attempt.result.seconds += proof.seconds
+        attempt.draft.seconds += proof.seconds
         broken = {it.property for it in proof.failing()}
         left = [it for it in kept if it.lemma.name not in broken]
         if len(left) == len(kept):

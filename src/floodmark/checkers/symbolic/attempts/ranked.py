@@ -37,7 +37,7 @@ _SAID = {
 
 def attempt_ranked(attempt: Attempt) -> None:
     """Proves the invariants and lemmas by induction, and with them that each step is explained by the rankings."""
-    check, task, model, result = attempt.check, attempt.task, attempt.model, attempt.result
+    check, task, model, draft = attempt.check, attempt.task, attempt.model, attempt.draft
     unbounded = unbounded_constants(model) if task.unbounded else []
     if task.unbounded and not unbounded:
         raise SourceError(f"no constant of {type(model).__name__} only bounds integers, so nothing can be unbounded")
@@ -53,13 +53,13 @@ def attempt_ranked(attempt: Attempt) -> None:
     ]
     needed = {prop.name for prop in [*check.properties(), *lemmas]}
     states, proof = _inductive(attempt, system, states, needed)
-    result.facts |= {
+    draft.facts |= {
         "lemmas": [lemma.name for lemma in lemmas],
         "rankings": list(dict.fromkeys(it.name for prop in attempt.properties for it in rankings[prop.name])),
         "unbounded": unbounded,
     }
     if proof.outcome != "proved":
-        result.facts["obligations"] = len(proof.obligations)
+        draft.facts["obligations"] = len(proof.obligations)
         induction_failed(attempt, system, states, proof)
         return
     found = [
@@ -67,23 +67,23 @@ def attempt_ranked(attempt: Attempt) -> None:
         for goal, levels in goals
         for obligation in _answered(attempt, system, goal, levels, states, assumptions)
     ]
-    result.facts["obligations"] = len(proof.obligations) + len(found)
+    draft.facts["obligations"] = len(proof.obligations) + len(found)
     said = f"{counted(len(attempt.properties), 'property')} with "
-    said += f"{counted(len(result.facts['rankings']), 'ranking')} and {len(states)} invariants and lemmas, "
-    said += counted(result.facts["obligations"], "obligation")
+    said += f"{counted(len(draft.facts['rankings']), 'ranking')} and {len(states)} invariants and lemmas, "
+    said += counted(draft.facts["obligations"], "obligation")
     said += f", for every {', '.join(unbounded)}" if unbounded else ""
     failing = [(goal, levels, it) for goal, levels, it in found if it.outcome != "proved"]
     if not failing:
         _proved(attempt, f"ranked: {said}", assumptions)
-        if unbounded and result.verdict == "holds":
+        if unbounded and draft.verdict == "holds":
             spot_checked(attempt, system, states)
         return
     counts = Counter(obligation.outcome for _, _, obligation in failing)
     parts = [f"{counts['fails']} fail"] if counts["fails"] else []
     parts += [f"{counts['undetermined']} are undetermined"] if counts["undetermined"] else []
-    result.headline = f"not proved: {said}; {' and '.join(parts)}"
+    draft.headline = f"not proved: {said}; {' and '.join(parts)}"
     for goal, levels, obligation in failing:
-        result.lines += _lines(attempt, system, goal, levels, obligation, assumptions)
+        draft.lines += _lines(attempt, system, goal, levels, obligation, assumptions)
 
 
 def _inductive(
@@ -97,7 +97,7 @@ def _inductive(
     while True:
         asked = None if attempt.record is None else Kept()
         proof = induction(system, states, attempt.left, asked, watch=attempt.watch)
-        attempt.result.seconds += proof.seconds
+        attempt.draft.seconds += proof.seconds
         left = {it.property for it in proof.failing()} - set(needed)
         kept = [prop for prop in states if prop.name not in left]
         if len(kept) == len(states):
@@ -114,7 +114,7 @@ def _answered(
 ) -> list[Obligation]:
     """The obligations of one goal; what fails is confirmed by CPython, and marked by whether it can be reached."""
     found = list(Ranked(system, goal, levels, states).obligations(attempt.left, attempt.record))
-    attempt.result.seconds += sum(obligation.seconds for obligation in found)
+    attempt.draft.seconds += sum(obligation.seconds for obligation in found)
     if system.values.unbounded:
         return found
     explanations = Explanations(attempt.model, goal, levels, assumptions)
@@ -126,31 +126,31 @@ def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:
     """Reports a proof, unless the exact search contradicts it."""
     from floodmark.checkers.native.search import search_states
 
-    result = attempt.result
-    result.facts["fairness"] = sorted(str(it) for it in assumptions.by_action.values())
+    draft = attempt.draft
+    draft.facts["fairness"] = sorted(str(it) for it in assumptions.by_action.values())
     options = Options(
         workers=1, limits=replace(ENUMERATION_LIMITS, seconds=attempt.left), fairness=attempt.check.spec.fairness
     )
     try:
         found = search_states(attempt.model, attempt.properties, options)
     except SourceError as error:
-        result.headline = f"{headline}; not searched: {error}"
-        result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
+        draft.headline = f"{headline}; not searched: {error}"
+        draft.verdict, draft.exit_code = "holds", ExitCode.AS_EXPECTED
         return
-    result.seconds += found.seconds
+    draft.seconds += found.seconds
     for finding in found.liveness:  # a run that only a bound makes is one of this model, too
         if finding.verdict != "holds":
             run = Violation("liveness", finding.property, finding.trace, loop=finding.loop)
             attempt.contradicted(headline, run, attempt.properties)
             return
-    result.facts["enumerated"] = found.distinct if found.complete else None
+    draft.facts["enumerated"] = found.distinct if found.complete else None
     searched = f"the search of all {counted(found.distinct, 'state')} agrees"
-    result.headline = f"{headline}; {searched if found.complete else f'not searched: {found.stopped}'}"
-    result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
+    draft.headline = f"{headline}; {searched if found.complete else f'not searched: {found.stopped}'}"
+    draft.verdict, draft.exit_code = "holds", ExitCode.AS_EXPECTED
     attempt.judge_by_the_spec()
     names = {prop.name for prop in attempt.properties}
     if any(premise.property.partition(".")[0] in names for premise in found.vacuous):
-        result.headline += "; a premise is never true"
+        draft.headline += "; a premise is never true"
 
 
 def _lines(

@@ -81,32 +81,32 @@ class _Searched:
 def cross_check(attempt: Attempt, system: System, properties: list[Property], counting: list[str]) -> None:
     """Searches what was proved for every size at a few sizes, and proves it there again."""
     _search(attempt, system, properties, counting)
-    if attempt.result.verdict == "holds":
+    if attempt.draft.verdict == "holds":
         _ask_for_a_beginning(attempt, system, counting)
-    if attempt.result.verdict == "holds":
+    if attempt.draft.verdict == "holds":
         _prove_again(attempt, properties, counting)
     attempt.says_no_limit()
 
 
 def _search(attempt: Attempt, system: System, properties: list[Property], counting: list[str]) -> None:
     """Searches with a few numbers of identifiers, as far as the proof is about them, and the spec's other constants."""
-    result, every = attempt.result, list[_Searched]()
+    draft, every = attempt.draft, list[_Searched]()
     for constants, model in at_sizes(attempt.model, counting, [*SEARCHED, *unequal(len(counting))]):
         if not _is_about(system, model):
             continue
         started = time.perf_counter()
         is_equal = len({constants[name] for name in constants if constants[name]}) <= 1
         found = enumerate_states(model, properties, attempt.left, SEARCH_LIMITS if is_equal else UNEQUAL)
-        result.seconds += time.perf_counter() - started
+        draft.seconds += time.perf_counter() - started
         if found.violation is not None:
-            attempt.contradicted(f"{result.headline} (with {_said(constants)})", found.violation, properties, model)
+            attempt.contradicted(f"{draft.headline} (with {_said(constants)})", found.violation, properties, model)
             return
         if found.states:
             every.append(_Searched(_said(constants), constants, found))
         elif is_equal and not _begins(model):
             every.append(_Searched(_said(constants), constants, None))
-    result.facts["searched"] = [it.as_json() for it in every]
-    result.lines.append(f"searched with {'; '.join(map(str, every)) or 'no number of identifiers'}")
+    draft.facts["searched"] = [it.as_json() for it in every]
+    draft.lines.append(f"searched with {'; '.join(map(str, every)) or 'no number of identifiers'}")
     begun = next((at for at, it in enumerate(every) if it.found is not None), len(every))
     missing = [it.said for it in every[begun:] if it.found is None]
     if missing:
@@ -169,9 +169,9 @@ def _may_begin(attempt: Attempt, system: System, numbers: list[Truth]) -> bool:
 
 
 def _says_nothing(attempt: Attempt, why: str) -> None:
-    result = attempt.result
-    result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
-    result.headline += f", but {why}, so nothing is proved there"
+    draft = attempt.draft
+    draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
+    draft.headline += f", but {why}, so nothing is proved there"
 
 
 def _prove_again(attempt: Attempt, properties: Sequence[Property], counting: list[str]) -> None:
@@ -179,23 +179,23 @@ def _prove_again(attempt: Attempt, properties: Sequence[Property], counting: lis
 
     Raises RuntimeError when an obligation fails.
     """
-    result, proved = attempt.result, []
+    draft, proved = attempt.draft, []
     for constants, model in at_sizes(attempt.model, counting, AGAIN):
         try:
             again = induction(system_of(model, properties), properties, attempt.left, effort=MAX_EFFORT)
         except ModelError:  # too few for what an initial method mentions
             continue
-        result.seconds += again.seconds
+        draft.seconds += again.seconds
         if again.outcome == "fails":
             failing = next(obligation for obligation in again.failing() if obligation.outcome == "fails")
             raise RuntimeError(f"what is proved for every size is wrong for {_said(constants)}: {failing}")
         if again.outcome == "proved":
             proved.append(_said(constants))
-    result.facts["spots"] = proved
-    result.lines.append(f"proved again with {'; '.join(proved) or 'no number of identifiers'}")
+    draft.facts["spots"] = proved
+    draft.lines.append(f"proved again with {'; '.join(proved) or 'no number of identifiers'}")
     if not proved:
-        result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
-        result.headline += ", but it could not be proved again at any size"
+        draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
+        draft.headline += ", but it could not be proved again at any size"
 
 
 def _said(constants: dict[str, int]) -> str:

@@ -51,9 +51,9 @@ def attempt_suggested(attempt: Attempt, names: Sequence[str], counting: list[str
             support.drop(wrong)
     except NothingFoundError as error:
         if tried is None:
-            attempt.result.headline = f"undetermined: nothing was inferred, {error}"
-    attempt.result.seconds += time.perf_counter() - started
-    attempt.result.facts |= {"questions": support.questions, "refuted": support.refuted}
+            attempt.draft.headline = f"undetermined: nothing was inferred, {error}"
+    attempt.draft.seconds += time.perf_counter() - started
+    attempt.draft.facts |= {"questions": support.questions, "refuted": support.refuted}
     if tried is not None:
         report(attempt, tried, counted(len(tried.lemmas), "suggested clause"), names, counting)
 
