@@ -209,6 +209,29 @@ def test_a_step_that_fails_is_shown_with_its_error(tmp_path: Path) -> None:
         assert stop.startswith("fill() fails: ")
 
 
+def test_a_property_that_cannot_be_evaluated_is_told_apart_from_a_false_one(tmp_path: Path) -> None:
+    asked = '''
+        from floodmark import invariant
+        from model.tank import Tank
+
+
+        @invariant
+        def never_two(tank: Tank) -> bool:
+            return tank.level != 2
+
+
+        @invariant
+        def has_a_name(tank: Tank) -> bool:
+            return ("empty", "low")[tank.level] != ""
+    '''
+    with inside(write(tank(tmp_path, spec=""), {"invariants/tank.py": asked})):
+        path = ("start()", "fill()", "fill()")
+        said = session(Path("specs/tank.toml")).answer(PageAddress("Tank", "", path, 2))["parts"]["properties"]
+    signs = re.findall(r'class="sign (\w+)">(.)</span> <b>(\w+)</b>', said)
+    assert signs == [("bad", "✗", "never_two"), ("warn", "!", "has_a_name")]
+    assert "range" in words(said)
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -251,3 +251,17 @@ def test_a_premise_is_met_natively_where_it_is_met_in_cpython(tmp_path: Path) ->
 @pytest.mark.slow
 def test_more_premises_are_met_natively_where_they_are_met_in_cpython(tmp_path: Path) -> None:
     check(range(1000, 2500), tmp_path)
+
+
+def test_what_begins_together_and_ends_in_one_column_is_told_apart_by_its_last_line(tmp_path: Path) -> None:
+    """The premise of ``implies`` is met, that of the ``or`` around it never."""
+    inner, last = "implies(self.a == 0, self.b < 2)", "self.a == 9"
+    beginning = "        return "
+    below = last.rjust(len(beginning) + len(inner))
+    text = HEAD.format(last=0, a=[0], b=[0], log=[[]], some=["Set([])"]).replace("'", "")
+    text += f"\n    @invariant\n    def asked(self) -> bool:\n{beginning}{inner} or \\\n{below}\n"
+    with imported(text, "Drawn", tmp_path) as cls:
+        natively_found = natively(cls(), properties_of(cls), Options(workers=1))
+        found = by_cpython(cls(), properties_of(cls), Options())
+    assert natively_found.vacuous == found.vacuous
+    assert [premise.said for premise in found.vacuous] == [f"its premise not {inner} is never true"]

@@ -175,6 +175,47 @@ def test_a_loop_passes_a_state_in_which_a_weakly_fair_action_is_not_enabled(tmp_
     assert_graph_is_judged(graph, quiet(tmp_path), {})
 
 
+class Roundabout(Model):
+    """Three places in a circle. Each has an exit of its own, which is closed there and open at the two others."""
+
+    here: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def turns(self) -> None:
+        require(self.here < 3)
+        self.here = (self.here + 1) % 3
+
+    @fair(each="exit")
+    @action
+    def leaves(self, exit: Annotated[int, Between(0, 79)]) -> None:
+        require(self.here < 3 and 70 <= exit < 73 and exit != 70 + self.here)
+        self.here = 3
+
+    @eventually
+    def is_out(self) -> bool:
+        return self.here == 3
+
+
+def test_a_loop_passes_states_without_a_label_of_a_later_word(tmp_path: Path) -> None:
+    """Only labels beyond the sixty-fourth are ever enabled, so the first word never says which way helps."""
+    found, _ = search_states(Roundabout(), list(collect(Roundabout, []).values()), quiet(tmp_path))
+    (finding,) = found.liveness
+    assert finding.verdict == "violated" and finding.loop is not None
+    places = [entry.state[0] for entry in finding.trace]
+    assert set(places) == {0, 1, 2}
+
+
+def test_a_run_in_the_region_need_not_be_the_shortest(tmp_path: Path, noted: Noted) -> None:
+    """The shortest way into the loop passes the goal. The one partition's first state is a root, the loop's are not."""
+    steps = ((0, 0, 1), (1, 0, 4), (0, 0, 2), (2, 0, 3), (3, 0, 4), (4, 0, 5), (5, 0, 4))
+    graph = FairGraph(6, 1, steps, (0,), NONE, frozenset({1}), {0: False})
+    with as_model(graph) as cls:
+        found = assert_judged_as_natively(cls(), quiet(tmp_path), noted, partitions=1)
+    finding = next(it for it in found.liveness if it.name.removesuffix("_goal") == "eventually")
+    assert finding.verdict == "violated" and finding.loop is not None
+    assert_breaks(graph, "eventually", [entry.state[0] for entry in finding.trace], finding.loop)
+
+
 def test_a_run_may_stay_where_it_begins(tmp_path: Path) -> None:
     graph = FairGraph(2, 1, ((0, 0, 1),), (0,), frozenset({0}), frozenset({1}), {})
     assert_graph_is_judged(graph, quiet(tmp_path), {})
