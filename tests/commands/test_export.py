@@ -20,13 +20,13 @@ from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.spec_names import spec_path
 from floodmark.checkers.reference import search
-from floodmark.checkers.search_result import Options, SearchResult
+from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, one_check
 from floodmark.compiler.program import Program, read_program
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.reference import initial_states, within_boundary
 from floodmark.language.types import IntType
-from tests.support import export_models, foreign
+from tests.support import export_models, foreign, promela_runs
 from tests.support.engines import TooMany, imported, plain_search, properties_of
 from tests.support.export_models import EXPORTED, Cut, Guards, Idles, Lists, Stuck, Unbounded
 from tests.support.model_strategy import GeneratedModel, models
@@ -186,6 +186,29 @@ def test_integers_without_bounds_are_refused_in_promela() -> None:
     assert refused.value.line is not None
 
 
+class Far(Record):
+    """One of 2**32 points."""
+
+    x: Annotated[int, Between(0, 2**16 - 1)]
+    y: Annotated[int, Between(0, 2**16 - 1)]
+
+
+class Travels(Model):
+    """The points are more than their numbers may be in C, so their order would not be known."""
+
+    seen: Annotated[Set[Far], Capacity(2)] = Set()
+    x: Annotated[int, Between(0, 2**16 - 1)] = 0
+
+    @action
+    def goes(self) -> None:
+        self.seen.add(Far(x=self.x, y=self.x))
+
+
+def test_elements_that_are_more_than_numbers_are_refused_in_promela() -> None:
+    with pytest.raises(CannotExportError, match="sets and bags of Far, which has more values than a Spin integer"):
+        as_promela(Travels)
+
+
 @pytest.mark.parametrize("value", [2**31, -(2**31)])
 def test_integers_that_tlc_does_not_have_are_refused(value: int) -> None:
     assert tla_values.number(value // 2) in (str(value // 2), f"({value // 2})")
@@ -251,12 +274,32 @@ def test_names_are_legal_and_never_given_twice() -> None:
     assert legal("a.b") == "a_b"
 
 
-# What TLC and Spin find.
+# What the text means, to TLC, to Spin, and to an interpreter of our own.
 
 
-def found_in(cls: type[Model], deadlock: bool = False) -> SearchResult:
-    """What CPython finds."""
-    return search.search_states(cls(), properties_of(cls), Options(deadlock=deadlock))
+def found_in(cls: type[Model], deadlock: bool = False, states: int | None = None) -> SearchResult:
+    """What CPython finds, among so many states."""
+    return search.search_states(cls(), properties_of(cls), Options(deadlock=deadlock, limits=Limits(states=states)))
+
+
+IN_PROMELA = [cls for cls in EXPORTED if cls is not export_models.Rebound]  # Spin's integers have bounds
+FEW: dict[type[Model], int] = {export_models.Loops: 20}
+"""How many states are enough of a model with many choices."""
+
+
+@pytest.mark.parametrize("cls", IN_PROMELA)
+def test_a_process_in_promela_takes_the_steps_of_the_model(cls: type[Model]) -> None:
+    """As far as a few states, without Spin."""
+    found = found_in(cls, states=FEW.get(cls, 100))
+    process = as_promela(cls)
+    verdict = promela_runs.ask(process, most=len(found.levels) + bool(found.violations))
+    if found.violations:
+        assert verdict in foreign.ours(found)
+        return
+    assert verdict == foreign.Verdict(distinct=sum(found.levels))
+    for name, trace in found.reached.items():
+        (macro,) = [macro for macro in process.reachable if macro == f"REACH_{name}"]
+        assert promela_runs.ask(process, [macro]).length == len(trace)
 
 
 @pytest.mark.slow
@@ -273,7 +316,7 @@ def test_tlc_finds_what_we_find(cls: type[Model], tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_spin
-@pytest.mark.parametrize("cls", EXPORTED)
+@pytest.mark.parametrize("cls", IN_PROMELA)
 def test_spin_finds_what_we_find(cls: type[Model], tmp_path: Path) -> None:
     found = found_in(cls)
     assert foreign.ask_spin(as_promela(cls), tmp_path, bool(found.violations)) in foreign.ours(found)
@@ -381,6 +424,11 @@ def test_spin_agrees_about_generated_models(tmp_path: Path) -> None:
         return foreign.ask_spin(as_promela(cls), tmp_path, bool(found_in(cls).violations))
 
     _agree_about_generated_models(asked, tmp_path)
+
+
+@pytest.mark.slow
+def test_promela_of_generated_models_means_what_they_mean(tmp_path: Path) -> None:
+    _agree_about_generated_models(lambda cls: promela_runs.ask(as_promela(cls)), tmp_path)
 
 
 def _agree_about_generated_models(ask: Callable[[type[Model]], foreign.Verdict], folder: Path) -> None:

@@ -27,6 +27,7 @@ from floodmark import (
 from tests.support.record_keys import Ballots, Seats
 
 Small = Annotated[int, Between(0, 3)]
+Low = Annotated[int, Between(1, 2)]
 
 
 class Server(Identifier, count="servers", prefix="s"):
@@ -417,6 +418,64 @@ class Rebound(Model):
         return self.place == 1 and self.last == Server(1)
 
 
+class Widens(Model):
+    """Values go where more is allowed, and back where it is known that they fit."""
+
+    servers = Constant(2)
+    some: Set[Low] = Set()
+    more: Set[Small] = Set()
+    kept: Annotated[Set[Small], Capacity(2)] = Set()
+    row: Annotated[Seq[Low], Capacity(2)] = Seq()
+    rest: Annotated[Seq[Small], Capacity(3)] = Seq()
+    each: Map[Server, Low]
+    all_of: Map[Server, Small]
+    last: Low | None = None
+    any_of: Small | None = None
+
+    @initial
+    def start(self) -> None:
+        self.each = Map({server: 1 for server in Server})
+        self.all_of = Map({server: 0 for server in Server})
+
+    @action
+    def puts(self, low: Low) -> None:
+        require(len(self.row) < 2)
+        self.some.add(low)
+        self.row.append(low)
+        self.each[Server(1)] = low
+        self.last = low
+
+    @action
+    def widens(self) -> None:
+        self.more = self.some
+        self.kept = self.some
+        self.rest = self.row
+        self.all_of = self.each
+        self.any_of = self.last
+
+    @action
+    def narrows(self) -> None:
+        require(len(self.more) > 0 and 3 not in self.more)
+        self.some = self.more
+        self.row = self.rest
+        self.each = self.all_of
+        self.last = self.any_of
+
+    @action
+    def grows(self) -> None:
+        require(len(self.more) == 1)
+        self.more.add(3)
+        self.any_of = 3
+
+    @invariant
+    def what_is_kept_is_low(self) -> bool:
+        return all(0 < low < 3 for low in self.kept) and self.kept <= self.more
+
+    @reachable
+    def all_are_there(self) -> bool:
+        return self.more == Set([1, 2]) and self.rest == Seq([2, 1]) and self.any_of == 1
+
+
 class Unbounded(Model):
     """A sum whose bounds nobody knows."""
 
@@ -431,4 +490,4 @@ class Unbounded(Model):
 
 
 EXPORTED = (Division, DividesByZero, Guards, Lists, Laziness, LooksTooFar, Loops, Bags, Overflows, Cut, CutTooLate,
-            Idles, NeverIdles, Stuck, Starts, Seats, Ballots, Letters, Rebound)
+            Idles, NeverIdles, Stuck, Starts, Seats, Ballots, Letters, Rebound, Widens)
