@@ -62,6 +62,9 @@ class RaAdapter(Adapter):
     def server_restarts(self, server: Any) -> None:
         self.take("restart", repr(server))
 
+    def server_stops(self, server: Any) -> None:
+        self.take("stop", repr(server))
+
     # What is observed. What only some roles use is compared in these roles; of a crashed server, what
     # is on disk.
 

@@ -77,7 +77,7 @@ begin_server(Name, #cluster{folder = Folder, names = Names, servers = Servers} =
                log_init_args => #{uid => uid(Name), resend_window => 1 bsl 40},
                machine => {simple, fun(Write, Done) -> Done ++ [Write] end, []}},
     State0 = ra_server:recover(ra_server:init(Config)),
-    {State, _} = ra_server:handle_state_enter(follower, State0),
+    State = entered(follower, recover, State0),
     Cluster#cluster{servers = Servers#{Name => #server{role = follower, state = State}}}.
 
 %% What can happen.
@@ -110,6 +110,8 @@ take({status, Name, Peer, Status}, #cluster{servers = Servers} = Cluster) ->
     Cluster#cluster{servers = Servers#{Name => Server#server{state = State}}};
 take({flush, Name}, Cluster) ->
     event(Name, none, {ra_log_event, ra_log_wal:flush(uid(Name))}, Cluster);
+take({stop, Name}, Cluster) ->
+    crash(Name, stopped, Cluster);
 take({restart, Name}, #cluster{links = Links} = Cluster) ->
     ra_log_wal:lose_waiting(uid(Name)),
     Cleared = maps:map(fun({_, To}, _) when To =:= Name -> []; (_, Messages) -> Messages end, Links),
@@ -123,12 +125,19 @@ event(Name, From, Event, #cluster{servers = Servers} = Cluster) ->
         {NextRole, State1, Effects} ->
             State = case NextRole of
                         Role -> State1;
-                        _ -> element(1, ra_server:handle_state_enter(NextRole, State1))
+                        _ -> entered(NextRole, Role, State1)
                     end,
             Next = #server{role = NextRole, state = State},
             effects(Name, From, Effects, Cluster#cluster{servers = Servers#{Name => Next}})
     catch
         _:Reason -> crash(Name, Reason, Cluster)
+    end.
+
+%% From 2.11 on, Ra is told of the role before, too.
+entered(Role, Before, State) ->
+    case erlang:function_exported(ra_server, handle_state_enter, 3) of
+        true -> element(1, ra_server:handle_state_enter(Role, Before, State));
+        false -> element(1, ra_server:handle_state_enter(Role, State))
     end.
 
 handled(crashed, _, State) -> {crashed, State, []};
@@ -156,6 +165,7 @@ effect(Name, _, {cast, {To, _}, Message}, {Cluster, Events}) -> {send(Name, To, 
 effect(Name, _, {send_rpc, {To, _}, Message}, {Cluster, Events}) -> {send(Name, To, Message, Cluster), Events};
 effect(Name, _, {send_vote_requests, Requests}, {Cluster, Events}) ->
     {lists:foldl(fun({{To, _}, Message}, Each) -> send(Name, To, Message, Each) end, Cluster, Requests), Events};
+effect(_, _, {reply, {error, _}}, Acc) -> Acc; % a request that later releases do not know in this role
 effect(Name, From, {reply, Message}, {Cluster, Events}) -> {send(Name, From, Message, Cluster), Events};
 effect(_, _, {reply, 0, _}, Acc) -> Acc; % to who asked for a change of the cluster
 effect(_, _, {reply, Write, {wrap_reply, _}}, {#cluster{replies = Replies} = Cluster, Events}) ->
@@ -185,12 +195,19 @@ observed(Name, #server{role = Role, state = State, reason = Reason}, Names) ->
     #{current_term := Term, voted_for := Vote, log := Log, commit_index := Commit, last_applied := Applied,
       cluster := Peers} = State,
     {_, Done} = ra_server:machine_query(fun(Each) -> Each end, State),
-    {Entries, _, _} = ra_log:take(1, 1 bsl 20, Log),
     {Role, Term, name(Vote), name(ra_log_meta:fetch(ra_log_meta, uid(Name), voted_for)), maps:get(votes, State, 0),
-     name(maps:get(leader_id, State, undefined)), [entry(Entry) || Entry <- Entries], ra_log:last_index_term(Log),
+     name(maps:get(leader_id, State, undefined)), [entry(Entry) || Entry <- entries(Log)], ra_log:last_index_term(Log),
      ra_log:last_written(Log), Commit, Applied, [peer(Each, Peers) || Each <- Names],
      Done, [[positioned(Entry) || Entry <- Batch] || Batch <- ra_log_wal:waiting(uid(Name))],
      [entry(Entry) || {Index, _, _} = Entry <- ra_log_wal:stored(uid(Name)), Index > 0], Reason}.
+
+%% Releases differ in how a log is read.
+entries(Log) ->
+    {Last, _} = ra_log:last_index_term(Log),
+    case erlang:function_exported(ra_log, take, 3) of
+        true -> element(1, ra_log:take(1, Last, Log));
+        false -> lists:reverse(element(1, ra_log:fold(1, Last, fun(Entry, Before) -> [Entry | Before] end, [], Log)))
+    end.
 
 name(undefined) -> none;
 name({Name, _Node}) -> Name.

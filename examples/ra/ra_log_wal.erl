@@ -19,10 +19,17 @@ write_batch(_Wal, [{append, {UId, _Writer}, _, _, _} | _] = Commands) ->
 add(UId, [{0, Term, _} | _] = Entries) ->
     store(UId, Entries),
     self() ! {ra_log_event, {written, {0, 0, Term}}},
-    ok;
+    taken();
 add(UId, Entries) ->
     put({waiting, UId}, get({waiting, UId}) ++ [Entries]),
-    ok.
+    taken().
+
+%% Later releases are told which process writes.
+taken() ->
+    case erlang:function_exported(ra_log, take, 3) of
+        true -> ok;
+        false -> {ok, self()}
+    end.
 
 waiting(UId) ->
     get({waiting, UId}).

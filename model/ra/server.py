@@ -387,6 +387,9 @@ class Ra(Model):
     def election_times_out(self, server: Server) -> None:
         require(self.role[server] not in (Role.LEADER, Role.CRASHED) and self.timeouts < self.max_timeouts)
         self.timeouts += 1
+        self.begin_election(server)
+
+    def begin_election(self, server: Server) -> None:
         if self.role[server] == Role.CANDIDATE:
             self.call_for_election(server)
         else:
@@ -803,6 +806,9 @@ class Ra(Model):
         """await_condition_timeout: the follower asks again, and takes whatever comes."""
         require(self.role[server] == Role.AWAIT_CONDITION and self.timeouts < self.max_timeouts)
         self.timeouts += 1
+        self.ask_again(server)
+
+    def ask_again(self, server: Server) -> None:
         reply = self.repeated[server]
         asked = self.asked[server]
         self.become(server, Role.FOLLOWER)

@@ -22,6 +22,7 @@ from floodmark.checkers.conformance.walks import Walks
 from floodmark.checkers.interface.subject import given
 from floodmark.conformance import Mismatch, replay, side_by_side, steps_of
 from floodmark.language.reference import initial_states, successors
+from model.ra.one_stops import OneStops
 from model.ra.server import Ra
 from specs.ra import flawed
 
@@ -173,37 +174,55 @@ def test_two_servers_of_three_elect_nobody(servers: type[Any]) -> None:
     assert search.elects(steps, "n1")
 
 
-@pytest.mark.parametrize(("design", "elected"), [(flawed.CandidateIgnoresPreVotes, False), (Ra, True)])
-def test_two_servers_of_three_elect_a_leader_if_candidates_answer(design: type[Ra], elected: bool) -> None:
-    """The same in the model, without the rule of 2.2.0 and with it."""
-    model = design(**{**SIZE, "max_term": 7, "max_timeouts": 15, "in_flight": 7})
+class Release220Stops(flawed.Release220, OneStops):
+    """2.2.0, of which a server stops."""
+
+
+class CandidateIgnoresStops(flawed.CandidateIgnoresPreVotes, OneStops):
+    pass
+
+
+def left_alone(design: type[OneStops]) -> tuple[OneStops, list[dict[str, Any]], Any]:
+    """The model, a run of it in which n3 stops after ``NO_LEADER`` and the others are treated fairly, and its end."""
+    model = design(**{**SIZE, "max_term": 12, "max_timeouts": 15, "in_flight": 7})
     state = next(after for _, after in initial_states(model))
+    steps = []
     for each in NO_LEADER:
         kind, *names = each.split()
-        action = "message_arrives" if kind == "deliver" else "election_times_out"
-        state = after_step(model, state, action, *names)
-    for turn in range(6):
-        while (after := by_itself(model, state, "n3")) is not None:
-            state = after
-        now: Any = model.at(state)
-        if any(role.name == "LEADER" and repr(server) != "n3" for server, role in now.role.items()):
-            assert elected
-            return
-        state = after_step(model, state, "election_times_out", ("n1", "n2")[turn % 2])
-    assert not elected
+        steps.append(arrives(*names) if kind == "deliver" else ("election_times_out", {"server": names[0]}))
+    steps.append(("server_stops", {"server": "n3"}))
+    for action, arguments in steps:
+        state = next(
+            after for step, after in successors(model, state)
+            if step.action == action and [repr(value) for value in step.arguments.values()] == list(arguments.values())
+        )
+    while (found := by_itself(model, state)) is not None:
+        step, state = found
+        steps.append((step.action, {name: repr(value) for name, value in step.arguments.items()}))
+    return model, leaves(*steps), model.at(state)
 
 
-def after_step(model: Ra, state: Any, action: str, *names: str) -> Any:
-    return next(
-        after for step, after in successors(model, state)
-        if step.action == action and [repr(value) for value in step.arguments.values()] == list(names)
-    )
-
-
-def by_itself(model: Ra, state: Any, stopped: str) -> Any | None:
-    """After a message, a write or a follower's patience of the servers that have not stopped; None if there is none."""
-    for action in ("message_arrives", "wal_writes", "patience_ends"):
-        for step, after in successors(model, state):
-            if step.action == action and stopped not in map(repr, step.arguments.values()):
-                return after
+def by_itself(model: OneStops, state: Any) -> tuple[Any, Any] | None:
+    """A next step, and the state after it; a timer ends only if there is nothing else."""
+    offered = list(successors(model, state))
+    for action in ("message_arrives", "wal_writes", "patience_ends", "election_times_out"):
+        for step, after in offered:
+            if step.action == action:
+                return step, after
     return None
+
+
+@pytest.mark.parametrize(("design", "elected"), [(CandidateIgnoresStops, False), (OneStops, True)])
+def test_two_servers_of_three_elect_a_leader_if_candidates_answer(design: type[OneStops], elected: bool) -> None:
+    """The same in the model, with the rule of 2.2.0 and without it."""
+    _, _, end = left_alone(design)
+    assert ("LEADER" in [role.name for role in end.role.values()]) == elected
+
+
+def test_the_servers_elect_nobody_in_step_with_the_model(servers: type[Any]) -> None:
+    """#439: the counterexample of specs/ra/no_leader.toml, from the start of a cluster, taken by the servers."""
+    model, trace, end = left_alone(Release220Stops)
+    assert end.turns == model.max_turns
+    taken = importlib.import_module("hunt").taken(model, servers, tuple(steps_of(model, trace)))
+    assert "LEADER" not in taken.role().values()
+    assert max(taken.term().values()) > 4
