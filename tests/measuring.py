@@ -5,6 +5,8 @@ engines. So tests of anything else are not traced, nor are those that repeat on 
 files of them are listed here, and a single test is marked ``untraced``. All tests run all the same, and what they find
 does not depend on it. Without this plug-in everything is traced.
 
+The tests are collected untraced as well, after what is measured has been imported: importing a file runs its lines.
+
 What takes longest begins first, so that the processes of pytest-xdist end at about the same time: each of them takes
 the next file when it has nearly finished one. The files that need Spark go to one process, which starts it once.
 
@@ -14,10 +16,12 @@ otherwise: else each of them would compile it anew.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatch
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+SOURCES = Path(__file__).parents[1] / "src" / "floodmark"
 FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"
 """With this in the environment coverage measures the Python processes that are started."""
 
@@ -92,11 +97,40 @@ _STOPPED = ExitStack()
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Imports what is measured, and stops tracing for all that the files of tests do when they are imported."""
+    collects = session.config.getoption("dist", "no") == "no"  # else its workers do
+    if collects and (measured := _current()) is not None:
+        for name in measured_modules(measured):
+            importlib.import_module(name)
+        _STOPPED.enter_context(untraced(measured))
+
+
+def measured_modules(measured: Coverage) -> Iterator[str]:
+    """The modules of Floodmark whose files are measured."""
+    included, omitted = (measured.get_option(f"run:{option}") for option in ("include", "omit"))
+    for path in sorted(SOURCES.rglob("*.py")):
+        name = path.relative_to(SOURCES.parent).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+        if _is_among(path, included) and not _is_among(path, omitted):
+            yield name
+
+
+def _is_among(path: Path, patterns: Any) -> bool:
+    return any(fnmatch(str(path), pattern) for pattern in patterns or ())
+
+
+def _current() -> Coverage | None:
+    """What measures this process, if something does and has not been stopped."""
+    coverage = sys.modules.get("coverage")
+    return None if coverage is None else coverage.Coverage.current()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     """Tracing stops at the first test that is not traced, and continues at the next one that is."""
     if is_traced(item):
         _STOPPED.close()
-    elif "coverage" in sys.modules and (measured := sys.modules["coverage"].Coverage.current()) is not None:
+    elif (measured := _current()) is not None:
         _STOPPED.enter_context(untraced(measured))
 
 

@@ -16,7 +16,6 @@ import pytest
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.native.search import begin
-from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.search.driver import Search
 from floodmark.checkers.search.store import LocalStore
 from floodmark.checkers.search.symmetry import sample
@@ -26,9 +25,9 @@ from floodmark.compiler.layout import digest
 from floodmark.language.model import Model, State
 from floodmark.language.reference import holds, successors, within_boundary
 from tests.support.agreement import reference_set
+from tests.support.shipped import shipped
 
-REPOSITORY = Path(__file__).parents[2]
-SPECS = find([REPOSITORY / "specs"], "all")
+SPECS = list(shipped())
 MAX_STATES = 6000
 MAX_GENERATED = 12_000
 """What CPython is asked to explore whole of one known-bad design."""
@@ -91,12 +90,12 @@ SHRUNK: dict[str, dict[str, int]] = {
 
 
 def name_of(path: Path) -> str:
-    return read(path).name
+    return shipped()[path].name
 
 
 @cache
 def checks_of(path: Path) -> tuple[Check, ...]:
-    return tuple(checks(read(path), CheckSettings()))
+    return tuple(checks(shipped()[path], CheckSettings()))
 
 
 def run(
@@ -174,9 +173,9 @@ def assert_whole_set_agrees(started: Search, found: SearchResult) -> None:
 def one_spec_of_each_model() -> list[Path]:
     """The spec with the fewest expected states of every model; where none says so, one that is not deep."""
     chosen: dict[str, Path] = {}
-    specs = [(read(path), path) for path in SPECS]
-    for spec, path in sorted(specs, key=lambda it: (it[0].expect.distinct or 10**9, it[0].tier == "deep", it[0].name)):
-        chosen.setdefault(spec.model, path)
+    specs = shipped().values()
+    for spec in sorted(specs, key=lambda it: (it.expect.distinct or 10**9, it.tier == "deep", it.name)):
+        chosen.setdefault(spec.model, spec.address)
     return sorted(chosen.values())
 
 

@@ -14,12 +14,12 @@ from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.gate.definitions import Definition, definitions_of, parsed
 from floodmark.checkers.gate.drift import Where, compared
 from floodmark.checkers.gate.lock import Lock, Mutants
-from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
+from tests.support.shipped import shipped
 
 ROOT = Path(__file__).parents[2]
-SPECS = find([ROOT / "specs"], "quick")
+SPECS = [path for path, spec in shipped().items() if spec.tier == "quick"]
 SOME = SPECS[::12]
 FULL = Lock(
     specs={
@@ -111,14 +111,14 @@ def ours() -> Lock:
 
 
 def name_of(path: Path) -> str:
-    return read(path).name
+    return shipped()[path].name
 
 
 @pytest.mark.parametrize("path", [
     pytest.param(path, marks=() if path in SOME else pytest.mark.slow) for path in SPECS
 ], ids=name_of)
 def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
-    check = Check(read(path), None, CheckSettings())
+    check = Check(shipped()[path], None, CheckSettings())
     locked = ours().specs[name_of(path)]
     names = sorted(prop.name for prop in check.properties())
     assert list(locked["properties"]) == names
@@ -136,7 +136,7 @@ def closures() -> dict[str, list[Definition]]:
     found = {}
     for path in SPECS:
         closure = Closure()
-        found[name_of(path)] = closure.add([read(path).model_class()])
+        found[name_of(path)] = closure.add([shipped()[path].model_class()])
     return found
 
 

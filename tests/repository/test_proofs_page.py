@@ -14,16 +14,17 @@ from docs.tools import proofs
 from docs.tools.opinions import agreed, recorded_opinions
 from docs.tools.proofs import answered, page, proved, with_opinions
 from floodmark.checkers.project.claim import Claim, claims_of
-from floodmark.checkers.project.spec import Proving, Spec, find, read
+from floodmark.checkers.project.spec import Proving, Spec
 from floodmark.checkers.symbolic.methods.smtlib import file_name
 from floodmark.checkers.symbolic.methods.task import task_of
 from floodmark.checkers.symbolic.prove import claim_subject, subject_of
 from floodmark.checkers.verdict.proof_command import listed, proof_command
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
+from tests.support.shipped import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
-PROVINGS = [(spec, proving) for spec in map(read, find([ROOT / "specs"], "all")) for proving in spec.prove]
+PROVINGS = [(spec, proving) for spec in shipped().values() for proving in spec.prove]
 QUICK = ("examples/election",)
 CLAIMS = list(claims_of([ROOT / "specs" / "claims"]))
 QUICK_CLAIMS = ("kip_455", "zk_controller")

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from floodmark import Model
-from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.symmetry.proof import parts_of, prove_symmetry
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.compiler.identifier_bias import first_bias
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
+from tests.support.shipped import SPECS, shipped
 
-SPECS = Path(__file__).resolve().parents[2] / "specs"
-ORBITS = [path for path in find([SPECS], "all") if read(path).symmetry]
-DEEP = {read(path).model: path for path in ORBITS if read(path).tier == "deep"}
+ORBITS = [path for path, spec in shipped().items() if spec.symmetry]
+DEEP = {shipped()[path].model: path for path in ORBITS if shipped()[path].tier == "deep"}
 """One spec of each model that the quick gate, which needs the proof of each of its own, does not search."""
 
 

@@ -66,6 +66,13 @@ def test_each_room_and_file_exists() -> None:
     assert not repeating & measuring.OF_OTHER_THINGS
 
 
+def test_what_is_measured_is_imported_before_tests_are_collected() -> None:
+    coverage = pytest.importorskip("coverage")
+    modules = set(measuring.measured_modules(coverage.Coverage(config_file=str(TESTS.parent / "pyproject.toml"))))
+    assert modules >= {"floodmark.language", "floodmark.compiler.ir", "floodmark.checkers.spark.search"}
+    assert not modules & {"floodmark.checkers.kernel.loops", "floodmark.checkers.report.text", "floodmark"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> None:

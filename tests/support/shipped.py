@@ -1,0 +1,21 @@
+"""The specs that Floodmark ships, read once for all files of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from floodmark.checkers.project.spec import Spec, wanted
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+
+
+@cache
+def shipped() -> Mapping[Path, Spec]:
+    """All specs, by their addresses."""
+    found = {}
+    for each in wanted([SPECS], "all"):
+        assert each.spec is not None, f"{each.address} cannot be read"
+        found[each.address] = each.spec
+    return found
