@@ -35,6 +35,9 @@ Run = Callable[[], SearchResult]
 Prepare = Callable[[Model, Options, Widths], Run]
 """Compiles a model whose containers have these widths; what it returns searches it."""
 
+_LONG_ATTEMPT = 1.0
+"""Seconds after which attempts may hold so much memory that it is worth looking for: that takes a third of a second."""
+
 
 def search_growing(
     model: Model, options: Options, watch: Watcher | None, prepare: Prepare, widths: Widths = FIRST_WIDTHS
@@ -72,7 +75,8 @@ def search_growing(
             if watch is not None:
                 grew = f"{outgrown.place} grew from {outgrown.width} to {widths.of(outgrown.place)}"
                 watch(Progress(0, 0, 0, 0, spent, 0, note=f"{grew}: the search restarts"))
-        gc.collect()  # what the attempt held, before the next one takes memory
+        if spent >= _LONG_ATTEMPT:
+            gc.collect()  # what the attempts held, before the next one takes memory
 
 
 def at_widths(model: Model, task: Callable[[Model], T]) -> T:

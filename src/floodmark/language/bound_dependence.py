@@ -2,12 +2,10 @@
 known.
 
 A bound is then a number of which only a lower limit is known, and a map that is keyed up to one has unknown entries
-(
-    ``floodmark.language.partial_values``
-). An operation that still has one outcome has it at all larger bounds; every other
-raises ``Undecided``. So it does not matter how a step uses a bound. One way of looking is answered, because nearly
-every model has it: ``Map({key: value for key in range(self.bound + 1)})``, whose first entries are the same at all of
-them.
+(``floodmark.language.partial_values``). An operation that still has one outcome has it at all larger bounds; every
+other raises ``Undecided``. So it does not matter how a step uses a bound. One way of looking is answered, because
+nearly every model has it: ``Map({key: value for key in range(self.bound + 1)})``, whose first entries are the same at
+all of them.
 """
 
 from __future__ import annotations
@@ -151,9 +149,11 @@ def _rewritten(trees: _Trees) -> Iterator[None]:
 
 def _making_maps(cls: type[Model], bounds: frozenset[str]) -> dict[FunctionType, ast.FunctionDef]:
     """The methods of a model that make maps keyed up to a bound, each as it makes them where the bound is not known."""
-    members = [value for base in cls.__mro__ for value in vars(base).values()]
+    members = [value for base in cls.__mro__ for value in vars(base).values()] if bounds else []
     found = {}
     for function in dict.fromkeys(it for it in members if isinstance(it, FunctionType)):
+        if "Map" not in _names_read_in(function.__code__):
+            continue
         own = {"Map", "range"} & set(_bound_in(function.__code__))
         names = function.__globals__
         if _is_languages(function) or own or names.get("Map") is not Map or names.get("range", range) is not range:
@@ -163,6 +163,14 @@ def _making_maps(cls: type[Model], bounds: frozenset[str]) -> dict[FunctionType,
         if writer.found:
             found[function] = ast.fix_missing_locations(tree)
     return found
+
+
+def _names_read_in(code: CodeType) -> Iterator[str]:
+    """The names of a module, and of attributes, that code reads, or a function inside it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names_read_in(inner)
 
 
 def _bound_in(code: CodeType) -> Iterator[str]:

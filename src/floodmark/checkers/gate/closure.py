@@ -46,6 +46,10 @@ class Closure:
         """The files of the definitions, and those that are loaded with them."""
         return {*self._loaded, *(each.file for each in self.definitions)}
 
+    def copy(self) -> Closure:
+        """A closure that grows independently of this one."""
+        return Closure([*self.definitions], {*self._known}, {**self._loaded})
+
     def add(self, roots: Iterable[Any], files: Iterable[Path] = ()) -> list[Definition]:
         """Adds what classes and functions reach, and files that are loaded with them; returns the new definitions."""
         before = len(self.definitions)
@@ -237,6 +241,14 @@ class Numbering:
         self._parameters: dict[str, list[tuple[int, int, int]]] = {}
         self._meant: dict[Target, str] = {}
         self._count = 0
+
+    def copy(self) -> Numbering:
+        """A numbering that continues independently of this one."""
+        other = Numbering()
+        other.globals, other.attributes, other.members = {**self.globals}, {**self.attributes}, {*self.members}
+        other._parameters = {name: [*each] for name, each in self._parameters.items()}
+        other._meant, other._count = {**self._meant}, self._count
+        return other
 
     def hash(self, definitions: Iterable[Definition]) -> str:
         """The hash of what definitions mean, 16 hexadecimal digits; numbers continue from earlier calls."""

@@ -85,10 +85,13 @@ class Distinct:
 def _distinct(codes: Rows) -> Rows:
     """The distinct codes, in ascending order. (numpy's own function takes ten times the memory of a code.)"""
     if codes.ndim > 1:
-        return np.unique(codes, axis=0)
-    codes = np.sort(codes)
+        codes = codes[np.lexsort(codes.T[::-1])]  # np.unique compares rows as bytes, which takes three times as long
+        differs = np.any(codes[1:] != codes[:-1], axis=1)
+    else:
+        codes = np.sort(codes)
+        differs = codes[1:] != codes[:-1]
     is_first = np.ones(len(codes), dtype=bool)
-    np.not_equal(codes[1:], codes[:-1], out=is_first[1:])
+    is_first[1:] = differs
     return codes[is_first]
 
 
