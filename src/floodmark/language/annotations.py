@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+import functools
 import types
 import typing
 from collections.abc import Mapping
@@ -56,10 +57,15 @@ def bound(value: int | str, constants: Mapping[str, Bound]) -> Bound:
     if not isinstance(value, str):
         raise ModelError(f"a bound is an integer or an expression over constants such as 'brokers + 1', not {value!r}")
     try:
-        tree = ast.parse(value, mode="eval")
-        return _evaluate(tree.body, constants)
+        tree = _parsed(value)
     except SyntaxError:
         raise ModelError(f"the bound {value!r} is not an expression over constants") from None
+    return _evaluate(tree, constants)
+
+
+@functools.lru_cache
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:

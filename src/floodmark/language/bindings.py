@@ -17,7 +17,7 @@ import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from floodmark.language.errors import ModelError
@@ -331,6 +331,12 @@ def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]
         if text.strip().startswith(f"{name}:"):
             return file, first + offset
     return file, first
+
+
+@functools.lru_cache(maxsize=4096)
+def compiled_annotation(text: str) -> CodeType:
+    """The code of an annotation, for ``eval``: each model of a class evaluates it again, in names that may differ."""
+    return compile(text.lstrip(" \t"), "<string>", "eval")
 
 
 def module_names(cls: type) -> Mapping[str, Any]:

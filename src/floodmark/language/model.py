@@ -12,6 +12,7 @@ from floodmark.language.annotations import Declared, resolve
 from floodmark.language.bindings import (
     annotation_position,
     class_place,
+    compiled_annotation,
     module_names,
     place,
     require_own_decorators_in,
@@ -234,8 +235,8 @@ class Model(metaclass=ModelClass):
         names.update(module_names(owner) if file is None else file)
         names.update({name: value for name, value in vars(owner).items() if not isinstance(value, Variable)})
         try:
-            meant = eval(annotation, names)
-            return eval(meant, names) if isinstance(meant, str) else meant
+            meant = eval(compiled_annotation(annotation), names)
+            return eval(compiled_annotation(meant), names) if isinstance(meant, str) else meant
         except Exception as error:
             raise ModelError(f"the annotation {annotation!r} cannot be read: {error}") from None
 

@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from itertools import zip_longest
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, dataclass_transform, overload
 
-from floodmark.language.bindings import annotation_position, module_names
+from floodmark.language.bindings import annotation_position, compiled_annotation, module_names
 from floodmark.language.errors import CapacityExceeded, Disabled, ModelError, ValueOutOfRange
 from floodmark.language.plurals import counted
 from floodmark.language.types import (
@@ -239,10 +239,10 @@ class Record:
         for base in reversed(cls.__mro__):
             if base is Record or not issubclass(base, Record):
                 continue
-            names = module_names(base)
+            names = dict(module_names(base))
             for name, kind in inspect.get_annotations(base).items():
                 try:
-                    resolved[name] = eval(kind, dict(names)) if isinstance(kind, str) else kind
+                    resolved[name] = eval(compiled_annotation(kind), names) if isinstance(kind, str) else kind
                 except Exception as error:
                     message = f"field {name} of {base.__name__}: the annotation {kind!r} cannot be read: {error}"
                     raise ModelError(message, *annotation_position(base, name)) from None

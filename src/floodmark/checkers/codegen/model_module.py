@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
@@ -26,7 +26,6 @@ from floodmark.checkers.codegen.statements import Statements, memory_of
 from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.guard_order import GuardOrder, plan
-from floodmark.compiler.identity_key import MAX_KEYS, Itself
 from floodmark.compiler.ir import (
     Action,
     Applied,
@@ -72,8 +71,9 @@ class Interface:
     most_successors: int
     memory_words: int = 0
     """The words behind the counters in which code remembers what it has evaluated."""
-    unbounded: tuple[Position, ...] = ()
-    """Where integers may outgrow a register because their bounds are unknown: a failure that CPython does not have."""
+    unbounded: Callable[[], tuple[Position, ...]] = tuple
+    """Finds where integers may outgrow a register because their bounds are unknown: a failure that CPython does not
+    have. To look through a whole program takes as long as to read it, and only the message of such a failure asks."""
 
     @property
     def context_words(self) -> int:
@@ -126,7 +126,7 @@ def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
         premises,
         sum(_most_bindings(p) for p in plans),
         sum(memory_of(p) for p in [*states, *transitions]),
-        _unbounded(program),
+        partial(_unbounded, program),
     )
 
 
@@ -150,15 +150,9 @@ def whole(parts: Sequence[CodePart], name: str, exported: Sequence[str] = ()) ->
 
 
 def _unbounded(program: Program) -> tuple[Position, ...]:
-    wholes = [*program.predicates, *program.boundaries, *program.actions]
-    return tuple(dict.fromkeys(at for whole in wholes for at in _unbounded_in(Itself(whole))))
-
-
-@lru_cache(maxsize=MAX_KEYS)
-def _unbounded_in(whole: Itself) -> tuple[Position, ...]:
-    """Where integers may outgrow a register in an action or a predicate."""
-    nodes = expressions_of(whole.it) if isinstance(whole.it, Action) else [whole.it.value]
-    return tuple(part.at for node in nodes for part in walk(node) if may_outgrow(part))
+    nodes = [predicate.value for predicate in [*program.predicates, *program.boundaries]]
+    nodes += [part for action in program.actions for part in expressions_of(action)]
+    return tuple(dict.fromkeys(part.at for node in nodes for part in walk(node) if may_outgrow(part)))
 
 
 def _most_bindings(steps: GuardOrder) -> int:

@@ -42,7 +42,6 @@ class Tracer:
         self.model = model
         self.kernel = kernel
         self.layout = kernel.interface.layout
-        self.unbounded = kernel.interface.unbounded
         self.store = store
         self.initial: list[tuple[Step, State]] = []
         self._stepper: Stepper | None = None
@@ -167,9 +166,10 @@ class Tracer:
 
     def unexplained(self, what: str) -> Exception:
         """The error for a failure only in compiled code: an integer outgrew its register, or the compiler is wrong."""
-        if not self.unbounded:
+        unbounded = self.kernel.interface.unbounded()
+        if not unbounded:
             return RuntimeError(f"compiled code says that {what}")
-        place, *others = self.unbounded
+        place, *others = unbounded
         lines = [str(it.line) if it.file == place.file else f"{it.file}:{it.line}" for it in others]
         where = f"here, or in line {' or '.join(dict.fromkeys(lines))}" if lines else "here"
         message = f"an integer grows beyond 64 bits {where}; keep intermediate results small, with min or %"
