@@ -1,9 +1,11 @@
-"""Recorded runs of etcd's Raft: ``python -m benchmarks.etcd --traces FOLDER [--mutants N] [--kept FILE] [--runs N]
+"""Recorded runs of etcd's Raft: ``python -m benchmarks.etcd --traces FOLDER --kept FILE [--mutants N] [--runs N]
+[--write]``, and its interaction tests: ``python -m benchmarks.etcd --logs --traces FOLDER --kept FILE [--mutants N]
 [--write]``.
 
 FOLDER has what docs/etcd.md names. Judged are the traces in it; the beginnings of its longest one, which says how the
 time grows with the length; and mutants (``examples/etcd/mutants.py``), each of which the model must not accept if the
-replay in plain Python (``examples/etcd/replay.py``) refuses it. ``--write`` puts the figures into RESULTS.md.
+replay in plain Python (``examples/etcd/replay.py``) refuses it. Of a changed log the library's own output says whether
+it is right (``examples/etcd/outputs.py``). ``--write`` puts the figures into RESULTS.md.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from benchmarks.results import section
 from floodmark.checkers import processes
@@ -31,14 +33,14 @@ from floodmark.checkers.verdict.check import CheckSettings, one_check
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "etcd"
 SPEC = ROOT / "specs" / "etcd_raft" / "recorded.toml"
+INTERACTIVE = SPEC.with_name("interactive.toml")
 LONG = 500_000
 """Mutants are made of traces with at most so many characters."""
 
 
 @functools.cache
-def work() -> Work:
-    reader = EXAMPLE / "reader.py"
-    return Work(one_check(SPEC, None, CheckSettings(constants=dict(reader_of(reader).constants))), reader=reader,
+def work(reader: Path = EXAMPLE / "reader.py", spec: Path = SPEC) -> Work:
+    return Work(one_check(spec, None, CheckSettings(constants=dict(reader_of(reader).constants))), reader=reader,
                 runs=False)
 
 
@@ -88,13 +90,25 @@ def tried(texts: Mapping[str, str], seed: int) -> dict[str, Any]:
     return {"seed": seed, "trace": name, "how": how, "verdict": verdict, "replay": replay.replay(text)}
 
 
-def keep(kept: Path, files: Sequence[Path], count: int) -> list[dict[str, Any]]:
+def tried_log(texts: Mapping[str, str], seed: int) -> dict[str, Any]:
+    """The same of a changed log, of which the library's own output is the replay."""
+    mutants, outputs = load_file(EXAMPLE / "mutants.py"), load_file(EXAMPLE / "outputs.py")
+    name = sorted(texts)[seed % len(texts)]
+    how, line, text = mutants.log_mutant(texts[name], random.Random(seed))
+    verdict = judge_text(work(EXAMPLE / "interactions.py", INTERACTIVE), (name, text)).verdict
+    return {"seed": seed, "trace": name, "line": line, "how": how, "verdict": verdict,
+            "replay": outputs.difference(texts[name], text)}
+
+
+def keep(
+    kept: Path, files: Sequence[Path], count: int, judge: Callable[[Mapping[str, str], int], dict[str, Any]] = tried
+) -> list[dict[str, Any]]:
     """The results of mutants 0 to ``count``, of which a file keeps those of an earlier run."""
     texts = {file.name: file.read_text() for file in files if file.stat().st_size <= LONG}
     known = [json.loads(row) for row in kept.read_text().splitlines()] if kept.exists() else []
     seeds = sorted(set(range(count)) - {each["seed"] for each in known})
     with kept.open("a") as out:
-        for _, each in processes.run_each(functools.partial(tried, texts), seeds, cores(), lambda _: None):
+        for _, each in processes.run_each(functools.partial(judge, texts), seeds, cores(), lambda _: None):
             if isinstance(each, Exception):
                 raise each
             print(json.dumps(each), file=out, flush=True)
@@ -126,19 +140,29 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=10_000)
     parser.add_argument("--kept", type=Path, required=True, help="file for mutants, so that a run can be continued")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--logs", action="store_true", help="mutants of the logs of interaction tests, and only these")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
+    if arguments.logs:
+        files = sorted((arguments.traces / "etcd-raft" / "datadriven").glob("*.txt"))
+        results = keep(arguments.kept, files, arguments.mutants, tried_log)
+        ended(arguments, "logs of etcd", f"--logs --mutants {arguments.mutants}", [*mutants(results)], results)
     files = sorted((arguments.traces / "etcd-raft").rglob("*.ndjson"))
     results = keep(arguments.kept, files, arguments.mutants)
     table = [*judged(files), "", *growth(max(files, key=lambda file: file.stat().st_size), arguments.runs), "",
              *mutants(results)]
+    ended(arguments, "traces of etcd", f"--mutants {arguments.mutants} --runs {arguments.runs}", table, results)
+
+
+def ended(
+    arguments: argparse.Namespace, title: str, options: str, table: list[str], results: Sequence[Mapping[str, Any]]
+) -> NoReturn:
+    """Prints the figures, and each hole."""
     print("\n".join(table))
     for hole in holes(results):
         print(json.dumps(hole))
     if arguments.write:
-        sizes = f"--mutants {arguments.mutants} --runs {arguments.runs}"
-        command = f"python -m benchmarks.etcd --traces FOLDER --kept FILE {sizes} --write"
-        section("traces of etcd", command, table)
+        section(title, f"python -m benchmarks.etcd --traces FOLDER --kept FILE {options} --write", table)
     sys.exit(bool(holes(results)))
 
 

@@ -85,12 +85,3 @@ def asked(path: Path, origin: str) -> Program:
     if numbers(version) < OLDEST:
         raise NoServer(f"{origin}: {path} is {version}; the oldest release that is known here is 2.12.1")
     return Program(version, path)
-
-
-def missing(environment: Mapping[str, str] = os.environ) -> str | None:
-    """Why no server can be run, and what to do; None if one can."""
-    try:
-        program(environment)
-    except NoServer as reason:
-        return str(reason)
-    return None

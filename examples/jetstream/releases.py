@@ -7,6 +7,7 @@ one that it has, is contradicted by the server: so each bug is told apart in eac
 from __future__ import annotations
 
 from driven import Driven
+from library import NoServer
 
 from model.jetstream.raft import JetStreamRaft, Message, Server
 from specs.jetstream.flawed import CountsEarlierTerms, Release2121, Release2125, TakesBackVote
@@ -77,7 +78,9 @@ CHANGED: dict[tuple[str, str], type[Driven]] = {
 
 
 def known_model(version: str) -> str:
-    """The newest known release up to this version: patches in between are taken to be like the earlier one."""
-    number = tuple(int(part) for part in version.split("."))
-    fitting = [each for each in RELEASES if tuple(int(part) for part in each.split(".")) <= number]
-    return fitting[-1]
+    """The release itself, if its rules are known here. Raises NoServer for another one: patches change the rules (as
+    read, 2.12.4, 2.12.6 and 2.12.8 each repair one), so a right server would look wrong.
+    """
+    if version not in RELEASES:
+        raise NoServer(f"nats-server {version}: its rules are not known here; those of {', '.join(RELEASES)} are")
+    return version
