@@ -497,12 +497,21 @@ NEXT = Seq(((0, 1), (1, 2), (2, 0)))
 NONE_LATE = Set[Colour]()
 
 
+class Spot(Record):
+    number: Tiny
+    colour: Colour
+
+
+HOME = Spot(number=1, colour=Colour.GREEN)
+
+
 class Tables(Base):
-    """Sets and sequences that the file gives a name."""
+    """Sets, sequences and records that the file gives a name."""
 
     colour: Colour
     number: Tiny
     seen: Set[Colour]
+    spot: Spot = HOME
 
     @initial
     def start(self, colour: Colour) -> None:
@@ -521,6 +530,20 @@ class Tables(Base):
     @staticmethod
     def follows(one: int, other: int) -> bool:
         return one == (other + 1) % 3
+
+    @staticmethod
+    def home() -> Spot:
+        return HOME
+
+    @action
+    def move(self) -> None:
+        require(self.spot == Tables.home())
+        self.spot = Spot(number=self.number, colour=self.spot.colour)
+
+    @action
+    def go_home(self) -> None:
+        require(self.number == 2)
+        self.spot = HOME
 
     @action
     def jump(self) -> None:

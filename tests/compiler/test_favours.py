@@ -106,6 +106,9 @@ PARTIAL = {
     "how many there were": (
         "count = 0\nfor m in Node:\n    count += 1\n    if m in self.some:\n        break  #!\nself.x = count"
     ),
+    "how many came before, as an index": (
+        "count = 0\nfor m in self.some:\n    self.high[m] = self.log[count]\n    count += 1  #!"
+    ),
     "the largest before the end": (
         "best = 0\nfor m in Node:\n    best = max(best, self.per[m])  #!\n    if m in self.some:\n        break\n"
         "self.x = best"
@@ -122,11 +125,15 @@ PARTIAL = {
                         "    if m == n:\n        return",
     "a place in a sequence": "self.x = [self.per[m] for m in Node][0]  #!",
     "a place in a sequence of a variable's": "ends = [self.per[m] for m in Node]  #!\nself.x = ends[0]",
+    "the other side of a choice": (
+        "ends = [0, 0, 0] if self.flag else [self.per[m] for m in Node]  #!\nself.x = ends[0]"
+    ),
     "an order that is stored": "self.order = Seq(m for m in self.some)  #!",
     "an order that is compared": "require([self.per[m] for m in Node] == [0, 1, 2])  #!",
     "an order by a branch": (
         "ends = [0]\nif self.flag:\n    ends = [self.per[m] for m in self.some]  #!\nself.x = ends[0]"
     ),
+    "an order behind one that is known": "ends = [0] + [self.per[m] for m in Node]  #!\nself.x = ends[1]",
     "sets in their order": "for group in self.groups:\n    self.some = group  #!",
     "effects of a fold": "self.x = sum(self.raised(m) for m in Node)  #!",
     "requirements of a fold": "self.flag = any(self.guarded(m) for m in Node)  #!",
@@ -138,6 +145,7 @@ PARTIAL = {
     "a failure of a second domain": (
         "self.flag = any(i == 1 for m in Node for i in range(self.log[self.per[m]]))  #!"
     ),
+    "a name in a second key": "self.rows[n][Node(1)] = True  #!",
     "a name in the end of a slice": "self.log = self.log[: 1 if self.node == Node(1) else 0]  #!",
     "a name in the beginning of a slice": "self.log = self.log[1 if self.node == Node(1) else 0 :]  #!",
     "a failure before the end": "for m in Node:\n    if self.log[self.per[m]] == 1:\n        break  #!",

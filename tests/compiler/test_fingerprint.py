@@ -23,7 +23,7 @@ from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.compiler import ir
 from floodmark.compiler.fingerprint import Fingerprints, fingerprint
 from floodmark.compiler.identity_key import MAX_KEYS
-from floodmark.compiler.ir import BOOL, Const, Local, Position, Predicate, Universe, Witness
+from floodmark.compiler.ir import BOOL, And, Const, IsNone, Local, Not, Or, Position, Predicate, Universe, Witness
 from floodmark.compiler.program import read_program
 from floodmark.language.types import (
     BoolType,
@@ -38,6 +38,7 @@ from floodmark.language.types import (
 from tests.support.broken import load, search
 
 AT = Position("file.py", 1)
+TRUE = Const(BOOL, AT, True)
 ROOT = Path(__file__).parents[2]
 
 Two = enum.Enum("Two", "A B")
@@ -92,6 +93,8 @@ DIFFERENT: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = [
     ((EnumType(Two), EnumType(Two)), (EnumType(Two), EnumType(Another))),
     ((EnumType(Two),), (IdentifierType(Node, 2),)),
     ((OptionalType(IntType(0, 1)),), (IntType(0, 1),)),
+    ((And(BOOL, AT, [TRUE, TRUE]),), (Or(BOOL, AT, [TRUE, TRUE]),)),
+    ((Not(BOOL, AT, TRUE),), (IsNone(BOOL, AT, TRUE),)),
     ((SetType(IntType(0, 1)),), (SetType(IntType(0, 1), 2),)),
     (
         (RecordType(Pair, (("a", BOOL), ("b", IntType(0, 1)))),),

@@ -29,6 +29,16 @@ STEP = 1
 STEPS = [1, 2]
 
 
+class Unhashed(type):
+    """Its classes have no hash, so none of them can be the key of an answer."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Knobs(metaclass=Unhashed):
+    most = 3
+
+
 def by_how_much(value: int) -> int:
     return value + STEP
 
@@ -137,6 +147,34 @@ def test_what_is_in_a_list_is_read_each_time() -> None:
         assert fingerprint(action_of(Counter(), "listed")) != before
     finally:
         STEPS.pop()
+
+
+class Tuned(Counter):
+    def allowed(self) -> bool:
+        return self.value < Knobs.most
+
+
+def test_what_has_no_hash_is_asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint(action_of(Tuned(), "count"))
+    monkeypatch.setattr(Knobs, "most", 4)
+    assert fingerprint(action_of(Tuned(), "count")) != before
+
+
+class Dial:
+    most = 3
+
+
+DIAL = Dial()
+
+
+class Dialled(Counter):
+    def allowed(self) -> bool:
+        return self.value < DIAL.most
+
+
+def test_what_an_object_has_may_change_so_it_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"DIAL\.most is not part of the modelling language"):
+        action_of(Dialled(), "count")
 
 
 def test_rewritten_function_is_read_as_it_is() -> None:

@@ -15,6 +15,10 @@ MEANT = {
     "a global that is assigned": ("require(self.x < LIMIT)  #2\nLIMIT = 2\nself.x += 1", "may have no value"),
     "a loop variable afterwards": ("for LIMIT in range(2):\n    pass\nself.x = LIMIT  #2", "may have no value"),
     "effects in a sum over a plain set": ("self.x = sum(self.put(v) for v in {3, 1, 2})  #2", "changes a variable"),
+    "effects over a plain set of a list": (
+        "self.x = sum(self.put(v) for v in [{3, 1, 2}][0])  #2", "changes a variable"
+    ),
+    "effects in the middle of a chain": ("self.f = 0 < self.put(2) < 3  #2", "changes a variable"),
     "effects in a minimum": ("self.x = min(self.put(v) for v in {3, 1, 2})  #2", "changes a variable"),
     "effects in a maximum": ("self.x = max([self.put(v) for v in {3, 1, 2}])  #2", "fixed order"),
     "effects in a set": ("self.x = len({self.put(v) for v in {3, 1, 2}})  #2", "changes a variable"),

@@ -271,6 +271,19 @@ class HearsAnything(Hears):
         self.heard = answer
 
 
+class Skips(Model):
+    """A variable takes the first and the last of three classes, and not the one between them."""
+
+    servers = Constant(2)
+    kept: Vote | Beat = Beat(term=0)
+
+    @action
+    def keeps(self, message: Message) -> None:
+        require(message.term < 2 and not isinstance(message, Granted))
+        given: Any = message
+        self.kept = given
+
+
 class Small(Record):
     flag: bool
 
@@ -309,6 +322,25 @@ class Masks(Model):
         return len(log) < 2 or not isinstance(log[0], Small) or isinstance(log[1], Small)
 
 
+class Sorts(Model):
+    """A record is of the class that a choice has asked for."""
+
+    held: Small | Other = Small(flag=False)
+    last: Small | Other = Small(flag=True)
+
+    @action
+    def takes(self, given: Small | Other) -> None:
+        self.held = given
+
+    @action
+    def sorts(self) -> None:
+        self.last = self.held if isinstance(self.held, Other) else self.last
+
+    @invariant
+    def never_both(self) -> bool:
+        return isinstance(self.last, Other) or self.last.flag
+
+
 def test_every_engine_sees_the_same() -> None:
     found = assert_agrees(Votes)
     assert (found.distinct, list(found.reached)) == (len(states_of(Votes())), ["elected"])
@@ -317,6 +349,15 @@ def test_every_engine_sees_the_same() -> None:
 
 def test_a_record_keeps_its_class_among_more_classes() -> None:
     assert_agrees(Forwards)
+
+
+def test_a_union_may_lack_a_class_between_others() -> None:
+    assert not assert_agrees(Skips, workers=(1,)).violations
+
+
+def test_a_record_has_the_class_that_a_choice_asked_for() -> None:
+    found = assert_agrees(Sorts, workers=(1,))
+    assert not found.violations and found.distinct > 40
 
 
 @pytest.mark.slow
@@ -438,10 +479,14 @@ from floodmark import *
 
 class One(Record):
     a: bool
+    def is_fine(self) -> bool:
+        return self.a
 
 class Two(Record):
     a: bool
     b: bool
+    def is_fine(self) -> bool:
+        return self.b
     def both(self) -> bool:
         return self.a and self.b
 
@@ -460,6 +505,7 @@ class M(Model):
     ("self.x = self.x.replace(c=True)", "One | Two has no field 'c'; it has a"),
     ("self.done = self.x.c", "One | Two has no field 'c'; it has a"),
     ("self.done = self.x.both()", "One | Two has no method 'both'; write a function that takes the record and asks"),
+    ("self.done = self.x.is_fine()", "One | Two has no method 'is_fine'; write a function that takes the record"),
     ("self.done = isinstance(self.done, One)", "isinstance asks for the class of a record, and this is bool"),
     ("self.done = isinstance(self.x, bool)", "bool is not a class of records"),
     ("self.done = isinstance(self.x)", "isinstance takes a record and a class"),

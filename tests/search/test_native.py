@@ -439,6 +439,15 @@ class Premises(Counter):
     def in_a_conclusion(self) -> bool:
         return implies(self.n == 4, implies(self.limit == 5, self.n == 5))
 
+    def right_at_nine(self) -> bool:
+        if self.n == 9:
+            return self.limit == 4
+        return True
+
+    @invariant
+    def in_a_method_of_a_conclusion(self) -> bool:
+        return implies(self.n == 4, self.right_at_nine())
+
     @transition
     def of_a_step(self, new: Counter) -> bool:
         return implies(new.n < self.n, self.limit == 4)
@@ -458,7 +467,7 @@ def test_premises_that_are_never_true_are_reported(workers: int) -> None:
     assert found.violations == []
     assert [premise.property for premise in found.vacuous] == [
         "implication", "quantified", "alternative", "early_return", "choice", "choice_the_other_way", "in_a_method",
-        "in_a_conjunction", "in_a_conclusion", "of_a_step",
+        "in_a_conjunction", "in_a_conclusion", "in_a_method_of_a_conclusion", "of_a_step",
     ]
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
     for premise in found.vacuous:

@@ -253,6 +253,21 @@ def test_more_premises_are_met_natively_where_they_are_met_in_cpython(tmp_path: 
     check(range(1000, 2500), tmp_path)
 
 
+def unmet_natively(condition: str, folder: Path) -> list[str]:
+    """What is said of the premises of a property that are not met where ``a``, ``b`` and the sets hold nothing."""
+    text = HEAD.format(last=0, a=[0], b=[0], log=[[]], some=["Set([])"]).replace("'", "")
+    text += f"\n    @invariant\n    def asked(self) -> bool:\n        return {condition}\n"
+    with imported(text, "Drawn", folder) as cls:
+        return [premise.said for premise in natively(cls(), properties_of(cls), Options(workers=1)).vacuous]
+
+
+def test_all_conditions_of_a_loop_are_told(tmp_path: Path) -> None:
+    asked = "all(self.b > 0 for each in range(2) if each == self.a if each == 1)"
+    assert unmet_natively(asked, tmp_path) == ["its premise each == self.a and each == 1 is never true"]
+    asked = "all(self.b == 0 for each in range(2) if each == self.a)"
+    assert unmet_natively(asked, tmp_path) == []
+
+
 def test_what_begins_together_and_ends_in_one_column_is_told_apart_by_its_last_line(tmp_path: Path) -> None:
     """The premise of ``implies`` is met, that of the ``or`` around it never."""
     inner, last = "implies(self.a == 0, self.b < 2)", "self.a == 9"
