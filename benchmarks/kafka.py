@@ -1,9 +1,9 @@
 """How fast Kafka's own classes run beside models, and what walks find: ``python -m benchmarks.kafka --write``.
 
-Eight parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
-of the quorum, of a partition's leader and of its followers, for each version that FLOODMARK_KAFKA_LIBS names, the last
-one first; and steps until the last version contradicts each mistaken belief about the controller and the quorum, about
-the leader, and about the followers.
+Ten parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
+also with the model of KIP-966 (``elr``), of the quorum, of a partition's leader and of its followers, for each version
+that FLOODMARK_KAFKA_LIBS names, the last one first; and steps until the last version contradicts each mistaken belief
+about the controller and the quorum, about eligible leader replicas, about the leader, and about the followers.
 A part that is interrupted has written what it had. Times are of this process's processor.
 """
 
@@ -42,6 +42,10 @@ LEADERS: dict[str, dict[str, Any]] = {
     "four replicas": {"brokers": 4},
 }
 FOLLOWERS: dict[str, dict[str, Any]] = {"two replicas": {"brokers": 2}, "three replicas": {"brokers": 3}}
+ELIGIBLE: dict[str, dict[str, Any]] = {
+    "min.insync.replicas 2 of three": {}, "min.insync.replicas 1 of three": {"min_insync_replicas": 1},
+    "min.insync.replicas 3 of four": {"brokers": 4, "min_insync_replicas": 3},
+}
 CALLS = 5_000
 ROUND = 500
 """Steps in lockstep of each row, after which the table is written."""
@@ -156,14 +160,26 @@ def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]
 
 
 def _followers(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
-    model, module = importlib.import_module("model.epoch_cache.partition"), importlib.import_module("epochs_adapter")
+    model, module = importlib.import_module("specs.epoch_cache.flawed"), importlib.import_module("epochs_adapter")
     able = importlib.import_module("follower_cases").can_follow
 
     def built(kafka: Any, constants: dict[str, Any]) -> Contract:
         return Contract(
-            model.EpochCaches(**{**module.WALKED, **constants}), _adapter(kafka, "epochs_adapter", "EpochsAdapter"))
+            model.LosesEpochsWithDirectory(**{**module.WALKED, **constants}),
+            _adapter(kafka, "epochs_adapter", "EpochsAdapter"))
 
     return _in_step([kafka for kafka in kafkas if able(kafka)], FOLLOWERS, built, given.steps, given.choice)
+
+
+def _elr(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
+    """4.0 elects a fenced last known leader (KAFKA-19522)."""
+    module = importlib.import_module("elr")
+
+    def built(kafka: Any, constants: dict[str, Any]) -> Contract:
+        return Contract(module.OrderedEligibleLeaders(**constants), _adapter(kafka, "elr_adapter", "ElrAdapter"))
+
+    able = [kafka for kafka in kafkas if kafka.libraries.number >= (4, 1)]
+    return _in_step(able, ELIGIBLE, built, given.steps, given.choice)
 
 
 def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
@@ -173,6 +189,11 @@ def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
         "mistaken": (of_version, _adapter(kafka, "partition_adapter", "PartitionAdapter"), "guided"),
         "mistaken_quorum": (BOUNDS, _adapter(kafka, "quorum_adapter", "QuorumAdapter"), "uniform"),
     })
+
+
+def _elr_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
+    adapter = _adapter(kafkas[-1], "elr_adapter", "ElrAdapter")
+    return _contradicted(kafkas[-1], {"mistaken_elr": ({}, adapter, "uniform")})
 
 
 def _leader_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
@@ -200,7 +221,8 @@ def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, WalkCh
 
 PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str] | Iterator[list[str]]]] = {
     "calls": _bridges, "controller": _controller, "quorum": _quorum, "leader": _leader, "beliefs": _beliefs,
-    "leader-beliefs": _leader_beliefs, "followers": _followers, "follower-beliefs": _follower_beliefs,
+    "leader-beliefs": _leader_beliefs, "followers": _followers, "follower-beliefs": _follower_beliefs, "elr": _elr,
+    "elr-beliefs": _elr_beliefs,
 }
 
 
@@ -220,7 +242,7 @@ def main() -> None:
             lines = [*lines, told] if isinstance(told, str) else told
             print("\n".join([told] if isinstance(told, str) else told), flush=True)
             if given.write:
-                in_step = part in ("controller", "quorum", "leader", "followers")
+                in_step = part in ("controller", "quorum", "leader", "followers", "elr")
                 how = f" --steps {given.steps} --choice {given.choice}" if in_step else ""
                 section(f"Kafka, {part}", f"python -m benchmarks.kafka --part {part}{how} --write", lines)
 

@@ -1,4 +1,5 @@
-"""How Kafka's classes take the steps of ``model/epoch_cache/partition.py``, and what is compared after each.
+"""How Kafka's classes take the steps of ``model/epoch_cache/partition.py``, and what is compared after each. The walk
+goes along ``LosesEpochsWithDirectory`` of ``specs/epoch_cache/flawed.py``: that is what Kafka does.
 
 Every replica is a ``Partition`` with its ``UnifiedLog`` and its ``LeaderEpochFileCache``, and every follower has a
 ``ReplicaFetcherThread`` (``fetcher.py``).
@@ -14,7 +15,7 @@ from partition_adapter import names, number
 
 from floodmark.conformance import Adapter, observable
 
-WALKED = {"max_offset": 4, "max_leader_epoch": 8, "max_shrinks": 20, "max_restarts": 20, "max_moves": 0}
+WALKED = {"max_offset": 4, "max_leader_epoch": 8, "max_shrinks": 20, "max_restarts": 20, "max_moves": 20}
 """The constants of the model in walks."""
 
 
@@ -22,8 +23,6 @@ class EpochsAdapter(Adapter):
     """The replicas of one partition, with the classes of ``kafka``."""
 
     kafka: ClassVar[Classes]
-    unsupported = ("directory_is_replaced",)
-    """It takes a future log."""
 
     def __init__(self, start: Any) -> None:
         self.replicas = Replicas(self.kafka, [number(broker) for broker in start.replicas])
@@ -45,6 +44,9 @@ class EpochsAdapter(Adapter):
 
     def follower_fetches(self, follower: Any) -> None:
         self.replicas.fetch(number(follower))
+
+    def directory_is_replaced(self, broker: Any) -> None:
+        self.replicas.move(number(broker))
 
     def replica_restarts(self, broker: Any) -> None:
         self.replicas.restart(number(broker))

@@ -3,12 +3,16 @@
 Its interface to the leader (``LeaderEndPoint``) is the caller's, and asks the leader's ``Partition``; so a fetch and
 its answer are one call, ``fetch``. The fetcher looks its partition up in a ``ReplicaManager``, of which nothing else is
 needed: that object has a table with this partition, and no constructor has run. The endpoint is Java's since 4.1.
+
+A replica that changes its log directory is copied by Kafka's ``ReplicaAlterLogDirsThread`` in the same way: its leader
+is the replica itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jpype
@@ -19,23 +23,34 @@ _SETTINGS = {
     "process.roles": "broker", "node.id": "1", "controller.quorum.voters": "9@localhost:9999",
     "controller.listener.names": "CONTROLLER", "listeners": "PLAINTEXT://localhost:9092",
 }
+_FUTURE_REPLICA = -3
+"""``FetchRequest.FUTURE_LOCAL_REPLICA_ID``"""
 
 
 class Replica(Broker):
-    """A broker that leads the partition, or follows: with the ``LogManager`` by which a follower's log is truncated."""
+    """A broker that leads the partition, or follows: with the ``LogManager`` by which a follower's log is truncated,
+    and which has two log directories.
+    """
 
     _logs: Any = None
+
+    @property
+    def directories(self) -> list[Path]:
+        return [self.folder, self.folder / "other"]
 
     def log_manager(self) -> Any:
         kind, place = self.kafka.type, "storage.internals.log"
         if self._logs is None:
             of_scala = kind("scala.jdk.javaapi.CollectionConverters")
-            folders = jpype.java.util.List.of(jpype.java.io.File(str(self.folder)))
+            folders = jpype.java.util.ArrayList()
+            for directory in self.directories:
+                folders.add(jpype.java.io.File(str(directory)))
             seldom = jpype.JLong(60_000)
             self._logs = self.kafka.new(
                 "kafka.log.LogManager", of_scala.asScala(folders).toSeq(),
                 of_scala.asScala(jpype.java.util.List.of()).toSeq(),
-                self.kafka.implement("metadata.ConfigRepository", {}),
+                self.kafka.implement("metadata.ConfigRepository", {
+                    "topicConfig": lambda topic: jpype.java.util.Properties()}),
                 kind(f"{place}.LogConfig")(jpype.java.util.Map.of()), kind(f"{place}.CleanerConfig")(False), 1,
                 seldom, seldom, seldom, seldom, 60_000, kind(f"{place}.ProducerStateManagerConfig")(60_000, False),
                 60_000, self.scheduler, kind("storage.log.metrics.BrokerTopicStats")(False),
@@ -44,16 +59,19 @@ class Replica(Broker):
         self.kafka.field(self._logs, "currentLogs").put(self.name, self.log)
         return self._logs
 
-    def answer_fetch(self, follower: int, asked: Any) -> Any:
-        """The answer to a follower's fetch, as it is sent: ``FetchResponseData.PartitionData``."""
+    def answer_fetch(self, follower: int | None, asked: Any) -> Any:
+        """The answer to a fetch of a follower, or of the replica in the other directory, as it is sent:
+        ``FetchResponseData.PartitionData``.
+        """
         kind = self.kafka.type
         told = kind("common.message.FetchResponseData$PartitionData")().setPartitionIndex(0)
+        epoch = -1 if follower is None else self.cached(follower).broker_epoch
         parameters = kind("server.storage.log.FetchParams")(
-            follower, jpype.JLong(self.cached(follower).broker_epoch), jpype.JLong(0), 0, 1,
+            _FUTURE_REPLICA if follower is None else follower, jpype.JLong(epoch), jpype.JLong(0), 0, 1,
             kind("server.storage.log.FetchIsolation").LOG_END, jpype.java.util.Optional.empty())
         found: list[Any] = []
         error = self._told(lambda: found.append(self.partition.fetchRecords(
-            parameters, asked, jpype.JLong(self.now), 1, True, True)))
+            parameters, asked, jpype.JLong(self.now), 1, True, follower is not None)))
         told.setErrorCode(kind("common.protocol.Errors").valueOf(error).code())
         for read in found:
             told.setHighWatermark(read.highWatermark()).setLogStartOffset(read.logStartOffset())
@@ -76,12 +94,27 @@ class Replica(Broker):
         for task in tasks:
             task.run()
 
+    def move(self) -> None:
+        """The replica in the other directory, into which every record is copied, takes the place of this one."""
+        logs = self.log_manager()
+        (other,) = [each for each in self.directories if str(each) != str(self.log.parentDir())]
+        logs.maybeUpdatePreferredLogDir(self.name, str(other))
+        future = self.kafka.call(
+            logs, "getOrCreateLog", self.name, False, True, jpype.java.util.Optional.of(self.topic),
+            self.kafka.type("scala.Option").apply(None))
+        self.partition.setLog(future, True)
+        copying = Copying(self)
+        while self.partition.futureLog().isDefined():
+            copying.fetch()
+        self.log = future
+        self.run_scheduled()
+
     def restart(self, state: State) -> None:
         """It starts again with its log, and knows of no high watermark."""
         self.run_scheduled()
         start = self.start
         self.log.close()
-        self.log = self._log(1, start)
+        self.log = self._log(1, start, Path(str(self.log.parentDir())))
         self.partition = self._partition()
         self.partition.setLog(self.log, False)
         self.receive(state)
@@ -114,69 +147,115 @@ class Fetcher:
 
     def __init__(self, follower: Replica, leader: Replica) -> None:
         self.kafka = follower.kafka
-        self.follower = follower
-        self.leader = leader
-        kind = self.kafka.type
-        manager = self._manager()
-        place = kind("server.network.BrokerEndPoint")(leader.broker, "localhost", 9092)
-        endpoint = self.kafka.implement("server.LeaderEndPoint", {
-            "isTruncationOnFetchSupported": lambda: True, "brokerEndPoint": lambda: place,
-            "initiateClose": lambda: None, "close": lambda: None, "buildFetch": self._request, "fetch": self._fetched,
-            "fetchLatestOffset": lambda *_: self._offset(leader.end),
-            "fetchEarliestOffset": lambda *_: self._offset(leader.start),
+        manager = _manager(follower)
+        endpoint = _endpoint(leader, follower.broker, {
+            "isTruncationOnFetchSupported": lambda: True,
+            "buildFetch": lambda states: _request(
+                follower, states.get(follower.name), follower.start, states.get(follower.name).lastFetchedEpoch()),
         })
         quota = self.kafka.implement("kafka.server.ReplicaQuota", {
             "isThrottled": lambda *_: False, "isQuotaExceeded": lambda: False, "record": lambda *_: None,
         })
-        failed = kind("kafka.server.FailedPartitions")()
-        self.thread = kind("kafka.server.ReplicaFetcherThread")(
+        failed = self.kafka.type("kafka.server.FailedPartitions")()
+        self.thread = self.kafka.type("kafka.server.ReplicaFetcherThread")(
             "fetcher", endpoint, _configuration(self.kafka), failed, manager, quota, "")
-        first = self.kafka.call(manager, "initialFetchOffset", follower.log)
-        topic = kind("scala.Option").apply(follower.topic)
-        begun = jpype.java.util.HashMap()
-        begun.put(follower.name, kind("kafka.server.InitialFetchState")(topic, place, leader.leader_epoch, first))
-        self.thread.addPartitions(kind("scala.jdk.javaapi.CollectionConverters").asScala(begun))
+        _fetch_from(self.thread, leader, self.kafka.call(manager, "initialFetchOffset", follower.log))
 
     def fetch(self) -> None:
         """One fetch, its answer, and what the follower does then."""
         self.kafka.call(self.thread, "doWork")
 
-    def _manager(self) -> Any:
+
+class Copying:
+    """How a replica in the other log directory keeps step with the current one, which is its leader."""
+
+    def __init__(self, replica: Replica) -> None:
+        self.kafka = replica.kafka
         kind = self.kafka.type
-        made = _without_constructor(kind("kafka.server.ReplicaManager"))
-        table = jpype.java.util.concurrent.ConcurrentHashMap()
-        table.put(self.follower.name, kind("server.HostedPartition$Online")(self.follower.partition))
-        self.kafka.set_field(made, "allPartitions", table)
-        self.kafka.set_field(made, "brokerTopicStats", kind("storage.log.metrics.BrokerTopicStats")(False))
-        self.kafka.set_field(made, "delayedFetchPurgatory", self.follower.delayed_fetches)
-        self.kafka.set_field(made, "replicaAlterLogDirsManager", self.kafka.new(
-            "kafka.server.ReplicaAlterLogDirsManager", _configuration(self.kafka), made, None,
-            kind("storage.log.metrics.BrokerTopicStats")(False),
-            kind("server.common.DirectoryEventHandler").NOOP))
-        return made
+        future = replica.partition.futureLog().get()
+        endpoint = _endpoint(replica, None, {
+            "isTruncationOnFetchSupported": lambda: False,
+            "buildFetch": lambda states: _request(
+                replica, states.get(replica.name), int(future.logStartOffset()), jpype.java.util.Optional.empty()),
+            "fetchEpochEndOffsets": lambda asked: _end_offsets(replica, asked),
+        })
+        quota = self.kafka.new(
+            "kafka.server.ReplicationQuotaManager", kind("server.config.ReplicationQuotaManagerConfig")(),
+            kind("common.metrics.Metrics")(), kind("server.quota.QuotaType").ALTER_LOG_DIRS_REPLICATION, replica.clock)
+        self.thread = self.kafka.new(
+            "kafka.server.ReplicaAlterLogDirsThread", "copying", endpoint, kind("kafka.server.FailedPartitions")(),
+            _manager(replica), quota, kind("storage.log.metrics.BrokerTopicStats")(False), 0,
+            kind("server.common.DirectoryEventHandler").NOOP)
+        _fetch_from(self.thread, replica, jpype.JLong(0))
 
-    def _offset(self, offset: int) -> Any:
-        return self.kafka.type("server.common.OffsetAndEpoch")(jpype.JLong(offset), self.leader.leader_epoch)
+    def fetch(self) -> None:
+        """One fetch; the one that has caught up makes the copy the replica."""
+        self.kafka.call(self.thread, "doWork")
 
-    def _request(self, states: Any) -> Any:
-        """``RemoteLeaderEndPoint.buildFetch``, of a session with one partition."""
-        kind, follower = self.kafka.type, self.follower
-        state = states.get(follower.name)
-        asked = jpype.java.util.LinkedHashMap()
-        asked.put(follower.name, kind("common.requests.FetchRequest$PartitionData")(
-            follower.topic, state.fetchOffset(), jpype.JLong(follower.start), 1,
-            jpype.java.util.Optional.of(jpype.java.lang.Integer(state.currentLeaderEpoch())), state.lastFetchedEpoch()))
-        version = kind("common.protocol.ApiKeys").FETCH.latestVersion()
-        request = kind("common.requests.FetchRequest$Builder").forReplica(
-            jpype.JShort(version), follower.broker, jpype.JLong(0), 0, 1, asked)
-        fetch = jpype.java.util.Optional.of(kind("server.ReplicaFetch")(asked, request))
-        return kind("server.ResultWithPartitions")(fetch, jpype.java.util.Set.of())
 
-    def _fetched(self, request: Any) -> Any:
+def _endpoint(leader: Replica, follower: int | None, methods: dict[str, Callable[..., Any]]) -> Any:
+    """A fetcher's leader. The follower is None if it is the replica in the other directory."""
+    kind = leader.kafka.type
+    place = kind("server.network.BrokerEndPoint")(leader.broker, "localhost", 9092)
+
+    def at(offset: int) -> Any:
+        return kind("server.common.OffsetAndEpoch")(jpype.JLong(offset), leader.leader_epoch)
+
+    def fetched(request: Any) -> Any:
         answers = jpype.java.util.HashMap()
-        answers.put(self.follower.name, self.leader.answer_fetch(
-            self.follower.broker, request.fetchData().get(self.follower.name)))
+        answers.put(leader.name, leader.answer_fetch(follower, request.fetchData().get(leader.name)))
         return answers
+
+    return leader.kafka.implement("server.LeaderEndPoint", {
+        "brokerEndPoint": lambda: place, "initiateClose": lambda: None, "close": lambda: None, "fetch": fetched,
+        "fetchLatestOffset": lambda *_: at(leader.end), "fetchEarliestOffset": lambda *_: at(leader.start), **methods,
+    })
+
+
+def _fetch_from(thread: Any, leader: Replica, offset: Any) -> None:
+    kind = leader.kafka.type
+    place = kind("server.network.BrokerEndPoint")(leader.broker, "localhost", 9092)
+    topic = kind("scala.Option").apply(leader.topic)
+    begun = jpype.java.util.HashMap()
+    begun.put(leader.name, kind("kafka.server.InitialFetchState")(topic, place, leader.leader_epoch, offset))
+    thread.addPartitions(kind("scala.jdk.javaapi.CollectionConverters").asScala(begun))
+
+
+def _request(replica: Replica, state: Any, start: int, last_epoch: Any) -> Any:
+    """``LeaderEndPoint.buildFetch``, of a session with one partition."""
+    kind = replica.kafka.type
+    asked = jpype.java.util.LinkedHashMap()
+    asked.put(replica.name, kind("common.requests.FetchRequest$PartitionData")(
+        replica.topic, state.fetchOffset(), jpype.JLong(start), 1,
+        jpype.java.util.Optional.of(jpype.java.lang.Integer(state.currentLeaderEpoch())), last_epoch))
+    version = kind("common.protocol.ApiKeys").FETCH.latestVersion()
+    request = kind("common.requests.FetchRequest$Builder").forReplica(
+        jpype.JShort(version), replica.broker, jpype.JLong(0), 0, 1, asked)
+    fetch = jpype.java.util.Optional.of(kind("server.ReplicaFetch")(asked, request))
+    return kind("server.ResultWithPartitions")(fetch, jpype.java.util.Set.of())
+
+
+def _end_offsets(replica: Replica, asked: Any) -> Any:
+    """``LocalLeaderEndPoint.fetchEpochEndOffsets``."""
+    told, question = jpype.java.util.HashMap(), asked.get(replica.name)
+    known = jpype.java.util.Optional.of(jpype.java.lang.Integer(question.currentLeaderEpoch()))
+    told.put(replica.name, replica.partition.lastOffsetForLeaderEpoch(known, question.leaderEpoch(), False))
+    return told
+
+
+def _manager(replica: Replica) -> Any:
+    kind = replica.kafka.type
+    made = _without_constructor(kind("kafka.server.ReplicaManager"))
+    table = jpype.java.util.concurrent.ConcurrentHashMap()
+    table.put(replica.name, kind("server.HostedPartition$Online")(replica.partition))
+    statistics = kind("storage.log.metrics.BrokerTopicStats")(False)
+    replica.kafka.set_field(made, "allPartitions", table)
+    replica.kafka.set_field(made, "brokerTopicStats", statistics)
+    replica.kafka.set_field(made, "delayedFetchPurgatory", replica.delayed_fetches)
+    replica.kafka.set_field(made, "replicaAlterLogDirsManager", replica.kafka.new(
+        "kafka.server.ReplicaAlterLogDirsManager", _configuration(replica.kafka), made, None, statistics,
+        kind("server.common.DirectoryEventHandler").NOOP))
+    return made
 
 
 class Replicas:
@@ -231,6 +310,11 @@ class Replicas:
         self._begin()
         self.fetchers[follower].fetch()
         self._settle()
+
+    def move(self, broker: int) -> None:
+        """The replica in the broker's other log directory takes the place of the current one."""
+        self._begin()
+        self.all[broker].move()
 
     def restart(self, broker: int) -> None:
         self._begin()

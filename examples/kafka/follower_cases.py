@@ -68,6 +68,20 @@ def deleted_epoch(run: Following) -> bool:
     return bool(run.replicas.leader.end < committed)
 
 
+@case("A change of log directories leaves followers out of sync for good")
+def lost_epoch(run: Following) -> bool:
+    """2 leads, and its directory is changed: its new cache has no epoch. 1 says the epoch of the leader before, which 2
+    answers with OFFSET_OUT_OF_RANGE, however often 1 asks.
+    """
+    run.begin(2)
+    run.do("elect", 2, False)
+    run.do("move", 2)
+    run.do("fetch", 1)
+    run.do("fetch", 1)
+    follower = run.replicas.leader.follower(1)
+    return 1 not in run.replicas.leader.maximal_isr and (follower is None or follower.offset < 0)
+
+
 def can_follow(kafka: Classes) -> bool:
     """Whether a version lets the caller be a fetcher's leader: since 4.1, ``LeaderEndPoint`` is an interface of Java's.
     """

@@ -4,7 +4,9 @@ controller. The caller is the network between them, the followers, and the clock
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +25,7 @@ class Leadership:
     broker: Any = None
     answers: list[tuple[str, State]] = field(default_factory=list)
     """What the controller has answered, and has not arrived."""
+    others: list[threading.Thread] = field(default_factory=list)
 
     def begin(self, replicas: tuple[int, ...] = (1, 2, 3), min_isr: int = 1, brokers: int = 4) -> Leadership:
         """All replicas are in sync."""
@@ -35,6 +38,8 @@ class Leadership:
         return self
 
     def close(self) -> None:
+        for other in self.others:
+            other.join()
         if self.broker is not None:
             self.broker.close()
 
@@ -122,6 +127,24 @@ class Leadership:
         answer: str = self.broker.fetch(follower, offset)
         self.told(f"{follower} fetches from {offset} -> {answer}")
         return answer
+
+    def fetch_meanwhile(self, follower: int, offset: int, broker_epoch: int) -> None:
+        """Another thread takes a fetch while the leader reads the broker epochs for its next request. The leader goes
+        on when the fetch has been answered, or waits for the leader's lock.
+        """
+        lock = self.kafka.field(self.broker.partition, "leaderIsrUpdateLock")
+        other = threading.Thread(target=lambda: self.broker.fetch(follower, offset, broker_epoch=broker_epoch))
+
+        def fetched() -> None:
+            self.broker.meanwhile = lambda: None
+            other.start()
+            while other.is_alive() and not lock.hasQueuedThreads():
+                time.sleep(0.001)
+            what = "waits" if other.is_alive() else "is answered"
+            self.steps.append(f"{follower} fetches from {offset} in broker epoch {broker_epoch} meanwhile, and {what}")
+
+        self.broker.meanwhile = fetched
+        self.others.append(other)
 
     def shrink(self, *laggards: int) -> None:
         """Time passes, in which all but these were level with the leader."""
@@ -469,11 +492,27 @@ def lost_disk(run: Leadership) -> bool:
     return 3 in run.controller.partition().isr
 
 
-LEADER_UNREACHABLE = {
-    "KAFKA-15221: offset and broker epoch of a follower are read from two fetches": "two threads in `Partition`",
-    "A leader of an older version writes the ISR to ZooKeeper itself": "`ZkAlterPartitionManager`, ended with 4.0",
+@case("KAFKA-15221: offset and broker epoch of a follower are read from two fetches")
+def two_fetches(run: Leadership) -> bool:
+    """3 is back without its log. Another thread takes its first fetch, after the leader has judged by the one before it
+    that 3 is in sync, and before it reads the broker epoch of 3 for its request.
+    """
+    run.begin()
+    run.append()
+    run.fetch(2, 1)
+    run.shrink(3)
+    run.settle()
+    run.control("register_anew", 3, False)
+    anew = run.controller.epoch(3)
+    run.fetch_meanwhile(3, 0, anew)
+    run.fetch(3, 1)
+    return dict(run.broker.requests[0].isr)[3] == anew
+
+
+ENDED_IN_LEADER: Mapping[str, str] = {
+    "A leader of an older version writes the ISR to ZooKeeper itself": "kafka.server.ZkAlterPartitionManager",
 }
-"""What one thread cannot ask of the leader, and what it takes."""
+"""What a class of an earlier version did, and its name."""
 
 
 def settled(kafka: Classes, judge: Case, run: Leadership | None = None) -> bool:

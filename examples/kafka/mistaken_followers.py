@@ -11,7 +11,7 @@ from specs.epoch_cache.flawed import (
     KeepsCacheWhenTruncating,
     KeepsLogBelowStart,
 )
-from specs.epoch_cache.remedies import ForgetsDeletedEpochs
+from specs.epoch_cache.remedies import CarriesLatestEpoch, ForgetsDeletedEpochs
 
 
 class TellsHighWatermarkAfterFetch(EpochCaches):
@@ -28,7 +28,10 @@ class KeepsCacheWhenRestarted(EpochCaches):
         pass
 
 
+_NOBODY_MOVES = {"max_moves": 0}
 BELIEFS: dict[type[EpochCaches], dict[str, int]] = {
-    AssignsEpochWithRecords: {}, DropsEpochAtStart: {}, KeepsCacheWhenTruncating: {}, KeepsLogBelowStart: {},
-    ForgetsDeletedEpochs: {}, TellsHighWatermarkAfterFetch: {}, KeepsCacheWhenRestarted: {},
+    AssignsEpochWithRecords: _NOBODY_MOVES, DropsEpochAtStart: _NOBODY_MOVES, KeepsCacheWhenTruncating: _NOBODY_MOVES,
+    KeepsLogBelowStart: _NOBODY_MOVES, ForgetsDeletedEpochs: _NOBODY_MOVES, TellsHighWatermarkAfterFetch: _NOBODY_MOVES,
+    KeepsCacheWhenRestarted: _NOBODY_MOVES, EpochCaches: {}, CarriesLatestEpoch: {},
 }
+"""The last two carry epochs over into another log directory, as repairs do."""

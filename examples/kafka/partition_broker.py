@@ -90,6 +90,8 @@ class Broker:
         self.scheduled: list[Any] = []
         self.marks: list[str] = []
         """What ``AlterPartitionListener`` was told: expand, shrink or failed."""
+        self.meanwhile: Callable[[], None] = lambda: None
+        """What another thread does while the leader reads the broker epochs that it is going to quote."""
         self.folder = Path(tempfile.mkdtemp(prefix="floodmark-kafka-"))
         self.topic = kafka.type("common.Uuid")(jpype.JLong(1000), jpype.JLong(1000))
         self.name = kafka.type("common.TopicPartition")(TOPIC, 0)
@@ -107,11 +109,11 @@ class Broker:
         self.partition.setLog(self.log, False)
         self.receive(state)
 
-    def _log(self, min_isr: int, start: int = 0) -> Any:
+    def _log(self, min_isr: int, start: int = 0, directory: Path | None = None) -> Any:
         kind = self.kafka.type
         settings = jpype.java.util.HashMap()
         settings.put("min.insync.replicas", jpype.java.lang.Integer(min_isr))
-        folder = self.folder / f"{TOPIC}-0"
+        folder = (self.folder if directory is None else directory) / f"{TOPIC}-0"
         folder.mkdir(exist_ok=True)
         place = "storage.internals.log"
         arguments = (
@@ -146,7 +148,12 @@ class Broker:
             "start": lambda: None, "shutdown": lambda: None, "sendRequest": self._send,
         })
         own = self.cached(self.broker)
-        epoch = kafka.implement("scala.Function0", {"apply": lambda: jpype.JLong(own.broker_epoch)})
+
+        def own_epoch() -> Any:
+            self.meanwhile()
+            return jpype.JLong(own.broker_epoch)
+
+        epoch = kafka.implement("scala.Function0", {"apply": own_epoch})
         self.manager = kind("kafka.server.DefaultAlterPartitionManager")(
             channel, self.scheduler, self.clock, self.broker, epoch)
         return kind("kafka.cluster.Partition")(
