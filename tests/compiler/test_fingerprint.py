@@ -157,6 +157,7 @@ _SAMPLES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "int | None": (lambda: None, lambda: 0),
     "bool": (lambda: False, lambda: True),
     "str": (lambda: "x", lambda: "y"),
+    "Which | None": (lambda: None, lambda: "old"),
     "Expr": (_true, _false),
     "Expr | None": (lambda: None, _false),
     "Inline": (lambda: ir.Inline(BOOL, AT, [], None), lambda: ir.Inline(BOOL, AT, [ir.Break(AT)], None)),

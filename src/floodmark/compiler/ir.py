@@ -503,11 +503,19 @@ class Inline(Expr):
 
     With ``remembered``, the result is a truth value that depends on nothing but these variables, and once it is true
     there is no need to evaluate it again for the same values: it has no other effect than to meet premises.
+
+    With ``of_state``, the result depends on nothing but the state before a step or after it, and there is no need to
+    evaluate it again where all is the same that it reads: it has no effect.
+
+    With ``images``, two such calls, one of the state before and one of the state after, the result is true where they
+    have the same result.
     """
 
     body: list[Stmt]
     result: Local | None
     remembered: list[Local] = field(default_factory=list)
+    of_state: Which | None = None
+    images: list[Inline] = field(default_factory=list)
 
     def accept(self, visitor: Visitor[T]) -> T:
         return visitor.visit_inline(self)

@@ -288,7 +288,7 @@ class _Marking:
         made: Expr = self._inside(node, line)
         match made:
             case Inline():
-                made.remembered = []  # what is not evaluated again would not be counted
+                made.remembered, made.of_state, made.images = [], None, []  # what is not evaluated is not counted
             case And(operands=operands, places=places) if len(places) == len(operands):
                 made.operands = self._operands(operands, places, "and")
             case Or(operands=operands, places=places) if len(places) == len(operands):

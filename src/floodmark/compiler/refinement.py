@@ -150,7 +150,7 @@ class _Mapping(Calls):
         if goes_on or frame.result is None or frame.result.type != self.record(at):
             message = f"{source.tree.name} has to return a {self._cls.__name__} on every path"
             raise ModelError(message, at.file, at.line)
-        return Inline(frame.result.type, at, body, frame.result)
+        return Inline(frame.result.type, at, body, frame.result, of_state=which)
 
     def abstract(self, at: Position) -> Model:
         """The abstract model with the constants that the mapping gives it."""
@@ -249,7 +249,7 @@ class _Steps:
             SetLocal(at, new, after),
             Return(at, _any_of(at, [Equal(BOOL, at, old, new), asked]), result),
         ]
-        return _any_of(at, [self._unread_changes(before), Inline(BOOL, at, mapped, result)])
+        return _any_of(at, [self._unread_changes(before), Inline(BOOL, at, mapped, result, images=[before, after])])
 
     def begun(self, image: Inline, read_action: ReadAction) -> Expr:
         """Whether a state is mapped to an initial state of the abstract model.

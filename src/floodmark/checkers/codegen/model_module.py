@@ -21,8 +21,9 @@ from functools import partial
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
+from floodmark.checkers.codegen.memory import memory_of
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
-from floodmark.checkers.codegen.statements import Statements, memory_of
+from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.guard_order import GuardOrder, plan
@@ -125,7 +126,7 @@ def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
         tuple(p.name for p in transitions),
         premises,
         sum(_most_bindings(p) for p in plans),
-        sum(memory_of(p) for p in [*states, *transitions]),
+        sum(memory_of(p, layout) for p in [*states, *transitions]),
         partial(_unbounded, program),
     )
 
@@ -194,7 +195,7 @@ class _ProgramParts:
         for predicate, symbol in zip(predicates, symbols, strict=True):
             found.append(self._predicate(predicate, symbol, place, memory))
             place += len(predicate.premises)
-            memory += memory_of(predicate)
+            memory += memory_of(predicate, self.interface.layout)
         found += [self._check(), self._within(), self._judge()]
         if self.program.boundaries:
             found.append(self._outside())
@@ -237,7 +238,8 @@ class _ProgramParts:
             code.builder.ret(code.expressions.emit(predicate.value))
             code.routine.finish()
 
-        places = (first_premise if predicate.premises else 0, *([first_memory] if memory_of(predicate) else []))
+        remembers = memory_of(predicate, self.interface.layout) > 0
+        places = (first_premise if predicate.premises else 0, *([first_memory] if remembers else []))
         return self._part(symbol, (predicate, *places), emit)
 
     def _check(self) -> CodePart:

@@ -7,8 +7,23 @@ from typing import Any, assert_never
 
 from floodmark.checkers.codegen import elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I1, I64, Value, code_of, const, cut, held, put, register, resize
+from floodmark.checkers.codegen.bits import (
+    I1,
+    I64,
+    Value,
+    code_of,
+    const,
+    cut,
+    held,
+    put,
+    register,
+    resize,
+    shifted_left,
+    value_of,
+)
 from floodmark.checkers.codegen.expressions import Expressions, field_place
+from floodmark.checkers.codegen.footprint import footprint
+from floodmark.checkers.codegen.memory import Memory, words_of
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.ir import (
@@ -22,34 +37,19 @@ from floodmark.compiler.ir import (
     If,
     Inline,
     ItemStep,
-    Predicate,
     Require,
     Return,
     SetLocal,
     SetVariable,
     SharedFunction,
     Stmt,
-    walk,
+    Which,
 )
 from floodmark.compiler.layout import Layout
 from floodmark.language.types import MapType, SeqType, Type
 
 _DONE, _FAILED, _ABANDONED = range(3)
 """How a function ended: at its end, by a failure of the model, or by a ``require`` that is false."""
-
-
-_REMEMBERED = 256
-_MULTIPLIER = 0x9E3779B97F4A7C15
-
-
-def memory_of(predicate: Predicate) -> int:
-    """The words in which the code of a predicate remembers what it has evaluated."""
-    calls = [part.remembered for part in walk(predicate.value) if isinstance(part, Inline) and part.remembered]
-    return sum(_REMEMBERED * (sum(_words(local.type) for local in locals_) + 1) for locals_ in calls)
-
-
-def _words(kind: Type) -> int:
-    return max(1, -(-kind.bits // 64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class MarkPlaces:
 class Statements:
     """Runs statements in a routine of its own.
 
-    ``context`` is the array in which ``first_premise`` is the place of the first premise and ``next_memory`` that of
-    what the next expression remembers. ``abandoned`` is where a ``require`` that is false leads.
+    ``context`` is the array in which ``first_premise`` is the place of the first premise and ``first_memory`` that of
+    what the code remembers. ``abandoned`` is where a ``require`` that is false leads.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Statements:
         self.expressions = Expressions(self.routine, self.states, self)
         self.context = context
         self.first_premise = first_premise
-        self.next_memory = first_memory
+        self.memory = Memory(self.builder, layout, context, first_memory)
         self.marks: MarkPlaces | None = None
         """Where marks are, in code that counts coverage."""
         self.abandoned: ir.Block | None = None
@@ -169,47 +169,87 @@ class Statements:
     def inline(self, node: Inline) -> Value:
         if node.remembered:
             return self._remembering(node)
+        if node.of_state is not None:
+            return self._image(node, node.of_state)
+        if node.images:
+            return self._unless_unchanged(node)
         self.run(node.body)
         assert node.result is not None
         return self.builder.load(self.routine.variable(node.result))
 
     def _remembering(self, node: Inline) -> Value:
-        """The result of a call, which is true without another evaluation for the variables of an earlier call.
-
-        The memory has places for ``_REMEMBERED`` calls, each for the words of the variables' codes and one that says
-        whether there is such a call. A later call takes the place of an earlier one with the same hash.
-        """
-        assert node.result is not None
-        builder, kinds = self.builder, [local.type for local in node.remembered]
+        """The result of a call, which is true without another evaluation for the variables of an earlier call."""
+        builder = self.builder
         words: list[Value] = []
-        for local, kind in zip(node.remembered, kinds, strict=True):
-            code = code_of(builder, kind, builder.load(self.routine.variable(local)))
-            words += [cut(builder, code, 64 * index, 64) for index in range(_words(kind))]
-        mixed: Value = const(0)
-        for word in words:
-            mixed = builder.mul(builder.xor(mixed, word), const(_MULTIPLIER))
-            mixed = builder.xor(mixed, builder.lshr(mixed, const(32)))
-        slot = builder.and_(mixed, const(_REMEMBERED - 1))
-        size = len(words) + 1
-        first = builder.add(builder.mul(slot, const(size)), const(self.next_memory))
-        self.next_memory += _REMEMBERED * size
-        places = [builder.gep(self.context, [builder.add(first, const(index))]) for index in range(size)]
-        known = builder.icmp_unsigned("!=", builder.load(places[-1]), const(0))
-        for word, place in zip(words, places, strict=False):
-            known = builder.and_(known, builder.icmp_unsigned("==", builder.load(place), word))
-        again, remember, done = (self.routine.block(name) for name in ("evaluate", "remember", "known"))
-        found = self.routine.variable(node.result)
-        builder.store(const(1, I1), found)
-        builder.cbranch(known, done, again)
+        for local in node.remembered:
+            words += self._words(local.type, builder.load(self.routine.variable(local)))
+        place = self.memory.look(node, words)
+        found, again, done = self._true_unless(node, builder.not_(place.known))
         builder.position_at_end(again)
         self.run(node.body)
+        remember = self.routine.block("remember")
         builder.cbranch(builder.load(found), remember, done)
         builder.position_at_end(remember)
-        for word, place in zip([*words, const(1)], places, strict=True):
-            builder.store(word, place)
+        place.keep(builder, [])
         builder.branch(done)
         builder.position_at_end(done)
         return builder.load(found)
+
+    def _image(self, node: Inline, which: Which) -> Value:
+        """The result of a call, which is what it was for another state that is the same where the call reads it."""
+        assert node.result is not None
+        builder, kind, masks = self.builder, node.result.type, footprint(node, which, self.states.layout)
+        words = [builder.load(word) for word in self.states.words[which]]
+        place = self.memory.look(node, [
+            builder.and_(word, const(mask)) for word, mask in zip(words, masks, strict=True) if mask
+        ])
+        found = self.routine.variable(node.result)
+        known, again, done = (self.routine.block(name) for name in ("known", "evaluate", "done"))
+        builder.cbranch(place.known, known, again)
+        builder.position_at_end(known)
+        code: Value = const(0, register(kind.bits))
+        for index, pointer in enumerate(place.found):
+            part = resize(builder, builder.load(pointer), register(kind.bits))
+            code = builder.or_(code, shifted_left(builder, part, 64 * index))
+        builder.store(value_of(builder, kind, code), found)
+        builder.branch(done)
+        builder.position_at_end(again)
+        self.run(node.body)
+        place.keep(builder, self._words(kind, builder.load(found)))
+        builder.branch(done)
+        builder.position_at_end(done)
+        return builder.load(found)
+
+    def _unless_unchanged(self, node: Inline) -> Value:
+        """The result of a call, which is true where nothing has changed that its images read."""
+        builder, layout = self.builder, self.states.layout
+        changed: Value = const(0)
+        for image in node.images:
+            assert image.of_state is not None
+            masks = footprint(image, image.of_state, layout)
+            for old, new, mask in zip(self.states.words["old"], self.states.words["new"], masks, strict=True):
+                differs = builder.xor(builder.load(old), builder.load(new))
+                changed = builder.or_(changed, builder.and_(differs, const(mask)))
+        found, judged, done = self._true_unless(node, builder.icmp_unsigned("!=", changed, const(0)))
+        builder.position_at_end(judged)
+        self.run(node.body)
+        builder.branch(done)
+        builder.position_at_end(done)
+        return builder.load(found)
+
+    def _true_unless(self, node: Inline, condition: Value) -> tuple[Value, ir.Block, ir.Block]:
+        """Makes the result of a call true, and leads to its evaluation where a condition is true: where the result is,
+        where the evaluation is to be, and what comes after it."""
+        assert node.result is not None
+        found, evaluation, done = self.routine.variable(node.result), *map(self.routine.block, ("evaluate", "done"))
+        self.builder.store(const(1, I1), found)
+        self.builder.cbranch(condition, evaluation, done)
+        return found, evaluation, done
+
+    def _words(self, kind: Type, value: Value) -> list[Value]:
+        """The words of a value's code."""
+        code = code_of(self.builder, kind, value)
+        return [cut(self.builder, code, 64 * index, 64) for index in range(words_of(kind))]
 
     # Functions that calls share.
 

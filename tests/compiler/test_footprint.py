@@ -1,0 +1,177 @@
+"""Which bits of a packed state count for what a mapping says of it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from floodmark import Map
+from floodmark.checkers.codegen.footprint import footprint
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.search_result import Options
+from floodmark.compiler.ir import Inline, walk
+from floodmark.compiler.layout import lay_out
+from floodmark.compiler.program import read_program
+from floodmark.language.model import Model, State
+from floodmark.language.reference import image
+from floodmark.language.types import MapType, RecordType, Type
+from floodmark.language.universe import universe
+from tests.support.engines import imported, properties_of
+
+SOURCE = '''
+from enum import Enum
+from typing import Annotated
+from floodmark import *
+
+class Node(Identifier, count=3, prefix="n"):
+    pass
+
+Small = Annotated[int, Between(0, 6)]
+
+class Colour(Enum):
+    RED = "red"
+    GREEN = "green"
+    BLUE = "blue"
+
+class Inner(Record):
+    hint: Small
+    level: Small
+
+class Entry(Record):
+    noise: Small
+    inner: Inner
+    seen: Set[Node]
+
+class Seen(Model):
+    first: Small = 0
+    @action
+    def changes(self, first: Small) -> None:
+        self.first = first
+
+class Wide(Model):
+    entries: Map[Node, Entry]
+    deep: Map[Node, Map[Colour, Inner]]
+    listed: Annotated[Seq[Small], Capacity(3)] = Seq()
+    chosen: Node = Node(1)
+    flag: bool = False
+    @initial
+    def start(self) -> None:
+        none = Inner(hint=0, level=0)
+        self.entries = Map({node: Entry(noise=0, inner=none, seen=Set()) for node in Node})
+        self.deep = Map({node: Map({colour: none for colour in Colour}) for node in Node})
+    @refines
+    def as_seen(self) -> Seen:
+        return Seen(first=SEEN)
+'''
+MAPPINGS = {
+    "a field of an entry": "self.entries[Node(2)].inner.level",
+    "a field of each entry": "max(self.entries[node].inner.level for node in Node)",
+    "an entry that a variable chooses": "self.entries[self.chosen].noise",
+    "an entry of an entry": "self.deep[Node(3)][Colour.GREEN].hint",
+    "entries that are chosen within an entry": "sum(self.deep[Node(1)][colour].hint // 3 for colour in Colour)",
+    "a whole record": "6 if self.entries[Node(1)].inner == self.entries[Node(3)].inner else 0",
+    "a local variable": "shown(self)",
+    "a sequence": "self.listed[0] if len(self.listed) > 1 else 0",
+    "a comparison of two parts": "6 if self.flag and self.entries[Node(1)].seen <= self.entries[Node(2)].seen else 0",
+}
+HELPER = '''
+def shown(model: Wide) -> Small:
+    entry = model.entries[Node(2)]
+    return entry.inner.hint if model.flag else entry.inner.level
+'''
+
+
+def _drawn(kind: Type, draw: random.Random) -> object:
+    if isinstance(kind, MapType):
+        return Map({key: _drawn(kind.value, draw) for key in universe(kind.key)})
+    if isinstance(kind, RecordType):
+        return kind.made_of({name: _drawn(of, draw) for name, of in kind.fields})
+    return draw.choice(list(universe(kind)))
+
+
+def _image_of(model: Model) -> Inline:
+    program = read_program(model, {each.name: each.function for each in properties_of(type(model))})
+    (predicate,) = program.predicates
+    return next(it for it in walk(predicate.value) if isinstance(it, Inline) and it.of_state == "new")
+
+
+@pytest.mark.parametrize("name", MAPPINGS)
+def test_what_a_mapping_does_not_read_cannot_change_what_it_says(name: str, tmp_path: Path) -> None:
+    """Two drawn states, mixed: the bits that count are from one of them, the others from the other one."""
+    draw = random.Random(name)
+    with imported(SOURCE.replace("SEEN", MAPPINGS[name]) + HELPER, "Wide", tmp_path) as cls:
+        model, mapping = cls(), cls.as_seen  # type: ignore[attr-defined]
+        layout = lay_out(model.variable_types)
+        masks = footprint(_image_of(model), "new", layout)
+        assert 0 < sum(mask.bit_count() for mask in masks) < layout.bits
+        said = set()
+        for _ in range(200):
+            one, other = (_state(model, draw) for _ in range(2))
+            words = zip(layout.pack(one), layout.pack(other), masks, strict=True)
+            mixed = layout.unpack([first & mask | second & ~mask for first, second, mask in words])
+            assert image(model, mapping, mixed).state == image(model, mapping, one).state
+            said.add(image(model, mapping, one).state)
+        assert len(said) > 1
+
+
+def _state(model: Model, draw: random.Random) -> State:
+    return tuple(_drawn(kind, draw) for kind in model.variable_types.values())
+
+
+def test_a_field_of_one_entry_counts_alone(tmp_path: Path) -> None:
+    with imported(SOURCE.replace("SEEN", MAPPINGS["a field of an entry"]), "Wide", tmp_path) as cls:
+        layout = lay_out(cls().variable_types)
+        assert sum(mask.bit_count() for mask in footprint(_image_of(cls()), "new", layout)) == 3
+        assert not any(footprint(_image_of(cls()), "old", layout))
+
+
+FORGETFUL = '''
+from typing import Annotated
+from floodmark import *
+
+class Node(Identifier, count=2, prefix="n"):
+    pass
+
+Number = Annotated[int, Between(0, 2500)]
+
+class Steady(Model):
+    value: Number = 0
+    @action
+    def counts(self) -> None:
+        require(self.value < 2500)
+        self.value += 1
+
+class Cell(Record):
+    noise: bool
+    value: Number
+
+class Cells(Model):
+    jump = Constant(1)
+    cells: Map[Node, Cell]
+    @initial
+    def start(self) -> None:
+        self.cells = Map({node: Cell(noise=False, value=0) for node in Node})
+    @action
+    def counts(self) -> None:
+        cell = self.cells[Node(2)]
+        require(cell.value < 2400)
+        by = self.jump if cell.value == 2000 and cell.noise else 1
+        self.cells[Node(2)] = cell.replace(value=cell.value + by)
+    @action
+    def makes_noise(self) -> None:
+        cell = self.cells[Node(2)]
+        self.cells[Node(2)] = cell.replace(noise=not cell.noise)
+    @refines
+    def as_steady(self) -> Steady:
+        return Steady(value=self.cells[Node(2)].value)
+'''
+
+
+@pytest.mark.parametrize(("jump", "verdict"), [(1, "holds"), (2, "violated"), (300, "violated")])
+def test_more_images_than_are_remembered_say_nothing_of_others(jump: int, verdict: str, tmp_path: Path) -> None:
+    with imported(FORGETFUL, "Cells", tmp_path) as cls:
+        found = search_states(cls(jump=jump), properties_of(cls), Options(workers=1))
+        assert ("violated" if found.violations else "holds") == verdict
+        assert [len(violation.trace) for violation in found.violations] in ([], [2003])
