@@ -61,6 +61,21 @@ def test_every_report_has_it(lease: Repository, tmp_path: Path, monkeypatch: pyt
     assert said in again.read_text()
 
 
+def test_every_report_says_first_what_checks_less(
+    lease: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease.edit(GUARD, "return self.granted == 1")
+    summary, page, results = tmp_path / "summary.md", tmp_path / "page.html", tmp_path / "results.json"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    gate(lease, "--html", str(page), "--json", str(results))
+    less, forbids = "server_grants fired and never fires now", "edit forbids, in 2 steps: server_grants("
+    entry = json.loads(results.read_text())["edits"]["specs"][0]
+    assert entry["emptier"][0] == less
+    for text in (summary.read_text(), page.read_text(), " ".join(entry["text"])):
+        assert 0 <= text.index(less) < text.index(forbids)
+
+
 def test_a_commit_that_is_not_there_is_an_error(lease: Repository) -> None:
     found = floodmark("gate", "--against", "origin/main", at=lease.root)
     assert "git knows no commit origin/main here; in CI, fetch it first: git fetch origin" in found.err

@@ -1,7 +1,7 @@
-"""Where TLC says something of a refinement, this says the same; where the two differ, docs/guide/refinement.md says how.
+"""Where TLC says something of a refinement, this says the same; docs/guide/refinement.md says where the two differ.
 
-TLC's side is that of `Init` and `[Next]_vars` under INSTANCE, and of ``ModelChecker.doNext`` in its source, which asks an
-implied action about each step, also about one to a known state or out of the constraint.
+TLC's side is that of `Init` and `[Next]_vars` under INSTANCE, and of ``ModelChecker.doNext`` in its source, which asks
+an implied action about each step, also about one to a known state or out of the constraint.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ def test_every_engine_says_of_small_models_what_the_guide_says(name: str, tmp_pa
 
 def test_a_variable_of_the_same_name_is_not_mapped_by_its_name(tmp_path: Path) -> None:
     """With INSTANCE it would be."""
-    with imported(_source(mapped=""), "Minutes", tmp_path) as cls, pytest.raises(SourceError, match="hour"):
-        for prop in properties_of(cls):
-            ENGINES["native, 1 worker"](cls(), [prop])
+    with imported(_source(mapped=""), "Minutes", tmp_path) as cls:
+        (mapping,) = properties_of(cls)
+        with pytest.raises(SourceError, match="hour is missing"):
+            ENGINES["native, 1 worker"](cls(), [mapping])

@@ -24,8 +24,8 @@ def _part(entry: Entry) -> Element:
     return tag(
         "article",
         tag("h3", entry["name"]),
-        tag("p", f"{entry['headline'][:1].upper()}{entry['headline'][1:]}."),
         tag("ul", less) if less else None,
+        tag("p", f"{entry['headline'][:1].upper()}{entry['headline'][1:]}."),
         tag(
             "details",
             tag("summary", "Runs, actions, properties"),
