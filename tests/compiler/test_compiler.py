@@ -29,6 +29,9 @@ from floodmark import (
     require,
     rule,
 )
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options
 from floodmark.compiler.ir import Do, If, Inline, SetVariable, Stmt
 from floodmark.compiler.program import read_program
 from tests.support.agreement import assert_agrees
@@ -554,6 +557,47 @@ class Tables(Base):
     def turn(self, colour: Colour) -> None:
         require(colour in LATE and len(LATE - self.seen) < len(Colour) and (1, 2) in NEXT)
         self.colour = colour
+
+
+class Missing(Base):
+    """Compared with None on either side, and in what holds nothing."""
+
+    last: Tiny | None = None
+    tried: bool = False
+
+    @action
+    def begin(self, number: Tiny) -> None:
+        require(self.last == None)  # noqa: E711 - it is what is tested
+        self.last = number
+
+    @action
+    def end(self) -> None:
+        require(None != self.last and not any(flag for flag in []))  # noqa: E711
+        self.last = None
+        self.tried = not self.tried
+
+
+def test_none_is_compared_on_either_side() -> None:
+    found = assert_agrees(Missing, workers=(1,))
+    assert found.distinct == 8 and all(found.actions.values())
+
+
+class Fails(Base):
+    """An index fails for numbers that are not in the set, and the set is asked later."""
+
+    log: Annotated[Seq[Tiny], Capacity(2)] = Seq([1])
+    some: Annotated[Set[Tiny], Capacity(2)] = Set([0])
+
+    @action
+    def takes(self, number: Tiny) -> None:
+        require(self.log[number] == 1)
+        require(number in self.some)
+        self.some.discard(number)
+
+
+def test_what_fails_first_is_not_hidden_by_the_set_that_a_parameter_is_drawn_from() -> None:
+    for found in (search_states(Fails(), [], Options(workers=1)), reference.search_states(Fails(), [], Options())):
+        assert [(each.kind, len(each.trace)) for each in found.violations] == [("error", 1)]
 
 
 def test_branches_that_constants_decide_have_no_code() -> None:

@@ -22,6 +22,7 @@ last: Map[Node, Node | None]
 high: Map[Node, Small]
 total: Annotated[int, Between(0, 20)] = 0
 rows: Map[Node, Map[Node, bool]]
+told: Map[Node, Message]
 
 @rule
 def raised(self, n: Node) -> int:
@@ -67,6 +68,9 @@ IMPARTIAL = {
     "rounds at their own key in turn": (
         "for m in Node:\n    self.per[m] = 0\n    if self.per[m] == 0:\n        self.per[m] = 2"
     ),
+    "a plain set among sets": "require({n} in self.groups)\nself.x = 1",
+    "a field at its own key": "for m in Node:\n    self.told[m] = Message(node=m, value=0)\n"
+                              "    self.told[m].urgent = m in self.some",
     "a union": "for m in Node:\n    if self.per[m] == 0:\n        self.some.add(m)",
     "a union of groups": "both = Set()\nfor group in self.groups:\n    both = both | group\nself.some = both",
     "an intersection": "for group in self.groups:\n    self.some &= group",

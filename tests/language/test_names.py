@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from floodmark.checkers.project.spec import read
+from floodmark.language.bindings import module_names
 from floodmark.language.errors import SourceError
 from tests.support.projects import write
 from tests.support.small_counter import agreed, both_engines, refused, text_of
@@ -560,3 +561,15 @@ def test_known_bad_designs_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_a_property_is_asked_for_once(tmp_path: Path) -> None:
     assert "p is listed twice" in spec_error(tmp_path, 'invariants = ["p", "q", "p"]\n').message
+
+
+def test_a_class_of_a_module_that_is_not_listed_knows_its_names_by_its_functions() -> None:
+    class Alone:
+        number = 1
+
+        def ask(self) -> None:
+            """Its names are those of this file."""
+
+    assert module_names(Alone) is globals()
+    Alone.__module__ = "a module that is not listed"
+    assert module_names(Alone) is globals()
