@@ -19,7 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from adapter import RaAdapter  # noqa: E402
 from cluster import Seen  # noqa: E402
-from hunted import Hunted, Without508, Without516, Without608, Without637  # noqa: E402
+from hunted import Hunted, Without508, Without516, Without608, Without637, WithoutLostWrite  # noqa: E402
 from library import library  # noqa: E402
 
 import floodmark  # noqa: E402
@@ -32,6 +32,9 @@ FIRST = {"max_term": 2, "max_log": 3, "max_writes": 1, "in_flight": 6, "unwritte
          "max_restarts": 0, "max_timeouts": 2, "max_ticks": 0, "max_suspensions": 0}
 LATER = {**FIRST, "max_log": 5, "max_writes": 4, "max_losses": 3, "max_suspensions": 1}
 ANY = {**FIRST, "max_term": 3, "max_log": 4, "max_writes": 2, "in_flight": 4, "max_losses": 3, "max_timeouts": 6}
+
+LOST = {**FIRST, "max_term": 4, "max_log": 5, "max_writes": 3, "in_flight": 8, "unwritten": 4, "max_losses": 4,
+        "max_restarts": 1, "max_timeouts": 6}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ HUNTS = {
         Without516,
     ),
     "608": Hunt("a pre-vote replaces a vote", ("vote_is_given_once",), ANY, ANY, Without608),
+    "lost-write": Hunt(
+        "an acknowledged write is lost", ("leader_has_what_is_acknowledged",), LOST, LOST, WithoutLostWrite
+    ),
     "637": Hunt("a leader counts what is not on a follower's disk", ("match_index_is_on_disk",), ANY, ANY, Without637),
 }
 
@@ -91,7 +97,7 @@ def shown(name: str, server: Seen) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("number", choices=list(HUNTS), help="in Ra's tracker")
+    parser.add_argument("number", choices=list(HUNTS), help="in Ra's tracker, if it is there")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--walks", type=int, default=2_000_000, help="of the first leg")
     parser.add_argument("--most", type=int, default=1_000_000, help="steps of each other leg")
@@ -106,7 +112,7 @@ def main() -> int:
     else:
         found = searched(one, given.seed, given.walks, given.most)
         if found is None:
-            print(f"#{given.number}: not found")
+            print(f"{given.number}: not found")
             return 1
         steps, told = found
         print(*told, sep="\n")
@@ -117,7 +123,7 @@ def main() -> int:
         given.write.write_text(lines, encoding="utf-8")
     servers = taken(model, RaAdapter, steps)
     assert isinstance(servers, RaAdapter)
-    print(f"#{given.number}, {one.what}: the servers of {library()} took these steps, in lockstep with the model")
+    print(f"{given.number}, {one.what}: the servers of {library()} took these steps, in lockstep with the model")
     for name, server in zip(servers.names, servers.seen.servers, strict=True):
         print(shown(name, server))
     parts = first_difference(one.repaired(**one.later), RaAdapter, steps)

@@ -85,3 +85,10 @@ class Without637(Release220):
 
     def lower_last_written(self, server: Server, kept: int) -> None:
         Ra.lower_last_written(self, server, kept)
+
+
+class WithoutLostWrite(Release220):
+    """A leader counts what a follower has written only if it is the leader's own."""
+
+    def confirms_own_entry(self, server: Server, message: Message) -> bool:
+        return Ra.confirms_own_entry(self, server, message)

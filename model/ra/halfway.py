@@ -7,8 +7,8 @@ begins it.
 
 from __future__ import annotations
 
-from floodmark import Constant, Map, Seq, initial, require
-from model.ra.server import Batch, Entry, Kind, Message, Position, Ra, Role, Server
+from floodmark import Constant, Map, Seq, initial, require, rule
+from model.ra.server import Batch, Entry, Kind, Log, Message, Position, Ra, Role, Server
 
 
 class Halfway(Ra):
@@ -108,3 +108,84 @@ class DeposedLeader(Halfway):
         self.writes = 2
         self.elected[1] = first
         self.elected[2] = second
+
+
+class ReplacedChange(Halfway):
+    """The first server led term 1, and has lost its last entry in a restart, a change of the cluster. Only the third
+    has that entry (#600).
+
+    The last write stands for the change: another server joins, which is never started. A server follows the newest
+    change in its log, committed or not.
+    """
+
+    max_log = Constant(3)
+    max_timeouts = Constant(1)
+
+    changed: Map[Server, Position | None]
+    """cluster_index_term of a change."""
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.changed = Map({server: None for server in Server})
+        self.writes = self.max_writes
+
+    @initial
+    def begin(self, first: Server, second: Server, third: Server) -> None:
+        require(first != second and second != third and third != first)
+        noop = Seq([Entry(term=1, write=0)])
+        change = Seq([Entry(term=1, write=self.max_writes)])
+        self.start()
+        for server in Server:
+            self.term[server] = 1
+            self.voted[server] = first
+            self.stored_vote[server] = first
+            self.logs[server] = noop + change if server == third else noop
+            self.stored[server] = Seq() if server == third else noop
+            self.written[server] = Position(index=0, term=0) if server == third else Position(index=1, term=1)
+        self.leader[third] = first
+        self.waiting[third] = Seq([Batch(first=1, entries=noop), Batch(first=2, entries=change)])
+        self.commit[third] = 1
+        self.applied[third] = 1
+        self.machine[third] = noop
+        self.changed[third] = Position(index=2, term=1)
+        self.elected[1] = first
+        self.committed = noop
+
+    def size(self, server: Server) -> int:
+        return self.servers if self.changed[server] is None else self.servers + 1
+
+    @rule
+    def remembers_cluster(self) -> bool:
+        """A follower that takes a change of the cluster keeps what was before it (previous_cluster, #600)."""
+        return True
+
+    def follow(self, server: Server, source: Server, message: Message) -> None:
+        if self.replaces_change(server, message) and not self.remembers_cluster():
+            self.update_term(server, message.term)
+            self.crash(server)
+        else:
+            super().follow(server, source, message)
+
+    def replaces_change(self, server: Server, message: Message) -> bool:
+        """An entry of another term comes where the server has a change (pre_append_log_follower)."""
+        change = self.changed[server]
+        fits = self.has(server, message.index) and self.term_at(server, message.index) == message.log_term
+        return change is not None and fits and any(
+            message.index + number == change.index and entry.term != change.term
+            for number, entry in enumerate(message.entries, 1)
+        )
+
+    def write(self, server: Server, first: int, entries: Log) -> None:
+        """The server takes over changes; where it had one, it goes back to the cluster of before."""
+        super().write(server, first, entries)
+        change = self.changed[server]
+        for place, entry in enumerate(entries):
+            if entry.write == self.max_writes:
+                self.changed[server] = Position(index=first + place, term=entry.term)
+            elif change is not None and change.index == first + place and entry.term != change.term:
+                self.changed[server] = None
+
+    def forget(self, server: Server, role: Role) -> None:
+        super().forget(server, role)
+        self.changed[server] = None

@@ -361,8 +361,13 @@ class Ra(Model):
         if term > self.term[server]:
             self.update_term_and_voted_for(server, term, None)
 
-    def is_quorum(self, count: int) -> bool:
-        return count == self.servers // 2 + 1
+    @rule
+    def size(self, server: Server) -> int:
+        """Of the cluster, as the server knows it."""
+        return self.servers
+
+    def is_quorum(self, server: Server, count: int) -> bool:
+        return count == self.size(server) // 2 + 1
 
     def crash(self, server: Server) -> None:
         """An exception ends the process; what it had not sent and stored is lost."""
@@ -487,7 +492,7 @@ class Ra(Model):
                 self.become(server, Role.FOLLOWER)
             elif message.term == self.term[server] and message.success and message.current:
                 self.votes[server] += 1
-                if self.is_quorum(self.votes[server]):
+                if self.is_quorum(server, self.votes[server]):
                     self.call_for_election(server)
 
     def handle_request_vote_rpc(self, server: Server, source: Server, message: Message) -> None:
@@ -519,7 +524,7 @@ class Ra(Model):
         if self.role[server] == Role.CANDIDATE:
             if message.term == self.term[server] and message.success:
                 self.votes[server] += 1
-                if self.is_quorum(self.votes[server]):
+                if self.is_quorum(server, self.votes[server]):
                     self.become_leader(server)
             elif message.term > self.term[server]:
                 self.update_term(server, message.term)
@@ -624,7 +629,8 @@ class Ra(Model):
                 else:
                     self.send_pipelined(server, self.max_log)
             elif message.term == self.term[server]:
-                self.match_index[server][source] = max(self.match_index[server][source], message.index)
+                if self.confirms_own_entry(server, message):
+                    self.match_index[server][source] = max(self.match_index[server][source], message.index)
                 self.next_index[server][source] = max(self.next_index[server][source], message.next)
                 self.evaluate_quorum_and_send(server)
         elif self.role[server] == Role.FOLLOWER:
@@ -632,6 +638,12 @@ class Ra(Model):
         elif self.role[server] == Role.CANDIDATE and message.term > self.term[server]:
             self.update_term(server, message.term)
             self.become(server, Role.FOLLOWER)
+
+    @rule
+    def confirms_own_entry(self, server: Server, message: Message) -> bool:
+        """Whether the last entry that a follower has written is the leader's. It need not be: what the follower has of
+        an earlier leader is written late."""
+        return self.has(server, message.index) and self.term_at(server, message.index) == message.log_term
 
     def learn_refusal(self, server: Server, source: Server, message: Message) -> None:
         """How far a follower says that its log goes."""
@@ -665,7 +677,7 @@ class Ra(Model):
             if 2 * sum(
                 1 for peer in Server
                 if (self.written[server].index if peer == server else self.match_index[server][peer]) >= index
-            ) > self.servers
+            ) > self.size(server)
         )
 
     def evaluate_quorum_and_send(self, server: Server) -> None:
@@ -745,7 +757,7 @@ class Ra(Model):
             known = self.known_entries(server, message)
             if known < len(message.entries):
                 self.write(server, message.index + known + 1, message.entries[known:])
-                self.commit[server] = message.commit
+                self.commit[server] = self.leader_commit(server, message)
                 self.apply_to(server, message.commit)
             else:
                 self.follow_without_news(server, source, message)
@@ -753,6 +765,11 @@ class Ra(Model):
     @rule
     def hear_commit(self, server: Server, message: Message) -> None:
         """The leader's commit index says nothing about a log that has not been compared with the leader's (#508)."""
+
+    @rule
+    def leader_commit(self, server: Server, message: Message) -> Index:
+        """A new leader may not know yet what is committed; its follower does not forget it."""
+        return max(self.commit[server], message.commit)
 
     def known_entries(self, server: Server, message: Message) -> int:
         """With how many of the entries that arrive the follower's log goes on (drop_existing)."""
@@ -768,7 +785,7 @@ class Ra(Model):
             self.set_last_index(server, message.index)
         end = message.index + len(message.entries)
         if self.is_validated(server, end):
-            self.commit[server] = message.commit
+            self.commit[server] = self.leader_commit(server, message)
             self.apply_to(server, message.commit)
             self.send(server, source, self.append_entries_reply(server, True))
         else:

@@ -69,8 +69,22 @@ class StepsBeforeTheLog(Ra):
         return matched
 
 
+class TakesLowerCommit(Ra):
+    """A follower takes over the commit index of a leader that has not committed anything yet (2.2.0 to 3.1.10)."""
+
+    def leader_commit(self, server: Server, message: Message) -> Index:
+        return message.commit
+
+
+class CountsOtherEntries(Ra):
+    """A leader counts what a follower has written, whatever the term of the last entry is (2.2.0 to 3.1.10)."""
+
+    def confirms_own_entry(self, server: Server, message: Message) -> bool:
+        return True
+
+
 class Release220(
     AppliesUnvalidatedEntries, CountsLongerLogs, ConfirmsAnyWrittenEvent, CandidateIgnoresPreVotes, PreVoteTakesVote,
-    StepsBeforeTheLog,
+    StepsBeforeTheLog, TakesLowerCommit, CountsOtherEntries,
 ):
     """Ra 2.2.0, as RabbitMQ 3.10 has it."""

@@ -145,6 +145,57 @@ def test_an_uncommitted_entry_is_applied_by_the_servers(servers: type[Any]) -> N
     assert {name for name, _, _ in difference.differences} == {"commit", "applied", "done", "links"}
 
 
+def test_an_acknowledged_write_is_lost_by_the_servers(servers: type[Any]) -> None:
+    """n1 tells a client of write 3, because n3 has written other entries, and n3 is elected without it."""
+    hunt = importlib.import_module("hunt")
+    text = (EXAMPLE / "lost_write.jsonl").read_text(encoding="utf-8")
+    trace = [json.loads(line) for line in text.splitlines()]
+    model = flawed.Release220(**hunt.LOST)
+    steps = tuple(steps_of(model, trace))
+    end = hunt.taken(model, servers, steps)
+    assert end.acknowledged() == {3}
+    assert (end.role()["n3"], end.term()["n3"]) == ("LEADER", max(end.term().values()))
+    assert [entry["write"] for entry in end.logs()["n3"]] == [0, 1, 2, 0]
+    assert [entry["write"] for entry in end.stored()["n1"]] == [0, 0, 3]
+    assert [entry["write"] for entry in end.logs()["n2"]] == [0]
+    difference = hunt.first_difference(hunt.WithoutLostWrite(**hunt.LOST), servers, steps)
+    assert {name for name, _, _ in difference.differences} >= {"match_index"}
+
+
+def test_a_follower_that_goes_back_to_an_earlier_cluster_fails(servers: type[Any], example: Any) -> None:
+    """#600: the servers come to where the search of specs/ra/replaced_change.toml begins, and take its run."""
+    search = importlib.import_module("search")
+    seen = search.begun([search_step(each) for each in CHANGE_IS_LOST])
+    held = {name: (server.role, server.term, server.entries) for name, server in search.by_name(seen).items()}
+    assert held == {
+        "n1": ("follower", 1, [(1, 0)]), "n2": ("follower", 1, [(1, 0)]), "n3": ("follower", 1, [(1, 0), (1, -1)])
+    }
+    reasons = []
+    for each in CHANGE_IS_REPLACED:
+        seen = example["cluster"].bridge().ask(("take", search_step(each)))
+        reasons.append([server.reason for server in seen.servers])
+    assert reasons[-1] == [None, None, "{badkey,previous_cluster}"]
+    assert reasons[:-1] == [[None] * 3] * (len(reasons) - 1)
+
+
+CHANGE_IS_LOST = (
+    "event n1", "deliver n1 n2", "deliver n2 n1", "deliver n1 n2", "deliver n2 n1", "deliver n1 n2", "deliver n1 n3",
+    "flush n1", "deliver n2 n1", "deliver n1 n2", "flush n2", "deliver n2 n1", "join n1 n4", "deliver n1 n3",
+    "deliver n1 n2", "restart n1", "deliver n1 n2", "deliver n1 n3", "restart n2", "deliver n1 n3", "deliver n1 n3",
+    "deliver n1 n3",
+)
+"""Found by examples/ra/search.py."""
+CHANGE_IS_REPLACED = (
+    "event n2", "deliver n2 n3", "deliver n2 n1", "deliver n1 n2", "deliver n2 n1", "deliver n1 n2", "deliver n2 n3",
+    "deliver n2 n3", "deliver n2 n3",
+)
+
+
+def search_step(text: str) -> tuple[str, ...]:
+    kind, *names = text.split()
+    return (kind, *names, "election_timeout") if kind == "event" else (kind, *names)
+
+
 @pytest.mark.slow
 def test_no_step_of_the_uncommitted_entry_can_be_left_out(example: dict[str, ModuleType]) -> None:
     hunt = importlib.import_module("hunt")
@@ -166,9 +217,7 @@ NO_LEADER = (
 def test_two_servers_of_three_elect_nobody(servers: type[Any]) -> None:
     """#439."""
     search = importlib.import_module("search")
-    steps = [
-        (*each.split(), "election_timeout") if each.startswith("event") else tuple(each.split()) for each in NO_LEADER
-    ]
+    steps = [search_step(each) for each in NO_LEADER]
     assert not search.elects(steps, "n3")
     assert search.elects(steps[:-1], "n3")
     assert search.elects(steps, "n1")
