@@ -1,4 +1,4 @@
-"""What must hold of a cluster of Ra of which one server stops (model/ra/one_stops.py)."""
+"""What must hold of a cluster of Ra of which one server stops (model/ra/one_stops.py; begin with server.py)."""
 
 from __future__ import annotations
 

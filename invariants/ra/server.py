@@ -1,4 +1,4 @@
-"""What must hold of Ra (model/ra/server.py)."""
+"""What must hold of Ra (model/ra/server.py). Start here. one_stops.py says that a leader is elected."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Raft as RabbitMQ's Ra has it: pre-votes, a write-ahead log that writes later, and messages sent ahead of the answers.
 
 Start here. ``Ra`` is the protocol with repairs for what is wrong with release 2.2.0, one rule each;
-``specs/ra/flawed.py`` has the rules as they were released. ``halfway.py`` has clusters that have come far already.
-Names are those of ``ra_server`` and ``ra_log`` where they say what they mean. An entry's index counts from 1; every log
-begins with an entry of index 0 and term 0, which is not in ``logs``.
+``specs/ra/flawed.py`` has the rules as they were released. ``halfway.py`` has clusters that have come far already,
+``one_stops.py`` one of which a server stops. Names are those of ``ra_server`` and ``ra_log`` where they say what they
+mean. An entry's index counts from 1; every log begins with an entry of index 0 and term 0, which is not in ``logs``.
 
 A step is one event of a server, with all that it tells itself in it. Servers send over ordered links that may lose any
 message. Timers, ticks, losses and restarts have budgets. Left out are snapshots, changes of the membership, consistent
