@@ -2,7 +2,7 @@
 
 Its interface to the leader (``LeaderEndPoint``) is the caller's, and asks the leader's ``Partition``; so a fetch and
 its answer are one call, ``fetch``. The fetcher looks its partition up in a ``ReplicaManager``, of which nothing else is
-needed: that object has a table with this partition, and no constructor has run. The endpoint is Java's since 4.1.
+needed: that object has a table with this partition, and no constructor has run.
 
 A replica that changes its log directory is copied by Kafka's ``ReplicaAlterLogDirsThread`` in the same way: its leader
 is the replica itself.
@@ -247,7 +247,8 @@ def _manager(replica: Replica) -> Any:
     kind = replica.kafka.type
     made = _without_constructor(kind("kafka.server.ReplicaManager"))
     table = jpype.java.util.concurrent.ConcurrentHashMap()
-    table.put(replica.name, kind("server.HostedPartition$Online")(replica.partition))
+    hosted = replica.kafka.first_of("server.HostedPartition$Online", "kafka.server.HostedPartition$Online")
+    table.put(replica.name, kind(hosted)(replica.partition))
     statistics = kind("storage.log.metrics.BrokerTopicStats")(False)
     replica.kafka.set_field(made, "allPartitions", table)
     replica.kafka.set_field(made, "brokerTopicStats", statistics)

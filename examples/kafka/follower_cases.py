@@ -83,9 +83,10 @@ def lost_epoch(run: Following) -> bool:
 
 
 def can_follow(kafka: Classes) -> bool:
-    """Whether a version lets the caller be a fetcher's leader: since 4.1, ``LeaderEndPoint`` is an interface of Java's.
+    """Whether a version's fetchers are driven. Since 4.1 ``LeaderEndPoint`` is an interface of Java's, which the caller
+    can be; but the fetcher of 4.1 does not append here what it has fetched.
     """
-    return kafka.has_type("server.LeaderEndPoint")
+    return kafka.libraries.number >= (4, 2)
 
 
 def settled(run: Following, judge: Case) -> bool:

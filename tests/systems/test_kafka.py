@@ -90,7 +90,7 @@ class Example:
         """The versions whose followers can be driven. Skips the test where there is none."""
         found = [each for each in self.kafkas if self.module("follower_cases").can_follow(each)]
         if not found:
-            pytest.skip("no version since 4.1: FLOODMARK_KAFKA_LIBS")
+            pytest.skip("no version since 4.2: FLOODMARK_KAFKA_LIBS")
         return found
 
     def close(self) -> None:
