@@ -572,7 +572,7 @@ class Missing(Base):
 
     @action
     def end(self) -> None:
-        require(None != self.last and not any(flag for flag in []))  # noqa: E711, SIM300
+        require(None != self.last and not any(flag for flag in []))  # type: ignore[var-annotated] # noqa: E711, SIM300
         self.last = None
         self.tried = not self.tried
 

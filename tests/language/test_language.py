@@ -379,7 +379,7 @@ def test_a_type_has_as_many_values_as_codes(annotation: Any, codes: int, text: s
     assert len(values) == len(set(values)) <= codes
     assert all(admit(kind, value, "x") == value for value in values)
     assert len({order_key(value) for value in values}) == len(values)
-    assert sorted(reversed(values), key=order_key) == values or text.startswith("Seq")
+    assert sorted(values, key=order_key) == values or text.startswith("Seq")
 
 
 @pytest.mark.parametrize(
