@@ -28,7 +28,7 @@ read(From, To, UId, Entries) ->
     Found = [Entry || {Index, _, _} = Entry <- ra_log_wal:stored(UId), Index >= From, Index =< To],
     {Found ++ Entries, length(Found), UId}.
 
-%% From 2.3 on, ra_log reads so, and asks which part of a range its cache has.
+%% From 2.4 on, ra_log reads so, and asks which part of a range its cache has.
 fold(From, To, Function, Before, UId) ->
     {Found, _, _} = read(From, To, UId, []),
     {UId, lists:foldl(Function, Before, Found)}.

@@ -24,11 +24,11 @@ add(UId, Entries) ->
     put({waiting, UId}, get({waiting, UId}) ++ [Entries]),
     taken().
 
-%% Later releases are told which process writes.
+%% From 2.10 on, ra_log is told which process writes.
 taken() ->
-    case erlang:function_exported(ra_log, take, 3) of
-        true -> ok;
-        false -> {ok, self()}
+    case erlang:function_exported(ra_log, reset_to_last_known_written, 1) of
+        true -> {ok, self()};
+        false -> ok
     end.
 
 waiting(UId) ->
