@@ -12,7 +12,7 @@ from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register, resize, shifted_left
 from floodmark.checkers.codegen.routine import Routine
-from floodmark.checkers.codegen.signature import signature
+from floodmark.checkers.codegen.signature import is_told, signature
 from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.layout import Layout
 from floodmark.compiler.renaming import SymmetryProof, is_renamed
@@ -104,9 +104,28 @@ class _Canonical:
         self.states.words["new"] = new
         codes = {name: self.states.read_code(name, "old") for name in self.states.layout.variables}
         orders = [_Order(self.builder, self._signatures(kind, codes)) for kind in self.types]
-        self._try_all(module, list(zip(self.types, orders, strict=True)), codes, best)
-        for pointer, place in zip(pointers, best, strict=True):
-            self.builder.store(self.builder.load(place), pointer)
+        with self.routine.when(self._may_change(orders)):
+            self._try_all(module, list(zip(self.types, orders, strict=True)), codes, best)
+            for pointer, place in zip(pointers, best, strict=True):
+                self.builder.store(self.builder.load(place), pointer)
+
+    def _may_change(self, orders: list[_Order]) -> Value:
+        """Whether some identifiers are not in the order of their signatures, or more than one order has to be tried."""
+        found: Value = const(0, I1)
+        for kind, order in zip(self.types, orders, strict=True):
+            moved = self.builder.icmp_unsigned("!=", order.sorted, const(packed(tuple(range(kind.count)))))
+            found = self.builder.or_(found, moved)
+            if not self._is_told(kind):
+                found = self.builder.or_(found, self.builder.icmp_unsigned("!=", order.ties, const(0)))
+        return found
+
+    def _is_told(self, kind: IdentifierType) -> bool:
+        """Whether to exchange identifiers with equal signatures changes no state, so that one order is as good as all.
+
+        Signatures are hashes of 64 bits: where two are equal though their identifiers differ, an orbit may have two
+        representatives, and is then searched twice.
+        """
+        return all(is_told(each, kind, self.classes) for each in self.states.layout.variables.values())
 
     def _room_for_state(self) -> list[Value]:
         return [self.routine.room(I64, "word") for _ in range(self.states.layout.words)]
@@ -123,6 +142,10 @@ class _Canonical:
             self._try(codes, best)
             return
         (kind, order), *rest = orders
+        if self._is_told(kind):
+            self.images[kind] = order.sorted
+            self._try_all(module, rest, codes, best)
+            return
         ways, starts = _ties(kind.count)
         places = _table(module, f"starts.{len(rest)}", starts)
         first, last = (self._entry(places, self.builder.add(order.ties, const(more))) for more in (0, 1))
@@ -267,6 +290,8 @@ class _Order:
         for low, others in zip(lowest, alike, strict=True):
             run = builder.sub(builder.shl(const(1), others), const(1))
             self.ties = builder.or_(self.ties, builder.shl(run, low))
+        self.sorted: Value = self.images(const(packed(tuple(range(count)))))
+        """The identifiers' new numbers where those with equal signatures keep their order."""
 
     def images(self, way: Value) -> Value:
         """The identifiers' new numbers, a nibble each, when the places are rearranged in this way."""

@@ -61,5 +61,26 @@ def _parts(
             yield resize(builder, cut(builder, code, 0, capacity.bit_length()), I64)
 
 
+def is_told(kind: Type, identifier: IdentifierType, classes: Container[type[Identifier]]) -> bool:
+    """Whether a signature has all that a value of a type says of an identifier: if the signatures of two identifiers
+    are equal, then to exchange these two changes no such value.
+
+    A list: what is in it is compared whole in ``_parts``, for this identifier alone. Where a value is about two
+    identifiers at once (an entry for one that names another), the signature of neither has all of it.
+    """
+    if not is_renamed(kind, {identifier.cls}):
+        return True
+    match kind:
+        case IdentifierType() | OptionalType(IdentifierType()) | SetType(IdentifierType(), None):
+            return True
+        case RecordType(_, fields):
+            return all(is_told(of, identifier, classes) for _, of in fields)
+        case MapType(key, of):
+            if key == identifier:
+                return not is_renamed(of, classes)
+            return not is_renamed(key, classes) and is_told(of, identifier, classes)
+    return False
+
+
 def _is(builder: ir.IRBuilder, code: Value, wanted: int) -> Value:
     return builder.zext(builder.icmp_unsigned("==", code, const(wanted, code.type)), I64)

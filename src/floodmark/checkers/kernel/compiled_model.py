@@ -33,6 +33,9 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
 Tell = Callable[[str], None]
+RECENT_BITS = 13
+"""The logarithm of how many successors a worker of a symmetric search remembers (``loops.RECENT_BITS``): some 200 kB,
+which fit into a processor's second cache. Without symmetry to look a state up costs too little."""
 
 
 class Kernel:
@@ -52,7 +55,7 @@ class Kernel:
         self._tell = tell
         self.symmetry_proof = symmetry_proof
         self.symmetry = symmetry_proof is not None
-        self._constants = loop_constants(interface.layout, self.symmetry, threads)
+        self._constants = loop_constants(interface.layout, self.symmetry, threads, self.recent_bits)
         self._name = name
         self._parts = made_of
         self._key = {"whole": " ".join(part.key for part in made_of), "compiler": code_hash()}
@@ -60,6 +63,11 @@ class Kernel:
         """Whether ``model`` is the good edition."""
         self.model = self._good() if self.good else self._plain()
         self._earlier: list[MachineCode] = []
+
+    @property
+    def recent_bits(self) -> int:
+        """The logarithm of how many successors a worker remembers; 0 for none."""
+        return RECENT_BITS if self.symmetry else 0
 
     @cached_property
     def loops(self) -> MachineCode:
@@ -164,11 +172,12 @@ def _last_bits(layout: Layout) -> int:
 _KNOWN_LOOPS: dict[tuple[object, ...], MachineCode] = {}
 
 
-def loop_constants(layout: Layout, symmetry: bool, threads: int) -> dict[str, int]:
+def loop_constants(layout: Layout, symmetry: bool, threads: int, recent: int = 0) -> dict[str, int]:
     """The constants for which the loops are specialised."""
     words, stride = layout.words, stride_of(layout)
     bits = 8 * (stride - (words - 1) * 8)
-    return {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1, "SYMMETRY": int(symmetry), "THREADS": threads}
+    stored = {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1}
+    return {**stored, "SYMMETRY": int(symmetry), "THREADS": threads, "RECENT_BITS": recent}
 
 
 def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int], good: bool) -> MachineCode:

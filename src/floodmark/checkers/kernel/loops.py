@@ -12,7 +12,7 @@ is masked. A state is written as whole words, so it clears the first bytes of th
 worker writes only to its own store, in order.
 
 Constants that specialise a compilation: ``NW`` (words of a state), ``STRIDE``, ``LAST`` (the bits of the last word
-that belong to a stored state), ``SYMMETRY``, ``THREADS`` (workers).
+that belong to a stored state), ``SYMMETRY``, ``THREADS`` (workers), ``RECENT_BITS``.
 """
 
 from __future__ import annotations
@@ -46,15 +46,18 @@ STRIDE = 8
 LAST = (1 << 64) - 1
 SYMMETRY = 0
 THREADS = 1
+RECENT_BITS = 0
+"""The logarithm of how many successors a worker remembers, to drop those that come again: 0 for none. The table of
+all states is larger than a processor's caches, and a representative of an orbit costs more than a successor."""
 
 # Fields of a worker, an array of words.
 STORE, COUNT, TABLE, BITS, LIMIT, CURSOR, LEVEL_END, LEVEL = range(8)
 BUFFER, PENDING, SCRATCH, CONTEXT, EXPAND, CHECK, CANONICAL, BEST = range(8, 16)
 DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
-FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE = range(24, 30)
+FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT = range(24, 31)
 FIELDS = 32
 """``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell hold a position; ``STATE`` is room for
-the words of one state."""
+the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` cells, each a word that is never zero, and a successor."""
 
 # What ``run`` returns.
 PAUSED, LEVEL_DONE, GROW = range(3)
@@ -306,6 +309,32 @@ def canonicalise(w: Words, states: Words, count: Word) -> None:
         call_model(w[CANONICAL], offset(states, i * NW))
 
 
+def drop_recent(w: Words, states: Words, count: Word) -> Word:
+    """Keeps those of some successors that are not the latest of their cell, and returns how many these are.
+
+    Sound: a cell has what this worker has sent on to ``insert_all``, word for word, and no state leaves a table that is
+    still used: a store that has undone a level (``take_back``) only gives its states to another one.
+    """
+    recent = words_at(w[RECENT])
+    kept = 0
+    for i in range(count):
+        state = offset(states, i * NW)
+        h = SEED_1
+        for j in range(NW):
+            h = (h ^ state[j]) * MULTIPLIER_1
+            h = h ^ (h >> 32)
+        cell = offset(recent, ((h * MULTIPLIER_2) >> (64 - RECENT_BITS)) * (NW + 1))
+        difference = cell[0] ^ (h | 1)
+        for j in range(NW):
+            difference = difference | (cell[j + 1] ^ state[j])
+        if difference != 0:
+            cell[0] = h | 1
+            copy(offset(cell, 1), state)
+            copy(offset(states, kept * NW), state)
+            kept = kept + 1
+    return kept
+
+
 def take_chunk(w: Words) -> Word:
     """Takes a chunk of the frontier for the worker, from its own part first; returns 0 when nothing is left.
 
@@ -348,6 +377,8 @@ def expand_some(w: Words, most: Word) -> Word:
             look_at_flags(w, context, position)
         if made == 0 and w[DEADLOCK] != 0 and cut == context[CUT]:
             note(w, BEST_DEADLOCK, position)
+        if RECENT_BITS > 0:
+            made = drop_recent(w, out, made)
         if SYMMETRY == 1:
             canonicalise(w, out, made)
         count = count + made
@@ -467,6 +498,7 @@ LOOPS: list[Callable[..., Any]] = [
     insert_all,
     look_at_flags,
     canonicalise,
+    drop_recent,
     take_chunk,
     expand_some,
     run,

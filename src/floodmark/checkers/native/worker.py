@@ -43,6 +43,7 @@ class Worker:
         self.best = reserve(loops.BEST_PLACES)
         self._scratch = reserve(2 * loops.GROUP)
         self._state = reserve(self.words)
+        self._recent = reserve((self.words + 1) << self.kernel.recent_bits)
         self._fill()
 
     def _fill(self) -> None:
@@ -51,6 +52,7 @@ class Worker:
             loops.BUFFER: self.buffer.ctypes.data,
             loops.SCRATCH: self._scratch.ctypes.data,
             loops.STATE: self._state.ctypes.data,
+            loops.RECENT: self._recent.ctypes.data,
             loops.CONTEXT: self.context.ctypes.data,
             loops.BEST: self.best.ctypes.data,
             loops.ME: self.number,

@@ -1,0 +1,229 @@
+"""Tests what makes the representative of an orbit cheap: signatures that say everything, and successors seen lately."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from enum import Enum
+from typing import Annotated
+
+import numpy as np
+import pytest
+
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Record,
+    Seq,
+    Set,
+    action,
+    initial,
+    invariant,
+    require,
+)
+from floodmark.checkers.codegen.jit import MachineCode, object_image
+from floodmark.checkers.codegen.loop_compiler import Word, Words, compile_loops, exported
+from floodmark.checkers.codegen.signature import is_told
+from floodmark.checkers.kernel import compiled_model, loops
+from floodmark.checkers.kernel.loops import drop_recent
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options
+from floodmark.compiler.layout import decode
+from floodmark.compiler.renaming import _parts, renamed
+from floodmark.language.types import IdentifierType, Type
+
+
+class Node(Identifier, count="nodes", prefix="n"):
+    pass
+
+
+class Item(Identifier, count="items", prefix="i"):
+    pass
+
+
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Pair(Record):
+    node: Node | None
+    others: Set[Node]
+
+
+class Kinds(Model):
+    """A variable of each type, with whether a signature says all that its values say of a node."""
+
+    nodes = Constant(3)
+    items = Constant(2)
+    one: Node
+    perhaps: Node | None
+    some: Set[Node]
+    told_map: Map[Node, Colour]
+    by_colour: Map[Colour, Node | None]
+    sets_by_colour: Map[Colour, Set[Node]]
+    pair: Pair
+    number: Annotated[int, Between(0, 3)]
+    item: Item
+    items_of: Map[Item, Colour]
+    points: Map[Node, Node | None]
+    set_map: Map[Node, Set[Node]]
+    item_of: Map[Node, Item]
+    node_of: Map[Item, Node]
+    pairs: Set[Pair]
+    optional_pair: Pair | None
+    sets: Set[Set[Node]]
+    row: Annotated[Seq[Node], Capacity(2)]
+
+
+TOLD = {"one", "perhaps", "some", "told_map", "by_colour", "sets_by_colour", "pair", "number", "item", "items_of"}
+MAX_CODES = 4096
+MASK = (1 << 64) - 1
+
+
+def kinds() -> dict[str, Type]:
+    return Kinds().variable_types
+
+
+def is_said(kind: Type) -> bool:
+    node = IdentifierType(Node, 3)
+    return is_told(kind, node, {Node, Item})
+
+
+def says_all(kind: Type) -> bool:
+    """Whether exchanging nodes of which a value says the same never changes the value, by trying."""
+    node, classes = IdentifierType(Node, 3), {Node, Item}
+    for code in range(min(kind.codes, MAX_CODES)):
+        value = decode(kind, code)
+        for i, j in itertools.combinations(range(1, 4), 2):
+            numbers = [1, 2, 3]
+            numbers[i - 1], numbers[j - 1] = j, i
+            one, other = (list(_parts(kind, value, node, number, classes)) for number in (i, j))
+            if one == other and renamed(value, {Node: tuple(numbers)}) != value:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("name", kinds())
+def test_a_signature_says_all_of_types_that_are_told(name: str) -> None:
+    kind = kinds()[name]
+    assert is_said(kind) == (name in TOLD)
+    if name in TOLD:
+        assert says_all(kind)
+
+
+def test_signatures_do_not_say_all_of_types_that_name_two_identifiers_at_once() -> None:
+    untold = {name for name in kinds() if name not in TOLD and not says_all(kinds()[name])}
+    assert untold >= {"points", "set_map", "pairs", "row", "sets"}
+
+
+class Ring(Model):
+    """Nodes are told apart by their own state alone, and there are ties in most states."""
+
+    nodes = Constant(4)
+    colour: Map[Node, Colour]
+    held: Set[Node]
+    owner: Node | None = None
+
+    @initial
+    def start(self) -> None:
+        self.colour = Map({node: Colour.RED for node in Node})
+        self.held = Set()
+
+    @action
+    def takes(self, node: Node) -> None:
+        require(self.owner is None)
+        self.owner = node
+        self.held.add(node)
+
+    @action
+    def paints(self, node: Node) -> None:
+        require(self.owner == node)
+        self.colour[node] = Colour.BLUE if self.colour[node] == Colour.RED else Colour.RED
+        self.owner = None
+
+    @action
+    def drops(self, node: Node) -> None:
+        require(node in self.held)
+        self.held.discard(node)
+
+    @invariant
+    def owner_holds_or_dropped(self) -> bool:
+        return self.owner is None or self.owner in self.held or len(self.held) < 4
+
+
+@pytest.mark.parametrize("recent_bits", [0, 1, 3, 13])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_remembered_successors_change_no_figure(
+    recent_bits: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_model, "RECENT_BITS", recent_bits)
+    properties = list(collect(Ring, ()).values())
+    wanted = reference.search_states(Ring(), properties, Options(symmetry=True))
+    found = search_states(Ring(), properties, Options(symmetry=True, workers=workers))
+    for name in ("distinct", "generated", "depth", "levels", "digest", "actions", "violations"):
+        assert getattr(found, name) == getattr(wanted, name), name
+
+
+class Falls(Model):
+    """Ends in the state whose code is zero, in a layout with nothing else."""
+
+    nodes = Constant(2)
+    up: Map[Node, bool]
+
+    @initial
+    def start(self) -> None:
+        self.up = Map({node: True for node in Node})
+
+    @action
+    def falls(self, node: Node) -> None:
+        require(self.up[node])
+        self.up[node] = False
+
+
+def test_state_of_zeros_is_found_though_empty_cells_are_zero() -> None:
+    found = search_states(Falls(), [], Options(symmetry=True, workers=1))
+    assert (found.distinct, found.depth, found.complete) == (3, 3, True)
+
+
+@exported
+def kept(w: Words, states: Words, count: Word) -> Word:
+    return drop_recent(w, states, count)
+
+
+def hashed(word: int) -> int:
+    h = (loops.SEED_1 ^ word) * loops.MULTIPLIER_1 & MASK
+    return h ^ (h >> 32)
+
+
+def with_hash(h: int) -> int:
+    """The word that has this hash."""
+    h ^= h >> 32
+    return (h * pow(loops.MULTIPLIER_1, -1, 1 << 64) & MASK) ^ loops.SEED_1
+
+
+def test_successors_are_compared_whole() -> None:
+    """Two words whose hashes differ in the bit that marks a cell as used."""
+    cells = np.zeros(4, dtype=np.uint64)
+    fields = np.zeros(loops.FIELDS, dtype=np.uint64)
+    fields[loops.RECENT] = cells.ctypes.data
+    code = MachineCode([_object([loops.copy, drop_recent, kept])])
+    for word in range(1, 20):
+        other = with_hash(hashed(word) ^ 1)
+        assert hashed(other) | 1 == hashed(word) | 1
+        cells[:] = 0
+        states = np.array([word, word, other, other, word], dtype=np.uint64)
+        left = code.function("kept", 3)(fields.ctypes.data, states.ctypes.data, len(states))
+        one_cell = len({hashed(each) * loops.MULTIPLIER_2 >> 63 & 1 for each in (word, other)}) == 1
+        assert states[:left].tolist() == ([word, other, word] if one_cell else [word, other])
+
+
+def _object(functions: list[Callable[..., object]]) -> bytes:
+    text = compile_loops(functions, {"NW": 1, "RECENT_BITS": 1})
+    return object_image({"test": str(text)}, lambda: text)
