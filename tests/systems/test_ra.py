@@ -197,12 +197,16 @@ def search_step(text: str) -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-def test_no_step_of_the_uncommitted_entry_can_be_left_out(example: dict[str, ModuleType]) -> None:
+@pytest.mark.parametrize(("run", "number", "name"), [
+    ("uncommitted_entry", "508", "only_committed_entries_are_applied"),
+    ("lost_write", "lost-write", "leader_has_what_is_acknowledged"),
+])
+def test_no_step_of_a_run_can_be_left_out(example: dict[str, ModuleType], run: str, number: str, name: str) -> None:
     hunt = importlib.import_module("hunt")
-    text = (EXAMPLE / "uncommitted_entry.jsonl").read_text(encoding="utf-8")
-    model = hunt.Hunted(**hunt.LATER)
+    text = (EXAMPLE / f"{run}.jsonl").read_text(encoding="utf-8")
+    model = hunt.Hunted(**hunt.HUNTS[number].later)
     steps = tuple(steps_of(model, [json.loads(line) for line in text.splitlines()]))
-    prop = given(model, None, {}, ()).properties(type(model))["only_committed_entries_are_applied"]
+    prop = given(model, None, {}, ()).properties(type(model))[name]
     assert breaking(model, prop)(steps) == steps
     assert shrunk(steps, breaking(model, prop)) == steps
 
