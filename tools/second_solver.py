@@ -262,7 +262,7 @@ def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[
 
 
 def write_apart(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[Path]) -> list[Path]:
-    """The same in a process of its own: what is inferred may hang on what a process did before."""
+    """The same in a process of its own: what is inferred may depend on what a process did before."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(write, folder, list(proofs), files).result()
 

@@ -1,4 +1,4 @@
-"""What must hold of the under-replicated metric (model/under_replicated/metric.py). Start here. Some day: progress.py.
+"""What must hold of the under-replicated metric (model/under_replicated/metric.py). Start here. Liveness: progress.py.
 
 O is the original replicas, from before a reassignment, R those while it is in progress, A the adding replicas, I the
 ISR.

@@ -31,7 +31,7 @@ def all_properties(check: Check) -> tuple[Model, list[Property]]:
 
 
 def seeded(seed: int) -> list[Strategy]:
-    """The ways in which z3 is asked, with other random choices: a proof that hangs on them would soon be none."""
+    """The ways in which z3 is asked, with other random choices: a proof that depends on them would soon be none."""
     return [
         replace(it, options={**it.options, "random_seed": it.options.get("random_seed", 0) + seed}) for it in STRATEGIES
     ]

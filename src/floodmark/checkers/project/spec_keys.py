@@ -236,7 +236,7 @@ COMMON: Sequence[Key] = (
         "designs are walked in the same way."),
     Key("fairness", fairness(FAIRNESS), "Fairness assumptions about actions, by name, as in `drain = \"weak\"`. They "
         "are added to those of the model's `@fair`; `\"none\"` removes one."),
-    Key("refines", table(REFINES, Refines), "What is asked of the refinements among the properties, besides steps."),
+    Key("refines", table(REFINES, Refines), "What the spec requires of its refinements besides steps."),
 )
 """The statements of a spec about its model, one key at a time."""
 BELONGING: Sequence[Key] = (

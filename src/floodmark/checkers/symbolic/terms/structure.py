@@ -120,7 +120,7 @@ def _kind(term: Any) -> int:
 
 
 def nodes_within(terms: Iterable[Any]) -> Iterator[TermNode]:
-    """The nodes of which terms consist, themselves and the bodies of quantifiers among them, each once."""
+    """All nodes of the terms, with the bodies of quantifiers, each once."""
     waiting = list(terms)
     if not waiting:
         return
@@ -136,7 +136,7 @@ def nodes_within(terms: Iterable[Any]) -> Iterator[TermNode]:
 
 
 def subterms(terms: Iterable[Any]) -> Iterator[Any]:
-    """The terms of which terms consist, themselves and the bodies of quantifiers among them, each once."""
+    """All subterms, with the terms themselves and the bodies of quantifiers, each once."""
     return (node.term for node in nodes_within(terms))
 
 
