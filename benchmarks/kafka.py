@@ -160,12 +160,12 @@ def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]
 
 
 def _followers(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
-    model, module = importlib.import_module("specs.epoch_cache.flawed"), importlib.import_module("epochs_adapter")
+    model, module = importlib.import_module("followers"), importlib.import_module("epochs_adapter")
     able = importlib.import_module("follower_cases").can_follow
 
     def built(kafka: Any, constants: dict[str, Any]) -> Contract:
         return Contract(
-            model.LosesEpochsWithDirectory(**{**module.WALKED, **constants}),
+            model.RememberedEpochs(**{**module.WALKED, **constants}),
             _adapter(kafka, "epochs_adapter", "EpochsAdapter"))
 
     return _in_step([kafka for kafka in kafkas if able(kafka)], FOLLOWERS, built, given.steps, given.choice)

@@ -1,5 +1,5 @@
 """How Kafka's classes take the steps of ``model/epoch_cache/partition.py``, and what is compared after each. The walk
-goes along ``LosesEpochsWithDirectory`` of ``specs/epoch_cache/flawed.py``: that is what Kafka does.
+goes along ``RememberedEpochs`` (``followers.py``): that is what Kafka does.
 
 Every replica is a ``Partition`` with its ``UnifiedLog`` and its ``LeaderEpochFileCache``, and every follower has a
 ``ReplicaFetcherThread`` (``fetcher.py``).

@@ -10,6 +10,7 @@ from specs.epoch_cache.flawed import (
     DropsEpochAtStart,
     KeepsCacheWhenTruncating,
     KeepsLogBelowStart,
+    LosesEpochsWithDirectory,
 )
 from specs.epoch_cache.remedies import CarriesLatestEpoch, ForgetsDeletedEpochs
 
@@ -33,5 +34,8 @@ BELIEFS: dict[type[EpochCaches], dict[str, int]] = {
     AssignsEpochWithRecords: _NOBODY_MOVES, DropsEpochAtStart: _NOBODY_MOVES, KeepsCacheWhenTruncating: _NOBODY_MOVES,
     KeepsLogBelowStart: _NOBODY_MOVES, ForgetsDeletedEpochs: _NOBODY_MOVES, TellsHighWatermarkAfterFetch: _NOBODY_MOVES,
     KeepsCacheWhenRestarted: _NOBODY_MOVES, EpochCaches: {}, CarriesLatestEpoch: {},
+    LosesEpochsWithDirectory: {"brokers": 3},
 }
-"""The last two carry epochs over into another log directory, as repairs do."""
+"""``EpochCaches`` and ``CarriesLatestEpoch`` carry epochs over into another log directory, as repairs do; the last one
+reads the epoch that a follower has fetched last off its cache.
+"""

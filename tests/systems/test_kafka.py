@@ -21,7 +21,6 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from docs.tools.findings import findings
 from floodmark.conformance import replay, state_machine, walk
-from specs.epoch_cache.flawed import LosesEpochsWithDirectory
 from tests.conformance.test_conformance import QUICK
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +80,10 @@ class Example:
 
     def leader(self, **constants: Any) -> Any:
         return self.module("leader").ObservedLeader(**{**self.module("leader").WALKED, **constants})
+
+    def followers(self, brokers: int) -> Any:
+        walked = self.module("epochs_adapter").WALKED
+        return self.module("followers").RememberedEpochs(**{**walked, "brokers": brokers})
 
     def followers_adapter(self, kafka: Any) -> Any:
         return type("Adapter", (self.module("epochs_adapter").EpochsAdapter,), {"kafka": kafka})
@@ -378,7 +381,7 @@ def test_counterexamples_are_taken_until_kafka_decides_otherwise(example: Exampl
 
 @pytest.mark.parametrize("brokers", [2, 3])
 def test_followers_do_what_their_model_says(example: Example, brokers: int) -> None:
-    model = LosesEpochsWithDirectory(**{**example.module("epochs_adapter").WALKED, "brokers": brokers})
+    model = example.followers(brokers)
     found = walk(
         model, example.followers_adapter(example.with_followers[-1]), most=60, seed=3, choice="uniform")
     assert found is None, found.mismatch
@@ -399,7 +402,7 @@ def test_an_epoch_without_a_record_is_forgotten_in_a_restart(example: Example) -
 @pytest.mark.parametrize("choice", ["uniform", "guided"])
 @pytest.mark.parametrize("brokers", [2, 3])
 def test_every_version_s_followers_do_what_their_model_says(example: Example, brokers: int, choice: Any) -> None:
-    model = LosesEpochsWithDirectory(**{**example.module("epochs_adapter").WALKED, "brokers": brokers})
+    model = example.followers(brokers)
     for kafka in example.with_followers:
         found = walk(model, example.followers_adapter(kafka), most=1_000, seed=5, choice=choice)
         assert found is None, f"{kafka}: {found.mismatch}"
