@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import Set, action, require, rule
+from floodmark import Set, action, reachable, require, rule, transition
 from model.reassignment.kip236 import Entry, Reassignment, Step
 from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Broker, Partition
@@ -59,3 +59,48 @@ class RedirectsPending(QueuedReassignment):
         self.pending[partition] = Entry(target=target, original=entry.original)
         self.context[partition] = None
         self.step[partition] = Step.IDLE
+
+
+@transition
+def only_what_can_go_back_is_redirected(old: RedirectsPending, new: RedirectsPending) -> bool:
+    """A pending reassignment gets another target only while its original replicas are assigned: they stay recorded as
+    those to which it would go back.
+    """
+    return all(
+        is_assigned(new, partition, old.pending[partition])
+        for partition in Partition
+        if is_redirected(old.pending[partition], new.pending[partition])
+    )
+
+
+def is_assigned(model: RedirectsPending, partition: Partition, entry: Entry | None) -> bool:
+    """The original replicas of an entry that names them are assigned."""
+    return entry is None or entry.original is None or entry.original <= model.assigned[partition]
+
+
+def is_redirected(before: Entry | None, after: Entry | None) -> bool:
+    """The same reassignment has another target."""
+    return before is not None and after is not None and before.target != after.target
+
+
+@transition
+def controller_remembers_no_earlier_target(old: RedirectsPending, new: RedirectsPending) -> bool:
+    """What the controller remembers of a reassignment that has another target now is gone: it begins anew with the
+    entry in ZooKeeper, and cancels no other.
+    """
+    return all(
+        new.context[partition] is None
+        for partition in Partition
+        if is_redirected(old.pending[partition], new.pending[partition])
+    )
+
+
+@reachable
+def redirected_keeps_what_was_added(model: RedirectsPending) -> bool:
+    """A broker that was added for the first target is assigned while the second one is pending."""
+    return any(
+        entry is not None
+        and entry.original is not None
+        and len(model.assigned[partition] - entry.original - entry.target) > 0
+        for partition, entry in model.pending.items()
+    )
