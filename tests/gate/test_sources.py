@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.gate import job
+from floodmark.checkers.gate.closure import Closure
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.project.spec import read_all
 from floodmark.checkers.verdict.check import CheckSettings, checks
@@ -35,7 +36,7 @@ def test_sources_do_not_depend_on_what_was_checked_before() -> None:
 @pytest.mark.parametrize("part", ["definitions", "_known", "_loaded"])
 def test_copy_of_a_closure_grows_independently(part: str) -> None:
     first, *_ = jobs()
-    closure = job.Closure()
+    closure = Closure()
     closure.add([first.check.spec.model_class()])
     before = len(getattr(closure, part))
     closure.copy().add([each for prop in first.check.properties() for each in prop.functions], [Path(__file__)])
