@@ -600,6 +600,23 @@ def test_what_fails_first_is_not_hidden_by_the_set_that_a_parameter_is_drawn_fro
         assert [(each.kind, len(each.trace)) for each in found.violations] == [("error", 1)]
 
 
+class Draws(Base):
+    """A parameter of very many values is drawn by the second of the guards."""
+
+    on: bool = True
+    some: Annotated[Set[Annotated[int, Between(0, 10**6)]], Capacity(2)] = Set([7, 10**6])
+
+    @action
+    def takes(self, number: Annotated[int, Between(0, 10**6)]) -> None:
+        require(self.on)
+        require(number in self.some)
+        self.some.discard(number)
+
+
+def test_a_parameter_may_be_drawn_after_another_guard() -> None:
+    assert assert_agrees(Draws, workers=(1,)).distinct == 4
+
+
 def test_branches_that_constants_decide_have_no_code() -> None:
     def stores(name: str) -> int:
         (action,) = (action for action in read_program(Decided(), {}).actions if action.name == name)

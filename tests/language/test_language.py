@@ -382,6 +382,11 @@ def test_a_type_has_as_many_values_as_codes(annotation: Any, codes: int, text: s
     assert sorted(values, key=order_key) == values or text.startswith("Seq")
 
 
+def test_a_bag_may_have_each_number_of_each_element() -> None:
+    values = list(universe(resolve(Annotated[Bag[bool], Capacity(2)], {})))
+    assert len(set(values)) == len(values) == 6
+
+
 @pytest.mark.parametrize(
     ("annotation", "message"),
     [

@@ -5,6 +5,7 @@ Refusals are the same from every engine. What is not refused has the meaning tha
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from floodmark.checkers.project.spec import read
-from floodmark.language.bindings import module_names
+from floodmark.language.bindings import module_names, statements_in
 from floodmark.language.errors import SourceError
 from tests.support.projects import write
 from tests.support.small_counter import agreed, both_engines, refused, text_of
@@ -573,3 +574,8 @@ def test_a_class_of_a_module_that_is_not_listed_knows_its_names_by_its_functions
     assert module_names(Alone) is globals()
     Alone.__module__ = "a module that is not listed"
     assert module_names(Alone) is globals()
+
+
+def test_statements_are_found_in_every_branch() -> None:
+    (node,) = ast.parse("try:\n    a = 1\nexcept KeyError:\n    b = 1\nexcept ValueError:\n    c = 1\n").body
+    assert [ast.unparse(each) for each in statements_in(node)] == ["a = 1", "b = 1", "c = 1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -26,15 +27,20 @@ MADE: dict[str, Callable[[Any], Any]] = {
     "from below": lambda n: (n - 1) * 2 - n,
 }
 ASKED = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+INTERVALS: tuple[tuple[int | None, int | None], ...] = ((0, None), (2, None), (2, 5), (-3, 2), (None, 3), (4, 4))
 FAR = 9
 """Where an interval has no end, numbers so far are asked."""
+
+
+def numbers_of(low: int | None, high: int | None) -> range:
+    return range(-FAR if low is None else low, (FAR if high is None else high) + 1)
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_what_is_decided_of_an_interval_is_so_of_each_number(name: str) -> None:
     make, decided = MADE[name], 0
-    for low, high in ((0, None), (2, None), (2, 5), (-3, 2), (None, 3), (4, 4)):
-        numbers = range(-FAR if low is None else low, (FAR if high is None else high) + 1)
+    for low, high in INTERVALS:
+        numbers = numbers_of(low, high)
         for ask in ASKED:
             for other in range(-12, 13):
                 try:
@@ -44,3 +50,33 @@ def test_what_is_decided_of_an_interval_is_so_of_each_number(name: str) -> None:
                 decided += 1
                 assert {ask(make(number), other) for number in numbers} == {said}, (low, high, ask, other)
     assert decided > 200
+
+
+def test_a_map_of_a_growing_range_has_the_entries_of_the_least() -> None:
+    found = AtLeast(3).map(lambda key: 2 * key, AtLeast(3))
+    assert [found[key] for key in range(3)] == [0, 2, 4]
+    later = AtLeast(3).map(lambda key: 2 * key, 1, AtLeast(3))
+    for ask in (lambda: found[3], lambda: later[0], lambda: len(found)):
+        with pytest.raises(Undecided):
+            ask()
+    for last in (AtLeast(None, 3), AtLeast(3, 4), AtLeast(None), 3):
+        with pytest.raises(Undecided):
+            AtLeast(3).map(lambda key: key, last)
+
+
+def test_two_intervals_are_compared_where_all_their_numbers_agree() -> None:
+    decided = 0
+    for (one, other), ask in itertools.product(itertools.product(INTERVALS, repeat=2), ASKED):
+        try:
+            said = ask(AtLeast(*one), AtLeast(*other))
+        except Undecided:
+            continue
+        decided += 1
+        assert {ask(a, b) for a, b in itertools.product(numbers_of(*one), numbers_of(*other))} == {said}
+    assert decided > 10
+
+
+def test_a_number_is_true_where_it_is_not_zero() -> None:
+    assert AtLeast(1) and AtLeast(None, -1) and AtLeast(1) != 0
+    with pytest.raises(Undecided):
+        bool(AtLeast(0))

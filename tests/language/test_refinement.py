@@ -150,6 +150,7 @@ def test_an_abstract_action_that_fails_is_an_error_although_another_explains_the
         (" -> Clock", " -> int", "not a class of models"),
         ("return Clock", "return Watch", "Clock"),
         ("@refines", "@refines(steps=4)", "1 to 3 steps"),
+        ("@refines", "@refines(steps=True)", "1 to 3 steps"),
         ("(self)", "(self, hand: Hand)", "takes the model alone"),
     ],
 )
