@@ -17,6 +17,8 @@ import pytest
 
 from benchmarks.standalone import kill, python_workers
 from floodmark import Between, Model, Set, action, initial, invariant, refines, require
+from floodmark.checkers.codegen.model_module import COUNTERS
+from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
@@ -30,9 +32,11 @@ from floodmark.checkers.spark import check_tasks, cluster, project_transfer
 from floodmark.checkers.spark.check_run import _may_be_a_task, run_on_spark
 from floodmark.checkers.spark.checkpoint import _sum
 from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.jobs import JobFailed, reason
+from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.spark.tasks import scratch_folder
@@ -172,6 +176,19 @@ def test_a_search_is_resumed(interrupted: Path, tmp_path: Path) -> None:
     same(found, Sieve())
     assert len(before) < len(list(kept.glob("level-*.json")))
     assert before == {name: (kept / name).stat().st_mtime_ns for name in before}
+
+
+def test_a_context_has_room_for_what_code_remembers_and_a_report_leaves_it_out() -> None:
+    model = SieveOfDepth()
+    properties = {prop.name: prop.function for prop in collect(SieveOfDepth, []).values()}
+    code, interface = build_code(model, properties, False), build_kernel(model, properties, False).interface
+    assert interface.memory_words > 0
+    reader = StateReader(code.load())
+    assert len(reader._context) > code.context_words == interface.context_words
+    reader._context[:] = 7
+    assert len(reader.take_counters()) == 8 * interface.first_memory
+    assert not reader._context[COUNTERS : interface.first_memory].any()
+    assert (reader._context[interface.first_memory :] == 7).all()
 
 
 @pytest.mark.parametrize("cls", [SieveOfDepth, LeapingSieve])

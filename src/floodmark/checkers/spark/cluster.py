@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from floodmark.checkers.codegen.model_module import COUNTERS, Interface
+from floodmark.checkers.codegen.model_module import Interface
 from floodmark.checkers.kernel import loops as native_loops
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.memory import MemoryBudget
@@ -88,7 +88,7 @@ class Cluster(Store):
         self.seed_bytes = min(SEED_BYTES, buffers)
         self.home = self._home()
         self._digest = np.zeros(2, dtype=np.uint64)
-        self._counters = np.zeros(COUNTERS + len(interface.actions) + len(interface.premises) + 1, dtype=np.uint64)
+        self._counters = np.zeros(interface.first_memory, dtype=np.uint64)
         self._levels: list[tuple[int, int]] = []
         self.ledger = Ledger(self.partitions)
         self.memory = 0

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from floodmark.checkers.codegen.jit import MachineCode, object_image, processor
 from floodmark.checkers.codegen.loop_compiler import compile_loops
-from floodmark.checkers.codegen.model_module import COUNTERS, parts, whole
+from floodmark.checkers.codegen.model_module import parts, whole
 from floodmark.checkers.kernel.loops import ALL_ONES
 from floodmark.checkers.search_result import Symmetry
 from floodmark.checkers.spark.loops import SPARK_LOOPS
@@ -28,6 +28,8 @@ class KernelCode:
     words: int
     most_successors: int
     context_words: int
+    counter_words: int
+    """How many words of a context a report has: not those in which code remembers what it has evaluated."""
     symmetry: bool
     model_text: str
     loops_text: str
@@ -101,7 +103,8 @@ def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symm
     return KernelCode(
         words,
         interface.most_successors,
-        COUNTERS + len(interface.actions) + len(interface.premises),
+        interface.context_words,
+        interface.first_memory,
         bool(symmetry),
         model_text,
         loops_text,

@@ -108,8 +108,10 @@ class StateReader:
 
     def take_counters(self) -> bytes:
         """The counters of the context, which are then reset to zero."""
-        counted = self._context.copy()
-        self._context[:] = self._new_context()
+        mine = self._context[: self.code.code.counter_words]
+        counted = mine.copy()
+        mine[:] = 0
+        mine[native_loops.OUTSIDE] = native_loops.ALL_ONES
         counted[: native_loops.CUT] = 0
         counted[native_loops.OUTSIDE : COUNTERS] = 0
         return counted.tobytes()
