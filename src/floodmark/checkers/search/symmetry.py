@@ -91,7 +91,7 @@ class _Comparison:
             (symmetry_loops.COMPARED, self._context), (symmetry_loops.WAYS, self._ways),
         ):  # fmt: skip
             fields[field] = array.ctypes.data
-        fields[symmetry_loops.COMPARED_WORDS] = len(self._context)
+        fields[symmetry_loops.COMPARED_WORDS] = interface.first_memory
         fields[symmetry_loops.WAY_COUNT] = len(ways)
         fields[symmetry_loops.WAY_WORDS] = len(self._ways[0]) if ways else 0
         fields[symmetry_loops.FIRST] = interface.first_premise
