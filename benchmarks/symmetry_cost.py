@@ -21,7 +21,6 @@ GENERATED = 20_000_000
 SUBJECTS = [
     *(("KIP-497 core", "alter_isr/core", "brokers", count) for count in (3, 4, 5)),
     *(("KIP-595", "kraft/quorum", "voters", count) for count in (3, 4, 5)),
-    ("two-phase commit", "examples/two_phase_commit", "managers", 7),
 ]
 
 
