@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from floodmark.checkers.commands.diff import edit_lines, edits_since
 from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.limits import limits_of
 from floodmark.checkers.gate.progress import GateProgress
@@ -65,17 +64,20 @@ def gate(asked: GateRequest, reports: Reports, say: Callable[[str], None]) -> Ex
     outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
     run.shown.clear()
     edits = None
+    told: Iterable[str] = ()
     if asked.against is not None:
+        from floodmark.checkers.commands.diff import edit_lines, edits_since  # a tenth of a run that finds all it needs
+
         spent = time.perf_counter() - began
         left = None if limits.seconds is None else max(limits.seconds - spent, 0.0)
         edits = edits_since(asked.against, asked.folder, asked.tier, Limits(seconds=left, memory=limits.memory))
+        told = edit_lines(edits)
     code = outcome.exit_code
     refusals = _refusals(outcome) if asked.update else []
     accepted = asked.update and not refusals
     if accepted:
         lock.write(outcome.lock, now)
         code = ExitCode.AS_EXPECTED
-    told = [] if edits is None else edit_lines(edits)
     for line in (*told, *text.table(outcome), *text.end(outcome, accepted)):
         say(line)
     if refusals:
