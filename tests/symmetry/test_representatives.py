@@ -1,4 +1,4 @@
-"""Tests what makes the representative of an orbit cheap: signatures that say everything, and successors seen lately."""
+"""Tests which identifiers need no second order in a representative, and the successors that a worker remembers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from floodmark import (
 )
 from floodmark.checkers.codegen.jit import MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import Word, Words, compile_loops, exported
-from floodmark.checkers.codegen.signature import is_told
+from floodmark.checkers.codegen.signature import is_determined
 from floodmark.checkers.kernel import compiled_model, loops
 from floodmark.checkers.kernel.loops import drop_recent
 from floodmark.checkers.native.search import search_states
@@ -58,14 +58,14 @@ class Pair(Record):
 
 
 class Kinds(Model):
-    """A variable of each type, with whether a signature says all that its values say of a node."""
+    """A variable of each type that may or may not relate two identifiers."""
 
     nodes = Constant(3)
     items = Constant(2)
     one: Node
     perhaps: Node | None
     some: Set[Node]
-    told_map: Map[Node, Colour]
+    own_map: Map[Node, Colour]
     by_colour: Map[Colour, Node | None]
     sets_by_colour: Map[Colour, Set[Node]]
     pair: Pair
@@ -82,7 +82,7 @@ class Kinds(Model):
     row: Annotated[Seq[Node], Capacity(2)]
 
 
-TOLD = {"one", "perhaps", "some", "told_map", "by_colour", "sets_by_colour", "pair", "number", "item", "items_of"}
+DETERMINED = {"one", "perhaps", "some", "own_map", "by_colour", "sets_by_colour", "pair", "number", "item", "items_of"}
 MAX_CODES = 4096
 MASK = (1 << 64) - 1
 
@@ -91,13 +91,13 @@ def kinds() -> dict[str, Type]:
     return Kinds().variable_types
 
 
-def is_said(kind: Type) -> bool:
+def is_accepted(kind: Type) -> bool:
     node = IdentifierType(Node, 3)
-    return is_told(kind, node, {Node, Item})
+    return is_determined(kind, node, {Node, Item})
 
 
-def says_all(kind: Type) -> bool:
-    """Whether exchanging nodes of which a value says the same never changes the value, by trying."""
+def can_be_exchanged(kind: Type) -> bool:
+    """Whether exchanging two nodes with equal parts never changes a value, by trying all values up to a limit."""
     node, classes = IdentifierType(Node, 3), {Node, Item}
     for code in range(min(kind.codes, MAX_CODES)):
         value = decode(kind, code)
@@ -111,16 +111,16 @@ def says_all(kind: Type) -> bool:
 
 
 @pytest.mark.parametrize("name", kinds())
-def test_a_signature_says_all_of_types_that_are_told(name: str) -> None:
+def test_identifiers_with_equal_signatures_can_be_exchanged_in_accepted_types(name: str) -> None:
     kind = kinds()[name]
-    assert is_said(kind) == (name in TOLD)
-    if name in TOLD:
-        assert says_all(kind)
+    assert is_accepted(kind) == (name in DETERMINED)
+    if name in DETERMINED:
+        assert can_be_exchanged(kind)
 
 
-def test_signatures_do_not_say_all_of_types_that_name_two_identifiers_at_once() -> None:
-    untold = {name for name in kinds() if name not in TOLD and not says_all(kinds()[name])}
-    assert untold >= {"points", "set_map", "pairs", "row", "sets"}
+def test_types_that_relate_two_identifiers_are_refused_for_a_reason() -> None:
+    undetermined = {name for name in kinds() if name not in DETERMINED and not can_be_exchanged(kinds()[name])}
+    assert undetermined >= {"points", "set_map", "pairs", "row", "sets"}
 
 
 class Ring(Model):

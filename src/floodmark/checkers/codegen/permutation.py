@@ -12,7 +12,7 @@ from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register, resize, shifted_left
 from floodmark.checkers.codegen.routine import Routine
-from floodmark.checkers.codegen.signature import is_told, signature
+from floodmark.checkers.codegen.signature import is_determined, signature
 from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.layout import Layout
 from floodmark.compiler.renaming import SymmetryProof, is_renamed
@@ -115,17 +115,16 @@ class _Canonical:
         for kind, order in zip(self.types, orders, strict=True):
             moved = self.builder.icmp_unsigned("!=", order.sorted, const(packed(tuple(range(kind.count)))))
             found = self.builder.or_(found, moved)
-            if not self._is_told(kind):
+            if not self._is_determined(kind):
                 found = self.builder.or_(found, self.builder.icmp_unsigned("!=", order.ties, const(0)))
         return found
 
-    def _is_told(self, kind: IdentifierType) -> bool:
-        """Whether to exchange identifiers with equal signatures changes no state, so that one order is as good as all.
+    def _is_determined(self, kind: IdentifierType) -> bool:
+        """Whether identifiers with equal signatures can be exchanged in every state, so that one order suffices.
 
-        Signatures are hashes of 64 bits: where two are equal though their identifiers differ, an orbit may have two
-        representatives, and is then searched twice.
+        Signatures are hashes of 64 bits. If two collide, an orbit may have two representatives and is searched twice.
         """
-        return all(is_told(each, kind, self.classes) for each in self.states.layout.variables.values())
+        return all(is_determined(each, kind, self.classes) for each in self.states.layout.variables.values())
 
     def _room_for_state(self) -> list[Value]:
         return [self.routine.room(I64, "word") for _ in range(self.states.layout.words)]
@@ -142,7 +141,7 @@ class _Canonical:
             self._try(codes, best)
             return
         (kind, order), *rest = orders
-        if self._is_told(kind):
+        if self._is_determined(kind):
             self.images[kind] = order.sorted
             self._try_all(module, rest, codes, best)
             return

@@ -61,12 +61,12 @@ def _parts(
             yield resize(builder, cut(builder, code, 0, capacity.bit_length()), I64)
 
 
-def is_told(kind: Type, identifier: IdentifierType, classes: Container[type[Identifier]]) -> bool:
-    """Whether a signature has all that a value of a type says of an identifier: if the signatures of two identifiers
-    are equal, then to exchange these two changes no such value.
+def is_determined(kind: Type, identifier: IdentifierType, classes: Container[type[Identifier]]) -> bool:
+    """Whether equal signatures of two identifiers mean that exchanging them changes no value of a type.
 
-    A list: what is in it is compared whole in ``_parts``, for this identifier alone. Where a value is about two
-    identifiers at once (an entry for one that names another), the signature of neither has all of it.
+    The types accepted are a list: ``_parts`` contributes all that such a value states about one identifier. A value
+    that relates two identifiers, such as a map's entry for one that names another, is not on it: no signature of a
+    single identifier contains the relation.
     """
     if not is_renamed(kind, {identifier.cls}):
         return True
@@ -74,11 +74,11 @@ def is_told(kind: Type, identifier: IdentifierType, classes: Container[type[Iden
         case IdentifierType() | OptionalType(IdentifierType()) | SetType(IdentifierType(), None):
             return True
         case RecordType(_, fields):
-            return all(is_told(of, identifier, classes) for _, of in fields)
+            return all(is_determined(of, identifier, classes) for _, of in fields)
         case MapType(key, of):
             if key == identifier:
                 return not is_renamed(of, classes)
-            return not is_renamed(key, classes) and is_told(of, identifier, classes)
+            return not is_renamed(key, classes) and is_determined(of, identifier, classes)
     return False
 
 
