@@ -51,9 +51,9 @@ class FollowedLeader(core.AlterIsr):
     leader_may_be_fenced = Constant(True)
 
     @action
-    def leader_appends_and_commits(self) -> None:
-        """``Partition.appendRecordsToLeader``."""
-        self.leader_appends()
+    def leader_appends(self) -> None:
+        """The leader commits in the same step. ``Partition.appendRecordsToLeader``."""
+        super().leader_appends()
         self.commits()
 
     def commits(self) -> None:
@@ -62,9 +62,9 @@ class FollowedLeader(core.AlterIsr):
             self.leader_advances_high_watermark()
 
     @action
-    def leader_hears_and_commits(self, follower: Broker) -> None:
-        """``Partition.updateFollowerFetchState``."""
-        self.follower_fetches(follower)
+    def follower_fetches(self, follower: Broker) -> None:
+        """The leader commits in the same step. ``Partition.updateFollowerFetchState``."""
+        super().follower_fetches(follower)
         self.commits()
 
     @action
@@ -72,7 +72,6 @@ class FollowedLeader(core.AlterIsr):
         """``Partition.maybeExpandIsr``."""
         if has_news:
             self.follower_fetches(follower)
-            self.commits()
         self.leader_proposes_expand(follower)
         if is_late:
             self.refuses()

@@ -175,3 +175,40 @@ def test_more_images_than_are_remembered_say_nothing_of_others(jump: int, verdic
         found = search_states(cls(jump=jump), properties_of(cls), Options(workers=1))
         assert ("violated" if found.violations else "holds") == verdict
         assert [len(violation.trace) for violation in found.violations] in ([], [2003])
+
+
+FULL_WORD = '''
+from typing import Annotated
+from floodmark import *
+
+class Node(Identifier, count=8, prefix="n"):
+    pass
+
+class Once(Model):
+    begun: bool = True
+    @action
+    def begins(self) -> None:
+        self.begun = True
+
+class Bytes(Model):
+    of: Map[Node, Annotated[int, Between(0, 255)]]
+    @initial
+    def start(self) -> None:
+        self.of = Map({node: 0 for node in Node})
+    @action
+    def counts(self, node: Node) -> None:
+        require(all(self.of[each] == 0 for each in Node))
+        self.of[node] = 255
+    @refines
+    def as_once(self) -> Once:
+        return Once(begun=all(self.of[node] == 0 for node in Node))
+'''
+
+
+def test_a_state_without_bits_is_not_remembered_before_it_was_mapped(tmp_path: Path) -> None:
+    """The mapping reads each bit of a word, so no bit of a key tells a place that is empty from the state of zeros."""
+    with imported(FULL_WORD, "Bytes", tmp_path) as cls:
+        layout = lay_out(cls().variable_types)
+        assert footprint(_image_of(cls()), "new", layout) == ((1 << 64) - 1,)
+        found = search_states(cls(), properties_of(cls), Options(workers=1))
+        assert [len(violation.trace) for violation in found.violations] == [2]

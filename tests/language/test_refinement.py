@@ -421,13 +421,13 @@ LONG_COUNT = '''
 from typing import Annotated
 from floodmark import *
 
-Number = Annotated[int, Between(0, 3000)]
+Number = Annotated[int, Between(0, 10000)]
 
 class Steady(Model):
     value: Number = 0
     @action
     def counts(self) -> None:
-        require(self.value < 3000)
+        require(self.value < 10000)
         self.value += 1
 
 class Jumping(Model):
@@ -435,11 +435,11 @@ class Jumping(Model):
     value: Number = 0
     @action
     def counts(self) -> None:
-        require(self.value < 2900)
+        require(self.value < 9900)
         self.value += 1
     @action
     def jumps(self) -> None:
-        require(self.value == 2900)
+        require(self.value == 9900)
         self.value += self.jump
     @refines
     def as_steady(self) -> Steady:
@@ -452,7 +452,7 @@ def test_what_was_judged_says_nothing_of_another_pair_of_states(jump: int, tmp_p
     """More pairs than are remembered come before the wrong one."""
     with imported(LONG_COUNT, "Jumping", tmp_path) as cls:
         found = search_states(cls(jump=jump), properties_of(cls), Options(workers=1))
-        assert [len(violation.trace) for violation in found.violations] == ([] if jump == 1 else [2902])
+        assert [len(violation.trace) for violation in found.violations] == ([] if jump == 1 else [9902])
 
 
 TWO_AT_ONCE = '''

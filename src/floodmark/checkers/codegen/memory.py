@@ -1,8 +1,9 @@
 """What code remembers of what it has evaluated, in words behind the counters of its context.
 
-A call that may be remembered (``Inline``) has a number of places there, each for a key, what was found, and a word that
-says whether there is something. A key is kept whole, and decides the place by a hash: a later key takes the place of an
-earlier one with the same hash. So what is found is what was evaluated, however many keys there are.
+A call that may be remembered (``Inline``) has a number of places there, each for a key and what was found. A key is
+kept whole, and decides the place by a hash: a later key takes the place of an earlier one with the same hash. So what
+is found is what was evaluated, however many keys there are. An empty place is zeros, and something that is kept is not:
+it has a bit that is in no key, or else a word for itself.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import Value, const
+from floodmark.checkers.codegen.bits import I1, Value, const
 from floodmark.checkers.codegen.footprint import footprint
 from floodmark.compiler.ir import Inline, Predicate, walk
 from floodmark.compiler.layout import Layout
-from floodmark.language.types import Type
+from floodmark.language.types import WORD, Type
 
-_PAIRS = 1024
+_PAIRS = 8192
 _IMAGES = 1024
 """Powers of two: as many as the caches of a processor hold beside the rest of a search."""
 _MULTIPLIER = 0x9E3779B97F4A7C15
@@ -24,7 +25,7 @@ _MULTIPLIER = 0x9E3779B97F4A7C15
 
 def words_of(kind: Type) -> int:
     """The words that a code of a type takes."""
-    return max(1, -(-kind.bits // 64))
+    return max(1, -(-kind.bits // WORD))
 
 
 def memory_of(predicate: Predicate, layout: Layout) -> int:
@@ -39,10 +40,28 @@ def _places(call: Inline) -> int:
 
 def _words(call: Inline, layout: Layout) -> int:
     """The words of one place of a call: what is found is nothing but true, or the result."""
-    if call.of_state is None:
-        return sum(words_of(local.type) for local in call.remembered) + 1
-    assert call.result is not None
-    return sum(mask != 0 for mask in footprint(call, call.of_state, layout)) + words_of(call.result.type) + 1
+    masks = _key_bits(call, layout)
+    found = 0 if call.of_state is None or call.result is None else words_of(call.result.type)
+    return len(masks) + found + (_spare_bit(masks) is None)
+
+
+def _key_bits(call: Inline, layout: Layout) -> list[int]:
+    """For each word of a key of a call, the bits that a key may have."""
+    if call.of_state is not None:
+        return [mask for mask in footprint(call, call.of_state, layout) if mask]
+    return [
+        (1 << min(max(local.type.bits - WORD * index, 0), WORD)) - 1
+        for local in call.remembered
+        for index in range(words_of(local.type))
+    ]
+
+
+def _spare_bit(masks: list[int]) -> tuple[int, int] | None:
+    """A bit that no key has: which word it is in, and the word in which nothing else is set."""
+    for index, mask in enumerate(masks):
+        if free := ~mask & ((1 << WORD) - 1):
+            return index, free & -free
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +77,7 @@ class Remembered:
 
     def keep(self, builder: ir.IRBuilder, found: list[Value]) -> None:
         """Remembers what was found for the key."""
-        for word, place in zip([*self._key, *found, const(1)], self._places, strict=True):
+        for word, place in zip([*self._key, *found], self._places, strict=True):
             builder.store(word, place)
 
 
@@ -80,10 +99,14 @@ class Memory:
             self._next += places * size
         first = builder.add(builder.mul(self._hash(key, places), const(size)), const(self._firsts[id(call)]))
         pointers = [builder.gep(self._context, [builder.add(first, const(index))]) for index in range(size)]
-        known = builder.icmp_unsigned("!=", builder.load(pointers[-1]), const(0))
-        for word, pointer in zip(key, pointers, strict=False):
+        spare = _spare_bit(_key_bits(call, self._layout))
+        kept = [*key, const(1)] if spare is None else list(key)
+        if spare is not None:
+            kept[spare[0]] = builder.or_(kept[spare[0]], const(spare[1]))
+        known: Value = const(1, I1)
+        for word, pointer in zip(kept, pointers, strict=False):
             known = builder.and_(known, builder.icmp_unsigned("==", builder.load(pointer), word))
-        return Remembered(known, pointers[len(key) : -1], key, pointers)
+        return Remembered(known, pointers[len(kept) :], kept, pointers)
 
     def _hash(self, key: list[Value], places: int) -> Value:
         """A number below ``places``. Each word has its own multiplier, so no product waits for another."""
