@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floodmark import implies, invariant, transition
-from model.jetstream.raft import JetStreamRaft, Role, Server
+from model.jetstream.raft import Inbox, JetStreamRaft, Kind, Role, Server
 
 
 def leads_newest_term(state: JetStreamRaft, server: Server) -> bool:
@@ -140,4 +140,197 @@ def commit_index_never_decreases(before: JetStreamRaft, after: JetStreamRaft) ->
     """But in a restart."""
     return all(
         implies(before.restarts == after.restarts, before.commit[server] <= after.commit[server]) for server in Server
+    )
+
+
+# What servers and the network remember.
+
+
+@invariant
+def queues_have_no_gaps(state: JetStreamRaft) -> bool:
+    """The messages of a queue are numbered from 0."""
+    return all(
+        sum(1 for other in state.network if state.share_queue(other, message) and other.order <= message.order)
+        == message.order + 1
+        for message in state.network
+    )
+
+
+@invariant
+def only_who_catches_up_has_an_inbox(state: JetStreamRaft) -> bool:
+    """Nothing is on its way to the inbox of a server that does not ask for entries, or listens no more."""
+    return all(
+        implies(message.kind == Kind.CATCHUP_ENTRY, state.catchup[message.destination] is not None)
+        and implies(message.inbox == Inbox.OPEN, state.catchup[message.source] is not None)
+        for message in state.network
+    )
+
+
+@invariant
+def only_followers_catch_up(state: JetStreamRaft) -> bool:
+    return all(implies(state.catchup[server] is not None, state.role[server] == Role.FOLLOWER) for server in Server)
+
+
+@invariant
+def who_stands_votes_for_itself(state: JetStreamRaft) -> bool:
+    """Also a leader; it knows itself, and a candidate knows no leader."""
+    return all(
+        implies(
+            state.role[server] != Role.FOLLOWER,
+            state.vote[server] == server
+            and state.leader[server] == (server if state.role[server] == Role.LEADER else None),
+        )
+        for server in Server
+    )
+
+
+@invariant
+def terms_begin_when_timers_end(state: JetStreamRaft) -> bool:
+    return all(state.term[server] <= state.timeouts + 1 for server in Server)
+
+
+@invariant
+def votes_were_given(state: JetStreamRaft) -> bool:
+    """Who counts as a voter has voted for the candidate, or is in a later term; too few have for it to lead."""
+    return all(
+        (
+            server in state.votes[server]
+            and 2 * len(state.votes[server]) <= state.servers
+            and all(
+                state.term[voter] > state.term[server]
+                or (state.term[voter] == state.term[server] and state.vote[voter] == server)
+                for voter in state.votes[server]
+            )
+            if state.role[server] == Role.CANDIDATE
+            else len(state.votes[server]) == 0
+        )
+        for server in Server
+    )
+
+
+@invariant
+def what_is_confirmed_is_there(state: JetStreamRaft) -> bool:
+    """A leader counts who has its entry of this index and has not entered a later term since. Nobody else counts."""
+    return all(
+        implies(
+            peer in state.acks[server][index],
+            state.role[server] == Role.LEADER and peer != server
+            and (
+                state.term[peer] > state.term[server]
+                or state.log[peer][:index] == state.log[server][:index]
+            ),
+        )
+        for server in Server
+        for peer in Server
+        for index in range(state.max_log + 1)
+    )
+
+
+@invariant
+def only_leaders_wait_to_serve(state: JetStreamRaft) -> bool:
+    return all(implies(state.role[server] != Role.LEADER, state.floor[server] == 0) for server in Server)
+
+
+@invariant
+def what_is_committed_was_by_a_leader(state: JetStreamRaft) -> bool:
+    """A server takes for committed what it has in its log and what a leader has committed."""
+    return all(
+        0 < state.commit[server] <= len(state.log[server])
+        and state.log[server][: state.commit[server]] == state.committed[: state.commit[server]]
+        for server in Server
+    )
+
+
+@invariant
+def what_is_acknowledged_is_committed(state: JetStreamRaft) -> bool:
+    return all(
+        implies(write in state.acknowledged, any(entry.write == write for entry in state.committed))
+        for write in range(1, state.max_writes + 1)
+    )
+
+
+@invariant
+def entries_tell_what_was_committed_before(state: JetStreamRaft) -> bool:
+    """The commit index that an entry carries is that of an entry before it, but for the snapshot's."""
+    return all(
+        index >= len(state.log[server]) or state.log[server][index].commit <= index
+        for server in Server
+        for index in range(1, state.max_log)
+    )
+
+
+# What steps change.
+
+
+@transition
+def timers_end_as_the_role_says(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """A leader has no election timer; a server stands unless it catches up, and gives that up without progress."""
+    return before.timeouts == after.timeouts or any(
+        before.role[server] != Role.LEADER
+        and all(other == server or before.term[other] == after.term[other] for other in Server)
+        and stands_or_looks_at_progress(before, after, server)
+        for server in Server
+    )
+
+
+def stands_or_looks_at_progress(before: JetStreamRaft, after: JetStreamRaft, server: Server) -> bool:
+    catchup, later = before.catchup[server], after.catchup[server]
+    if catchup is None:
+        return after.role[server] == Role.CANDIDATE and after.term[server] == before.term[server] + 1
+    if catchup.seen == len(before.log[server]):
+        return later is None
+    return later is not None and later.seen == len(before.log[server])
+
+
+@transition
+def one_message_is_lost(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    return before.losses == after.losses or len(after.network) + 1 == len(before.network)
+
+
+@transition
+def heartbeats_are_sent(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """Unless the network is full."""
+    return (
+        before.heartbeats == after.heartbeats or len(before.network) == before.in_flight
+        or len(after.network) > len(before.network)
+    )
+
+
+@transition
+def clients_are_served_after_the_first_entry(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """A leader takes a write once it has committed an entry of its term."""
+    return before.writes == after.writes or any(
+        before.role[server] == Role.LEADER and len(after.log[server]) == len(before.log[server]) + 1
+        and before.log[server][before.commit[server] - 1].term == before.term[server]
+        and after.log[server][len(before.log[server])].write == after.writes
+        for server in Server
+    )
+
+
+@transition
+def leader_that_hands_over_follows(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """Its last entry names another server."""
+    return before.transfers == after.transfers or any(
+        before.role[server] == Role.LEADER and after.role[server] == Role.FOLLOWER and after.leader[server] is None
+        and len(after.log[server]) == len(before.log[server]) + 1
+        and after.log[server][len(before.log[server])].successor not in (None, server)
+        for server in Server
+    )
+
+
+@transition
+def restarted_server_has_what_is_on_disk(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """Term, vote and log, and of the commit index what the entries say. What was sent to it is lost."""
+    return before.restarts == after.restarts or any(
+        after.role[server] == Role.FOLLOWER and after.leader[server] is None and after.catchup[server] is None
+        and after.term[server] == before.term[server] and after.vote[server] == before.vote[server]
+        and after.log[server] == before.log[server]
+        and after.commit[server] == max((entry.commit for entry in after.log[server]), default=0)
+        and all(message.destination != server for message in after.network)
+        and all(
+            message in after.network
+            for message in before.network
+            if message.destination != server and message.source != server
+        )
+        for server in Server
     )
