@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ SIZES = {"2.12.1": {**ANY, "max_log": 5, "max_writes": 4}, "2.12.5": {**ANY, "ma
 SEEDS = {"2.12.1": 1, "2.12.5": 2}
 LENGTHS = {"2.12.1": 60, "2.12.5": 70}
 """Steps of a walk of the first leg."""
+WALKS, MOST = 400_000, 400_000
+"""Walks of the first leg, and steps of each other one."""
 REPAIRED_IN = "2.15.1"
 LEGS = (
     "no_answer_outlives_two_entries", "no_leader_serves_before_what_is_gone", "majority_has_what_is_acknowledged",
@@ -44,7 +47,20 @@ LEGS = (
 )
 
 
-def searched(version: str, seed: int, walks: int, most: int) -> tuple[tuple[Step, ...], list[str]] | None:
+@dataclass(frozen=True)
+class Leg:
+    """What it took to find a run, so many steps long, at whose end a property is false."""
+
+    broken: str
+    found: str
+    steps: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.broken}: {self.found}, {self.steps} steps, {self.seconds:.0f} s"
+
+
+def searched(version: str, seed: int, walks: int, most: int) -> tuple[tuple[Step, ...], list[Leg]] | None:
     """The run, and what each leg took; None if a leg ends without one."""
     design = lost.RELEASES[version]
     size = SIZES[version]
@@ -58,16 +74,15 @@ def searched(version: str, seed: int, walks: int, most: int) -> tuple[tuple[Step
         return None
     steps = tuple(steps_of(model, trace_of(result.counterexample.steps)))
     note = next(line for line in str(result).splitlines() if "found by walk" in line)
-    told = [f"{LEGS[0]}: {note.partition('note: ')[2]}, {len(steps)} steps, {time.monotonic() - begun:.0f} s"]
+    legs = [Leg(LEGS[0], note.partition("note: ")[2], len(steps), time.monotonic() - begun)]
     for leg in LEGS[1:]:
         begun = time.monotonic()
         found = hunt(model, leg, "guided", seed, most, after=steps)
         if found is None:
             return None
         steps = found.steps
-        told.append(f"{leg}: after {found.taken:,} steps of guided walks, {len(steps)} steps, "
-                    f"{time.monotonic() - begun:.0f} s")
-    return steps, told
+        legs.append(Leg(leg, f"{found.taken:,} steps of guided walks", len(steps), time.monotonic() - begun))
+    return steps, legs
 
 
 def shown(server: JetStreamAdapter) -> str:
@@ -92,8 +107,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--release", choices=list(lost.REPAIRED), default="2.12.1")
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--walks", type=int, default=400_000, help="of the first leg")
-    parser.add_argument("--most", type=int, default=400_000, help="steps of each other leg")
+    parser.add_argument("--walks", type=int, default=WALKS, help="of the first leg")
+    parser.add_argument("--most", type=int, default=MOST, help="steps of each other leg")
     parser.add_argument("--run", type=Path, metavar="FILE", help="takes the run in this file")
     parser.add_argument("--write", type=Path, metavar="FILE", help="writes the run as a trace")
     given = parser.parse_args()
@@ -106,8 +121,8 @@ def main() -> int:
         if found is None:
             print("not found")
             return 1
-        steps, told = found
-        print(*told, sep="\n")
+        steps, legs = found
+        print(*legs, sep="\n")
     if given.write is not None:
         given.write.write_text("".join(json.dumps(each) + "\n" for each in trace_of(steps)), encoding="utf-8")
     for number, step in enumerate(steps, 1):

@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +29,7 @@ from floodmark.language.reference import initial_states
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "jetstream"
 PAGE = EXAMPLE.parents[1] / "docs" / "jetstream.md"
+RESULTS = EXAMPLE.parents[1] / "benchmarks" / "RESULTS.md"
 MODULES = ("adapter", "driven", "hunt", "library", "lost", "releases", "schedules", "server", "wire")
 SIZE = {
     "servers": 3, "max_term": 5, "max_log": 6, "max_writes": 2, "in_flight": 12, "max_losses": 4, "max_restarts": 1,
@@ -140,6 +143,40 @@ def test_a_release_whose_rules_are_not_known_is_not_accused(example: dict[str, M
         importlib.import_module("releases").known_model(version)
 
 
+def test_a_server_listens_on_the_loopback_address_only_and_leaves_nothing(server: Any) -> None:
+    running = importlib.import_module("server")
+    member = running.Member(server, running.template(server, 3))
+    process, folder = Path("/proc") / str(member.process.pid), member.folder
+    try:
+        sockets = {link.readlink().name for link in (process / "fd").iterdir()}
+        listening = [
+            row.split()[1].rpartition(":")[0]
+            for table in ("tcp", "tcp6")
+            for row in (process / "net" / table).read_text(encoding="ascii").splitlines()[1:]
+            if row.split()[3] == "0A" and f"socket:[{row.split()[9]}]" in sockets
+        ]
+    finally:
+        member.close()
+    assert listening == ["0100007F"] * 3  # for clients, for monitoring, for the cluster
+    assert not process.exists() and not folder.exists()
+
+
+def test_a_server_ends_with_the_process_that_started_it(server: Any, tmp_path: Path) -> None:
+    code = (
+        f"import os, sys; from pathlib import Path; sys.path[:0] = [{str(EXAMPLE)!r}, {str(EXAMPLE.parents[1])!r}]\n"
+        "import library, server\n"
+        f"running = server.Process(library.program(), 'n1', Path({str(tmp_path)!r}), [1])\n"
+        "print(running.pid, flush=True); os.kill(os.getpid(), 9)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == -9, ended.stderr
+    process = Path("/proc") / ended.stdout.strip()
+    end = time.monotonic() + 30
+    while process.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not process.exists()
+
+
 @pytest.mark.slow
 def test_the_server_follows_and_takes_over_as_the_model_does(server: Any) -> None:
     picks: list[Pick] = [
@@ -249,7 +286,7 @@ def test_a_server_takes_the_schedules_of_its_release(example: dict[str, ModuleTy
 def test_a_server_contradicts_the_model_that_changes_a_bug(
     example: dict[str, ModuleType], version: str, bug: str
 ) -> None:
-    """In the schedule that the page says: they are drawn in the same order again."""
+    """In the schedule that the page and the benchmark say: they are drawn in the same order again."""
     program = released(example, version)
     releases = importlib.import_module("releases")
     found = outcomes(program, releases.CHANGED[version, bug], 60)
@@ -257,6 +294,7 @@ def test_a_server_contradicts_the_model_that_changes_a_bug(
     has = "yes" if releases.HAS[bug][version] else "no"
     row = f"| {version} | {bug} | {has} | {len(found)} | {sum(each.steps for each in found if each.in_time):,} |"
     assert row in PAGE.read_text(encoding="utf-8")
+    assert row in RESULTS.read_text(encoding="utf-8")
 
 
 def outcomes(program: Any, design: Any, most: int) -> list[Any]:
