@@ -2,7 +2,7 @@
 
     python -m tools.planted learn                        measures which default test runs which line, by folders
     python -m tools.planted try --seconds 10             tries the campaign's sample, or goes on with it
-    python -m tools.planted notice TEST NAME             tries one of the survivors with a test that was added for it
+    python -m tools.planted notice TEST NAME             tries one of the survivors with a test, say one added for it
     python -m tools.planted thought                      tries those that somebody thought of, each with its test
     python -m tools.planted report                       lists the survivors, and those without a reason
 
@@ -482,7 +482,9 @@ def try_thought() -> Iterator[Entry]:
 
 
 def notice(test: str, names: Sequence[str]) -> Iterator[Entry]:
-    """Tries mistakes with one test that was added for them, and keeps those that it notices."""
+    """Tries mistakes with one test, and keeps those that it notices. It was added for them unless its file is committed
+    as it is: then they survived for lack of time only."""
+    fate = NOTICED if _is_committed(test) else SINCE
     wanted = [mistake for mistake in of_folder(ROOT, FOLDERS) if mistake.name in names]
     if len(wanted) < len(names):
         raise SystemExit(f"there is no such mistake: {', '.join(set(names) - {it.name for it in wanted})}")
@@ -494,8 +496,14 @@ def notice(test: str, names: Sequence[str]) -> Iterator[Entry]:
         for mistake in wanted:
             found = copy.attempt(mistake, 600.0)
             if found.is_settled:
-                keep(replace(found, fate=SINCE))
+                keep(replace(found, fate=fate))
             yield found
+
+
+def _is_committed(test: str) -> bool:
+    """Whether the file of a test is as it was committed."""
+    command = ["git", "status", "--porcelain", "--untracked-files=all", "--", test.partition("::")[0]]
+    return not subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
 
 
 # Reporting.

@@ -670,3 +670,55 @@ class LeavesLate(LeavesEarly):
 @pytest.mark.parametrize("cls", [LeavesEarly, LeavesLate])
 def test_what_a_constant_leaves_out_may_follow_a_return(cls: type[Model]) -> None:
     assert_agrees(cls)
+
+
+class Outgrows(Base):
+    """A sum is larger than each of what is summed, and than the variable that it is assigned to."""
+
+    parts: Map[Node, Tiny]
+    total: Annotated[int, Between(0, 3)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.parts = Map({node: 1 for node in Node})
+
+    @action
+    def grows(self, node: Node) -> None:
+        self.parts[node] = 2
+
+    @action
+    def sums(self) -> None:
+        self.total = sum(self.parts[node] for node in Node)
+
+
+def test_a_sum_is_not_confined_to_what_its_parts_are() -> None:
+    options = Options(workers=1)
+    for found in (search_states(Outgrows(), [], options), reference.search_states(Outgrows(), [], options)):
+        assert [(each.kind, len(each.trace)) for each in found.violations] == [("error", 3)]
+
+
+class Returns(Base):
+    """A helper requires something, may return, and requires more."""
+
+    x: Tiny = 0
+    y: Tiny = 0
+
+    def may_go_on(self) -> None:
+        require(self.x < 2)
+        if self.y == 0:
+            return
+        require(self.x == 0)
+
+    @action
+    def steps(self) -> None:
+        self.may_go_on()
+        self.x += 1
+
+    @action
+    def turns(self) -> None:
+        self.y = 1
+        self.x = 0
+
+
+def test_what_a_helper_requires_before_it_may_return_is_no_guard_of_its_own() -> None:
+    assert assert_agrees(Returns, workers=(1,)).distinct == 5

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.language.errors import ModelError
 from floodmark.language.reference import choices, fire, holds
 from tests.support.engines import ENGINES, imported, outcome, plain_search, properties_of
 from tests.support.level_agreement import Budget, agreement
@@ -140,3 +141,30 @@ def test_a_parameter_that_has_any_length_is_drawn(tmp_path: Path) -> None:
     with imported(OF_ANY_LENGTH, "M", tmp_path) as cls:
         found = agreement(cls(), properties_of(cls), Budget())
         assert (found.verdict, sum(found.levels), found.whole) == ("holds", 8, True)
+
+
+OF_MANY_VALUES = """
+from typing import Annotated
+
+from floodmark import Between, Model, action, enabled, invariant, require
+
+
+class M(Model):
+    last: Annotated[int, Between(0, 1000000)] = 0
+
+    @action
+    def takes(self, number: Annotated[int, Between(0, 1000000)]) -> None:
+        require(number > self.last)
+        self.last = number
+
+    @invariant
+    def takes_any(self) -> bool:
+        return enabled(self.takes)
+"""
+
+
+def test_a_parameter_of_very_many_values_has_to_be_drawn(tmp_path: Path) -> None:
+    with imported(OF_MANY_VALUES, "M", tmp_path) as cls:
+        model, (prop,) = cls(), properties_of(cls)
+        with pytest.raises(ModelError, match="cannot try every number"):
+            holds(model, prop.function, (0,))

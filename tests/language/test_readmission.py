@@ -44,7 +44,8 @@ def _assigned() -> dict[str, list[Any]]:
     return {
         "digits": sequences,
         "votes": [Seq(each) for size in range(3) for each in itertools.product([*votes, None, 1], repeat=size)],
-        "bag": [Bag(each) for size in range(4) for each in itertools.combinations_with_replacement(items[:3], size)],
+        "bag": [Bag(each) for size in range(4) for each in itertools.combinations_with_replacement(items[:3], size)]
+        + [Set({0}), 1],
         "ends": [Map({one: a, two: b}) for a in items for b in items] + [Map({one: 0})],
         "logs": [Map({one: a, two: b}) for a in sequences[:31] for b in (Seq(), Seq([0]), Seq([None]))],
         "peers": [Set(), Set({one}), Set({one, two}), Set({0})],

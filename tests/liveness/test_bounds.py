@@ -13,6 +13,7 @@ from floodmark import (
     Constant,
     Map,
     Model,
+    Record,
     action,
     always_eventually,
     boundary,
@@ -309,6 +310,34 @@ def test_a_step_that_counts_what_a_bound_makes_is_another_beyond_it() -> None:
             return self.total > 6
 
     assert only(Counts).verdict == "undetermined"
+
+
+class Kept(Record):
+    marks: Map[Annotated[int, Between(0, "most")], bool] | None = None
+
+
+def test_a_record_that_may_hold_a_map_of_a_bound_is_known_while_it_holds_none() -> None:
+    class Waits(Model):
+        most = Constant(2, bound=True)
+        kept: Kept = Kept()
+        turned: bool = False
+
+        @fair
+        @action
+        def turns(self) -> None:
+            require(self.kept.marks is None)
+            self.turned = not self.turned
+
+        @unfair
+        @action
+        def marks(self) -> None:
+            self.kept = Kept(marks=Map({place: True for place in range(self.most + 1)}))
+
+        @eventually
+        def is_marked(self) -> bool:
+            return self.kept.marks is not None
+
+    assert only(Waits).verdict == "violated"
 
 
 def test_a_require_behind_the_guards_may_name_a_bound() -> None:

@@ -26,6 +26,7 @@ from floodmark import (
     SourceError,
     action,
     always_eventually,
+    enabled,
     eventually,
     fair,
     initial,
@@ -178,6 +179,30 @@ class Notes(Model):
     def note_arrives(self, to: Node, urgent: bool) -> tuple[bool, bool]:
         note = Note(to=to, urgent=urgent)
         return note in self.waiting, self.last == note
+
+
+class Ends(Model):
+    """A run ends when nothing is enabled any more."""
+
+    left: Annotated[int, Between(0, 2)] = 2
+
+    @fair
+    @action
+    def goes_on(self) -> None:
+        require(self.left > 0)
+        self.left -= 1
+
+    @eventually
+    def ends(self) -> bool:
+        return not enabled(self.goes_on)
+
+    @eventually
+    def never_ends(self) -> bool:
+        return self.left == 1 and not enabled(self.goes_on)
+
+
+def test_a_property_of_runs_may_ask_whether_an_action_is_enabled() -> None:
+    assert [it.verdict for it in found(Ends).liveness] == ["holds", "violated"]
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from floodmark.checkers.reference import search as reference
 from floodmark.checkers.search_result import Options
 from floodmark.compiler.layout import decode
 from floodmark.compiler.renaming import _parts, renamed
-from floodmark.language.types import IdentifierType, Type
+from floodmark.language.types import IdentifierType, IntType, SetType, Type
 
 
 class Node(Identifier, count="nodes", prefix="n"):
@@ -121,6 +121,11 @@ def test_identifiers_with_equal_signatures_can_be_exchanged_in_accepted_types(na
 def test_types_that_relate_two_identifiers_are_refused_for_a_reason() -> None:
     undetermined = {name for name in kinds() if name not in DETERMINED and not can_be_exchanged(kinds()[name])}
     assert undetermined >= {"points", "set_map", "pairs", "row", "sets"}
+
+
+def test_a_signature_has_all_words_of_a_wide_value() -> None:
+    kind = SetType(IntType(0, 69))
+    assert list(_parts(kind, Set({0, 69}), IdentifierType(Node, 3), 1, {Node, Item})) == [1, 1 << 69 - 64]
 
 
 class Ring(Model):

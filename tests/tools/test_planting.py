@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import subprocess
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -220,14 +222,29 @@ def test_a_mistake_is_settled_or_survives_and_is_not_tried_twice(
     assert "| part | 4 | 3 | 0 | 0 | 0 | 1 | 0 |" in planted.table()
 
 
-def test_a_test_that_is_added_is_recorded_as_such(small: Path) -> None:
+def test_a_test_of_a_file_that_is_committed_was_not_added(small: Path) -> None:
+    git = partial(subprocess.run, cwd=small, check=True, capture_output=True)
+    git(["git", "init"])
+    assert not planted._is_committed("tests/test_code.py::test_larger")
+    git(["git", "add", "."])
+    git(["git", "-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "-m", "all"])
+    assert planted._is_committed("tests/test_code.py::test_larger[a]")
+    (small / "tests/test_code.py").write_text("def test_larger() -> None:\n    pass\n")
+    assert not planted._is_committed("tests/test_code.py::test_larger")
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_test_that_is_added_is_recorded_as_such(
+    small: Path, monkeypatch: pytest.MonkeyPatch, committed: bool
+) -> None:
+    monkeypatch.setattr(planted, "_is_committed", lambda _: committed)
     test = "tests/test_more.py::test_two_numbers"
     (small / "tests/test_more.py").write_text(
         "from part.code import larger\n\n\ndef test_two_numbers() -> None:\n    assert larger(1, 2) == 2\n"
     )
     (entry,) = planted.notice(test, ["src/part/code.py larger: a if a > b else b -> (b if a > b else a)"])
     assert entry.is_settled
-    assert [row.fate for row in planted.record().values()] == ["noticed since"]
+    assert [row.fate for row in planted.record().values()] == ["noticed" if committed else "noticed since"]
     with pytest.raises(SystemExit, match="no such mistake: gone"):
         list(planted.notice(test, ["gone"]))
 

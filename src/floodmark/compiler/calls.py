@@ -45,7 +45,7 @@ from floodmark.compiler.ir import (
     Universe,
     has_effects,
 )
-from floodmark.compiler.joins import fits, hull, join
+from floodmark.compiler.joins import fits, hull
 from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.plain_containers import NONE, UNHASHABLE, Forms
 from floodmark.compiler.unions import Unions
@@ -186,9 +186,7 @@ class Calls(Enabledness, Unions):
                 | ast.ListComp(elt=element, generators=generators)
                 | ast.SetComp(elt=element, generators=generators)
             ) if not (isinstance(node.args[0], ast.SetComp) and kind == "sum"):
-                folded = self.comprehension(frame, node, kind, element, generators)
-                if default is not None and isinstance(folded, Reduce):
-                    return self._with_default(frame, node, folded, default)
+                folded = self.comprehension(frame, node, kind, element, generators, default=default)
                 if not self._stops_too_early(node.args[0], kind, folded):
                     return self.as_written(folded, node) if kind == "all" else folded
         domain, of, _ = self.domain(frame, node.args[0])
@@ -210,15 +208,6 @@ class Calls(Enabledness, Unions):
     def _extremum(self, frame: Frame, node: ast.Call, largest: bool, operands: list[Expr]) -> Expr:
         numbers = [self.integer(frame, node, operand) for operand in operands]
         return Extremum(_extremum_type(largest, numbers), frame.at(node), largest, numbers)
-
-    def _with_default(self, frame: Frame, node: ast.Call, folded: Reduce, default: Expr) -> Expr:
-        kind = join(folded.type, default.type)
-        if not isinstance(kind, IntType):
-            raise frame.refuse(node, "the default of min and max must be an integer")
-        folded.body = self.convert(folded.body, kind, "")
-        folded.default = self.convert(default, kind, "")
-        folded.type = kind
-        return folded
 
     def _sorted(self, frame: Frame, node: ast.Call) -> Expr:
         reverse = False

@@ -68,6 +68,7 @@ class Comprehensions(Pairs):
         generators: list[ast.comprehension],
         key: ast.expr | None = None,
         any_order: bool = False,
+        default: Expr | None = None,
     ) -> Expr:
         """A comprehension or a generator, and what is made of its elements."""
         saved, definite, unbound = dict(frame.bindings), set(frame.definite), set(frame.unbound)
@@ -109,7 +110,7 @@ class Comprehensions(Pairs):
         constant = not any(has_effects(part) for part in asked)
         if kind in ("min", "max") and not (constant and _leaves_none_out(element, generators)):
             self.require_not_none(frame, node, body.type, kind)
-        return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
+        return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at, default)
 
     def require_not_none(self, frame: Frame, node: ast.expr, kind: Type, called: str) -> None:
         """Refuses None among the elements of min and max: Python fails only if there is another one to compare with."""
@@ -184,8 +185,7 @@ class Comprehensions(Pairs):
                     if not isinstance(wider, IntType):
                         raise frame.refuse(node, "the default of min and max must be an integer")
                     result = wider
-                    default = self.convert(default, result, "")
-                return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
+                return Reduce(result, at, kind, generators, body, default=default)
             case "set" | "seq" if bound * max(1, body.type.bits) > MAX_VALUE_BITS and not has_mask(body.type):
                 raise frame.refuse(node, f"this may hold {_said(bound)} elements; loop over something smaller")
             case "seq" if bound > MAX_VALUE_BITS and not any(has_any_size(it.variable.type) for it in generators):

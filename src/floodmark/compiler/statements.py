@@ -551,9 +551,7 @@ class Statements(Lowering):
                 constant = self.constant(value.value, inner.at(inner.source.tree))
                 assert constant is not None
                 value = constant
-            stable = not isinstance(value, Expr) or isinstance(value, Const)
-            stable = stable or (isinstance(value, Local) and value.slot not in inner.slots.values())
-            if stable and name not in assigned:
+            if (not isinstance(value, Expr) or isinstance(value, Const | Local)) and name not in assigned:
                 inner.bindings[name] = value
                 continue
             if not isinstance(value, Expr):

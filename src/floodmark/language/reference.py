@@ -366,10 +366,11 @@ def _choose(
         yield dict(chosen)
         return
     name = list(kinds)[len(chosen)]
-    drawn = None if reset or name in given else _drawn(model, method, kinds, guards, chosen, name, fits)
     if name in given:
-        drawn = [given[name]]
-    elif drawn is None:
+        drawn: list[Any] | None = [given[name]]
+    else:
+        drawn = None if reset else _drawn(model, method, kinds, guards, chosen, name, fits)
+    if drawn is None:
         unlimited = any(growing(kinds[name]))
         if unlimited or kinds[name].codes > MAX_PARAMETER_VALUES:
             source = source_of(method)
