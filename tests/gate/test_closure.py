@@ -130,6 +130,28 @@ def test_different_meanings_have_different_hashes(tmp_path: Path, edit: tuple[st
     assert meaning(tmp_path, edit) != meaning(tmp_path)
 
 
+ROUND = {
+    "lib/one.py": "LIMIT = 1\nfrom lib.two import *\n\ndef unused():\n    return LIMIT\n",
+    "lib/two.py": "from lib.one import LIMIT\n",
+}
+"""Two modules that import a name from each other; the second only passes it on."""
+
+
+def reached(root: Path, **texts: str) -> str:
+    """The hash of what a function reaches that names ``lib.one.LIMIT``."""
+    text = "from lib.one import LIMIT\ndef limit():\n    return LIMIT\n"
+    write(root, {"pyproject.toml": "", "lib/use.py": text, **texts})
+    return Numbering().hash(Closure().add([Project.of(root / "x").load(root / "lib/use.py").limit]))
+
+
+def test_a_name_that_two_modules_import_from_each_other_is_where_it_is_defined(tmp_path: Path) -> None:
+    """No more of a module counts because a name leads back to it."""
+    without = {**ROUND, "lib/one.py": ROUND["lib/one.py"].partition("def unused")[0]}
+    other = {**ROUND, "lib/one.py": ROUND["lib/one.py"].replace("= 1", "= 2")}
+    assert reached(tmp_path / "one", **ROUND) == reached(tmp_path / "two", **without)
+    assert reached(tmp_path / "one", **ROUND) != reached(tmp_path / "three", **other)
+
+
 def test_exchanging_two_names_changes_the_hash(tmp_path: Path) -> None:
     """Numbers follow the order of mention, so exchanging two names that stand for different things is noticed."""
     two = ("level: Annotated", "other: Annotated[int, Between(0, 1)] = 0\n    level: Annotated")
@@ -144,5 +166,5 @@ def test_a_hash_does_not_depend_on_what_else_is_loaded() -> None:
 
 def test_statements_run_by_files_as_they_are_met_and_then_by_lines() -> None:
     met = [("b", 7, True), ("a", 3, True), ("b", 2, True), ("a", 9, False), ("a", 1, True), ("b", 5, True)]
-    definitions: list[Any] = [SimpleNamespace(file=file, line=line, runs=runs) for file, line, runs in met]
+    definitions: list[Any] = [SimpleNamespace(file=file, place=(line, 0), runs=runs) for file, line, runs in met]
     assert _order(definitions) == [2, 5, 0, 4, 1]

@@ -16,6 +16,7 @@ from floodmark.checkers.gate.basis import Bases, own_definitions
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.modules import Modules
 from floodmark.checkers.gate.values import NotKept
+from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language import members as members_module
@@ -179,6 +180,10 @@ EDITS = [
     Edit("the __init__ of a package that is on the way", "from lib.sizes import LIMITS\n", "LIMITS[0]",
          files={"lib/__init__.py": "from lib.sizes import LIMITS\nLIMITS[0] = 5  # limit\n",
                 "lib/sizes.py": "LIMITS = [0]\n"}, file="lib/__init__.py"),
+    Edit("the __init__ of a package that a function's import has on the way",
+         "def limit():\n    from lib.sizes import LIMITS\n    return LIMITS[0]\nLIMIT = limit()\n",
+         files={"lib/__init__.py": "import lib.sizes\nlib.sizes.LIMITS[0] = 5  # limit\n",
+                "lib/sizes.py": "LIMITS = [0]\n"}, file="lib/__init__.py"),
     Edit("a relative import", "from lib.middle import LIMIT\n",
          files={**SIZES, "lib/__init__.py": "", "lib/middle.py": "from .sizes import LIMIT\n"}, file=IN_SIZES),
     Edit("a relative import of a module", "from lib.middle import sizes\n", "sizes.LIMIT",
@@ -214,6 +219,13 @@ EDITS = [
          "begin()\n"),
     Edit("the order of statements", "LIMITS = [0]\nn = [5]\nLIMITS[0] = n[0]\nn[0] = 3  # limit\n", "LIMITS[0]",
          was="LIMITS[0] = n[0]\nn[0] = 3  # limit\n", now="n[0] = 3  # limit\nLIMITS[0] = n[0]\n"),
+    Edit("the order of statements in a line", "LIMITS = [5]\n"
+         "LIMIT = LIMITS[-1]; more = LIMITS.append(3)  # limit\n",
+         was="LIMIT = LIMITS[-1]; more = LIMITS.append(3)", now="more = LIMITS.append(3); LIMIT = LIMITS[-1]"),
+    Edit("the order of statements and of a default", "LIMITS = [5]\n"
+         "def limit(n=LIMITS[-1]):\n    return n\nmore = LIMITS.append(3)  # limit\n", "limit()",
+         was="def limit(n=LIMITS[-1]):\n    return n\nmore = LIMITS.append(3)  # limit\n",
+         now="more = LIMITS.append(3)\ndef limit(n=LIMITS[-1]):\n    return n\n"),
     Edit("what a function remembers of a module that another model changes",
          "from lib.sizes import LIMITS\ndef make(n):\n    def limit():\n        return n\n    return limit\n"
          "limit = make(LIMITS[0])\n", "limit()",
@@ -454,10 +466,10 @@ HIDDEN = {
 """What the objects that are hashed do not show."""
 
 
-def why_not(root: Path, before: str, by_text: bool) -> str:
+def why_not(root: Path, before: str, by_text: bool, files: Mapping[str, str] = {}) -> str:
     """Why no verdict on a model is cached: because of its text, or of its values; empty where one is."""
     limit = "C.limit" if ASKS in before else "5"
-    Edit("", before, limit, "r: R | None = None" if "class R" in before else "").write(root)
+    Edit("", before, limit, "r: R | None = None" if "class R" in before else "", files=files).write(root)
     forget(root)
     job = CheckJob("m", None, Check(read(root / "specs/m.toml"), None, CheckSettings()))
     at_first = own_definitions()
@@ -490,6 +502,34 @@ def test_visible_dependences_allow_caching(tmp_path: Path) -> None:
     """The same model, where what it asks depends on nothing."""
     before = "import contextlib, functools, operator\n" + ASKED.format(how="len('a')")
     assert not why_not(tmp_path, before, by_text=True) and not why_not(tmp_path, before, by_text=False)
+
+
+def test_an_attribute_that_is_called_like_a_builtin_function_allows_caching(tmp_path: Path) -> None:
+    before = "import re\nclass K:\n    id = vars = 5\nP = re.compile('a')\n" + ASKED.format(how="K.id == K.vars")
+    assert not why_not(tmp_path, before, by_text=True) and not why_not(tmp_path, before, by_text=False)
+
+
+def test_the_second_name_of_an_import_is_asked_about_as_the_first(tmp_path: Path) -> None:
+    """The first is a user's module, the second may be installed before the next run."""
+    before = "try:\n    from lib import sizes, edits_nowhere\nexcept ImportError:\n    pass\n"
+    assert "m.py:7 imports lib" in why_not(tmp_path, before.lstrip(), by_text=True, files=SIZES)
+    assert not why_not(tmp_path / "all", "from lib import sizes, more\n", by_text=True,
+                       files={**SIZES, "lib/more.py": ""})
+
+
+@pytest.mark.parametrize(("name", "statement"), [("lib/mid.py", "from .sizes import LIMIT\n"),
+                                                 ("lib/mid/deep.py", "from ..sizes import LIMIT\n")])
+def test_a_relative_import_counts_where_another_file_has_loaded_it_before(
+    tmp_path: Path, name: str, statement: str
+) -> None:
+    root = write(tmp_path, {"pyproject.toml": "", "lib/__init__.py": "", "lib/mid/__init__.py": "", **SIZES,
+                            name: statement})
+    if name == "lib/mid.py":
+        (root / "lib/mid/__init__.py").unlink()
+    project = Project.of(root / "x")
+    project.load(root / IN_SIZES)
+    project.load(root / name)
+    assert str(root / IN_SIZES) in Modules().of([str(root / name)])
 
 
 def test_a_comment_in_another_protocol_costs_nothing(tmp_path: Path) -> None:

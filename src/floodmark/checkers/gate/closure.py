@@ -315,7 +315,7 @@ def _order(definitions: list[Definition]) -> list[int]:
     """The order in which statements run that do more than bind a function."""
     files = {file: number for number, file in enumerate(dict.fromkeys(each.file for each in definitions))}
     running = [number for number, each in enumerate(definitions) if each.runs]
-    return sorted(running, key=lambda number: (files[definitions[number].file], definitions[number].line))
+    return sorted(running, key=lambda number: (files[definitions[number].file], definitions[number].place))
 
 
 def _add(whole: Any, words: Iterable[str]) -> None:

@@ -40,16 +40,17 @@ class Import:
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A statement at the top level of a file; ``line`` is its first line.
+    """A statement at the top level of a file; it begins at ``line`` and ``column``, below its decorators.
 
     ``bound`` has the names of the file that it binds, ``attributes`` the names that it gives to members of classes.
     ``parameters`` has the position of each parameter, by the function's place among those in the definition. ``runs``
-    is whether loading the file makes it do more than bind a function; ``grows`` is whether code that mentions it may
-    change what it binds: a list, or a class that is notified of its subclasses.
+    is whether loading the file makes it do more than bind a function with plain defaults; ``grows`` is whether code
+    that mentions it may change what it binds: a list, or a class that is notified of its subclasses.
     """
 
     within: Definitions
     line: int
+    column: int
     tokens: tuple[Token, ...]
     bound: tuple[str, ...]
     attributes: frozenset[str]
@@ -60,6 +61,11 @@ class Definition:
     @property
     def file(self) -> Path:
         return self.within.file
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The place in its file: a line may have several statements."""
+        return self.line, self.column
 
     @functools.cached_property
     def mentioned(self) -> tuple[str, ...]:
@@ -87,7 +93,7 @@ class Definitions:
     def every(self) -> list[Definition]:
         """All definitions, in the order of the file."""
         every = {id(each): each for found in self.bound.values() for each in found}
-        return sorted([*every.values(), *self.loose], key=lambda each: each.line)
+        return sorted([*every.values(), *self.loose], key=lambda each: each.place)
 
     @functools.cached_property
     def loads(self) -> tuple[Import, ...]:
@@ -172,15 +178,20 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
 
 
 def _definition(statement: ast.stmt, within: Definitions, scope: LexicalScope, by_name: bool) -> Definition:
-    decorators = getattr(statement, "decorator_list", [])
-    first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
     writer = _TokenWriter(scope, by_name)
     writer.node(statement)
     return Definition(
-        within, first, tuple(writer.tokens), tuple(writer.bound), frozenset(writer.attributes),
-        tuple(writer.parameters), runs=not isinstance(statement, _FUNCTIONS) or bool(decorators),
-        grows=_grows(statement),
+        within, statement.lineno, statement.col_offset, tuple(writer.tokens), tuple(writer.bound),
+        frozenset(writer.attributes), tuple(writer.parameters), runs=_runs(statement), grows=_grows(statement),
     )
+
+
+def _runs(statement: ast.stmt) -> bool:
+    """Whether it matters when a statement runs: that of a function whose defaults are plain may stand anywhere."""
+    if not isinstance(statement, _FUNCTIONS):
+        return True
+    defaults = [each for each in (*statement.args.defaults, *statement.args.kw_defaults) if each is not None]
+    return bool(statement.decorator_list) or not all(isinstance(each, ast.Constant) for each in defaults)
 
 
 def _grows(statement: ast.stmt) -> bool:

@@ -216,7 +216,7 @@ def _class(cls: type) -> Parts:
 def _module(module: types.ModuleType) -> Parts:
     """A module by everything in it, as code can reach any of it."""
     name = module.__name__
-    if is_ours(name) or name in PURE:
+    if name in PURE:
         return f"module {name}", []
     file = getattr(module, "__file__", None)
     if not is_users(file) if file is not None else not hasattr(module, "__path__"):

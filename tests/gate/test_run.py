@@ -1,0 +1,116 @@
+"""Tests a run of the gate from inside: its plan, its processes, and what it prints of it."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import click
+import pytest
+
+from floodmark.checkers.gate import text
+from floodmark.checkers.gate.job import CheckJob
+from floodmark.checkers.gate.lock import Lock
+from floodmark.checkers.gate.plan import plan_of
+from floodmark.checkers.gate.progress import GateProgress
+from floodmark.checkers.gate.run import GateRun, _on_cluster, _uncollected
+from floodmark.checkers.gate.schedule import _on_one_core
+from floodmark.checkers.gate.scope import GateScope
+from floodmark.checkers.search_result import SearchResult
+from floodmark.checkers.verdict.check import CheckSettings
+from floodmark.checkers.verdict.gate_outcome import GateOutcome
+from floodmark.checkers.verdict.result import CheckResult, ExitCode
+from tests.support.gates import SPEC, repository, run
+
+PROVED = f'{SPEC}\n[[prove]]\nmethod = "induction"\nproperties = ["below_size"]\n'
+
+
+def test_the_lock_tells_how_long_a_search_takes(tmp_path: Path) -> None:
+    scope = GateScope.of(repository(tmp_path))
+    known = {"generated": 4_000_000, "distinct": 1000}
+    for entry, generated, total in ((known, 4_000_000, 1000), ({"generated": "many", "distinct": "few"}, None, None)):
+        model, design = plan_of(scope, "quick", CheckSettings(), Lock(specs={"tank": entry})).checks
+        assert (model.generated, model.total, design.total) == (generated, total, None)
+    assert model.seconds < plan_of(scope, "quick", CheckSettings(), Lock(specs={"tank": known})).checks[0].seconds
+
+
+def test_every_file_that_cannot_be_read_is_told_and_the_others_are_checked(tmp_path: Path) -> None:
+    broken = {f"specs/{name}.toml": 'modell = "model.tank:Tank"\n' for name in ("a", "b", "z")}
+    claims = {f"specs/claims/{name}.py": "import nothing_like_that\n" for name in ("a", "b")}
+    plan = plan_of(GateScope.of(repository(tmp_path, files={**broken, **claims})), "quick", CheckSettings(), None)
+    assert [Path(result.spec).name for result in plan.broken] == ["a.toml", "b.toml", "z.toml"]
+    assert [proved.name for proved in plan.broken_claims] == ["a", "b"]
+    assert [(job.name, job.variant) for job in plan.checks] == [("tank", None), ("tank", "StopsHalf")]
+
+
+def test_a_process_gets_a_check_for_one_core_and_a_proof_as_it_is(tmp_path: Path) -> None:
+    plan = plan_of(GateScope.of(repository(tmp_path, spec=PROVED)), "quick", CheckSettings(workers=4), None)
+    (proof,) = plan.others
+    assert _on_one_core(proof, 4) is proof
+    for job in plan.checks:
+        beside = _on_one_core(job, 4)
+        assert beside == job.__class__(job.name, job.variant, job.check.beside(4), job.generated, job.total)
+        assert beside.check.settings.workers == 1
+
+
+def test_only_the_checks_of_a_cluster_run_there(tmp_path: Path) -> None:
+    scope = GateScope.of(repository(tmp_path, spec=PROVED))
+    for engine, there in (("spark", [True, True, False]), ("native", [False] * 3), ("reference", [False] * 3)):
+        plan = plan_of(scope, "quick", CheckSettings(engine=engine), None)  # type: ignore[arg-type]
+        assert [_on_cluster(job) for job in (*plan.checks, *plan.others)] == there
+
+
+@pytest.mark.parametrize("was", [True, False])
+def test_garbage_is_looked_for_again_after_everything_was_loaded(was: bool) -> None:
+    (gc.enable if was else gc.disable)()
+    try:
+        with _uncollected():
+            assert not gc.isenabled()
+        assert gc.isenabled() == was
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def test_the_time_that_is_left_is_that_of_what_is_not_known_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
+    root = repository(tmp_path / "one")
+    run(root, cache=True)
+    spec = root / "specs/tank.toml"
+    spec.write_text(spec.read_text().replace('"gets_full"', '"below_size"'))
+    shown = GateProgress()
+    asked = GateRun(GateScope.of(root), "quick", CheckSettings(engine="reference", workers=1), True, "", shown=shown)
+    outcome, _ = asked.outcome(lambda result: None)
+    (job,) = shown.jobs
+    assert isinstance(job, CheckJob)
+    assert (outcome.cached, job.variant) == (1, "StopsHalf")
+
+
+def printed(*codes: ExitCode) -> list[str]:
+    """The last lines of a run with such results, with their colours."""
+    found = SearchResult("native", True, distinct=1, notes=["one", "two"])
+    results = [CheckResult("s.toml", f"s{place}", "m", None, "quick", exit_code=code, search_result=found)
+               for place, code in enumerate(codes)]  # fmt: skip
+    return list(text.end(GateOutcome(results, [], [], "quick", 1.0, "again", Path("floodmark.lock")), False))
+
+
+@pytest.mark.parametrize(
+    ("codes", "colour"),
+    [
+        ([ExitCode.AS_EXPECTED], "green"),
+        ([ExitCode.AS_EXPECTED, ExitCode.UNDETERMINED], "yellow"),
+        ([ExitCode.UNDETERMINED, ExitCode.NOT_AS_EXPECTED], "red"),
+        ([ExitCode.NOTHING_CHECKED], "red"),
+        ([ExitCode.USER_ERROR], "red"),
+    ],
+)
+def test_the_colour_of_the_verdict_is_that_of_the_exit_code(codes: list[ExitCode], colour: str) -> None:
+    *_, verdict, _ = printed(*codes)
+    assert verdict.startswith(click.style("", fg=colour, bold=True, reset=False)), verdict
+
+
+def test_every_note_of_every_result_is_printed() -> None:
+    lines = [line.strip() for line in printed(ExitCode.AS_EXPECTED, ExitCode.AS_EXPECTED)]
+    assert lines[:4] == ["note: one in s0", "note: two in s0", "note: one in s1", "note: two in s1"]
