@@ -125,6 +125,23 @@ def test_both_values_and_the_steps_are_said(tmp_path: Path) -> None:
     ]
 
 
+class Marks(TankAdapter):
+    """Shows the marks under water, which are text, and misses the third."""
+
+    @observable(of=lambda tank: {f"mark {number}" for number in range(tank.level)})
+    def marks(self) -> set[str]:
+        return {f"mark {number}" for number in range(min(self.content, 2))}
+
+
+def test_sets_of_text_are_compared_and_shown(tmp_path: Path) -> None:
+    steps: list[dict[str, Any]] = [{"action": name, "arguments": {}} for name in ("start", "fill", "fill")]
+    replay(model_of(tank(tmp_path)), Marks, steps)
+    with pytest.raises(Mismatch) as found:
+        replay(model_of(tank(tmp_path)), Marks, [*steps, {"action": "fill", "arguments": {}}])
+    assert str(found.value).splitlines()[-1] == (
+        "marks: the model has {'mark 0', 'mark 1', 'mark 2'}, the implementation {'mark 0', 'mark 1'}")
+
+
 class Bursts(TankAdapter):
     def fill(self) -> None:
         if self.content == 1:

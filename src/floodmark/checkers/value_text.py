@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from floodmark.checkers.part_kinds import element_kind, field_kind, is_of_union
+from floodmark.language.errors import ModelError
 from floodmark.language.reference import Step
 from floodmark.language.types import TAG, Type
 from floodmark.language.values import Bag, Identifier, Record, Seq, Set
@@ -36,10 +37,8 @@ def _text(value: Any, inner: Callable[[Any], str]) -> str:
             return f"{type(value).__name__}({_named(value._values, inner)})"
         case Mapping():
             return _bracketed("{}", (f"{inner(key)}: {inner(item)}" for key, item in value.items()))
-        case Set():
-            return _listed("{}", value, inner)
         case AbstractSet():
-            return inner(Set(value))
+            return _listed("{}", _ordered(value), inner)
         case Seq() | Bag() | list():
             return _listed("[]", value, inner)
         case tuple():
@@ -75,10 +74,18 @@ def plain(value: Any, kind: Type | None = None) -> Any:
         case Mapping():
             return {written(key): plain(item, element_kind(kind)) for key, item in value.items()}
         case AbstractSet():
-            return [plain(item, element_kind(kind)) for item in Set(value)]
+            return [plain(item, element_kind(kind)) for item in _ordered(value)]
         case Seq() | Bag() | list() | tuple():
             return [plain(item, element_kind(kind)) for item in value]
     return repr(value)
+
+
+def _ordered(items: AbstractSet[Any]) -> Iterable[Any]:
+    """What an implementation has for a set need not have values of the language: text, in its own order."""
+    try:
+        return tuple(Set(items))
+    except ModelError:
+        return sorted(items, key=repr)
 
 
 def _named(values: Mapping[str, Any], inner: Callable[[Any], str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from floodmark.checkers.conformance.adapter import Adapter, Contract, Observable
@@ -10,7 +11,7 @@ from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.shrinking import shrunk
 from floodmark.checkers.part_kinds import argument_kinds
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.value_text import plain, show, show_step
+from floodmark.checkers.value_text import plain, show, show_step, written
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -128,11 +129,23 @@ class Lockstep:
 
 def _same(each: Observable, expected: Any, shown: Any) -> bool:
     if each.kind is None:
-        return bool(expected == shown) or bool(plain(expected) == plain(shown))
+        return bool(expected == shown) or _alike(expected, shown)
     try:
         return bool(value_of(each.kind, shown, each.name) == expected)
     except SourceError:
         return False
+
+
+def _alike(expected: Any, shown: Any) -> bool:
+    """Whether two values are written alike. A set has no order, and those of text have none that is the model's."""
+    if isinstance(expected, AbstractSet) and isinstance(shown, AbstractSet):
+        return {repr(plain(item)) for item in expected} == {repr(plain(item)) for item in shown}
+    if isinstance(expected, Mapping) and isinstance(shown, Mapping):
+        values = {written(key): item for key, item in shown.items()}
+        return len(values) == len(expected) and all(
+            written(key) in values and _alike(item, values[written(key)])
+            for key, item in expected.items())
+    return bool(plain(expected) == plain(shown))
 
 
 def _in_words_of_the_model(each: Observable, shown: Any) -> Any:
