@@ -1,9 +1,10 @@
 """How fast Kafka's own classes run beside models, and what walks find: ``python -m benchmarks.kafka --write``.
 
-Ten parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
-also with the model of KIP-966 (``elr``), of the quorum, of a partition's leader and of its followers, for each version
-that FLOODMARK_KAFKA_LIBS names, the last one first; and steps until the last version contradicts each mistaken belief
-about the controller and the quorum, about eligible leader replicas, about the leader, and about the followers.
+Twelve parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in
+lockstep, also with the model of KIP-966 (``elr``), of the quorum, of voters that change (``voters``), of a partition's
+leader and of its followers, for each version that FLOODMARK_KAFKA_LIBS names, the last one first; and steps until the
+last version contradicts each mistaken belief about the controller and the quorum, about voters that change, about
+eligible leader replicas, about the leader, and about the followers.
 A part that is interrupted has written what it had. Times are of this process's processor.
 """
 
@@ -36,6 +37,11 @@ QUORUMS: dict[str, dict[str, Any]] = {
     "three voters, one of which leads": {"led": True}, "three voters, two of which lead": {"rivals": True},
     "three voters": {},
     "five voters, one of which leads": {"voters": 5, "led": True},
+}
+VOTERS: dict[str, dict[str, Any]] = {
+    "three voters, one observer": {}, "two voters, two observers": {"voters": 2, "observers": 2},
+    "one voter, two observers": {"voters": 1, "observers": 2},
+    "three voters, two observers": {"observers": 2},
 }
 LEADERS: dict[str, dict[str, Any]] = {
     "three replicas": {}, "two replicas": {"brokers": 2}, "min.insync.replicas 2": {"min_insync_replicas": 2},
@@ -149,6 +155,16 @@ def _quorum(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]
     return _in_step(kafkas, QUORUMS, built, given.steps, given.choice)
 
 
+def _voters(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
+    module = importlib.import_module("voters")
+
+    def built(kafka: Any, constants: dict[str, Any]) -> Contract:
+        model = module.KafkaVoters(**{**module.WALKED, **constants})
+        return Contract(model, _adapter(kafka, "voters_adapter", "VotersAdapter"))
+
+    return _in_step(kafkas, VOTERS, built, given.steps, given.choice)
+
+
 def _leader(kafkas: list[Any], given: argparse.Namespace) -> Iterator[list[str]]:
     module = importlib.import_module("leader")
 
@@ -191,6 +207,12 @@ def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
     })
 
 
+def _voter_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
+    walked = importlib.import_module("voters").WALKED
+    adapter = _adapter(kafkas[-1], "voters_adapter", "VotersAdapter")
+    return _contradicted(kafkas[-1], {"mistaken_voters": (walked, adapter, "uniform")})
+
+
 def _elr_beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
     adapter = _adapter(kafkas[-1], "elr_adapter", "ElrAdapter")
     return _contradicted(kafkas[-1], {"mistaken_elr": ({}, adapter, "uniform")})
@@ -222,7 +244,7 @@ def _contradicted(kafka: Any, about: dict[str, tuple[dict[str, Any], Any, WalkCh
 PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str] | Iterator[list[str]]]] = {
     "calls": _bridges, "controller": _controller, "quorum": _quorum, "leader": _leader, "beliefs": _beliefs,
     "leader-beliefs": _leader_beliefs, "followers": _followers, "follower-beliefs": _follower_beliefs, "elr": _elr,
-    "elr-beliefs": _elr_beliefs,
+    "elr-beliefs": _elr_beliefs, "voters": _voters, "voter-beliefs": _voter_beliefs,
 }
 
 
@@ -242,7 +264,7 @@ def main() -> None:
             lines = [*lines, told] if isinstance(told, str) else told
             print("\n".join([told] if isinstance(told, str) else told), flush=True)
             if given.write:
-                in_step = part in ("controller", "quorum", "leader", "followers", "elr")
+                in_step = part in ("controller", "quorum", "voters", "leader", "followers", "elr")
                 how = f" --steps {given.steps} --choice {given.choice}" if in_step else ""
                 section(f"Kafka, {part}", f"python -m benchmarks.kafka --part {part}{how} --write", lines)
 

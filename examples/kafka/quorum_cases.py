@@ -8,7 +8,7 @@ from typing import Any
 
 import jpype
 from bridge import Classes
-from raft import CLUSTER, LISTENER, REQUEST_TIMEOUT, TIMEOUT, Member, Quorum
+from raft import REQUEST_TIMEOUT, TIMEOUT, Member, Quorum
 
 
 class Voters:
@@ -41,30 +41,17 @@ class Voters:
 
     def remove(self, leader: int, voter: int) -> None:
         """RemoveRaftVoter; the answer comes when the record is committed."""
-        member = self.members[leader]
-        request = self.kafka.type("common.message.RemoveRaftVoterRequestData")().setClusterId(CLUSTER)
-        member.asked(request.setVoterId(voter).setVoterDirectoryId(member.kinds.directory(voter)))
+        self.members[leader].remove_voter(voter)
         self.told(f"{leader} is asked to remove the voter {voter}", leader)
 
     def add(self, leader: int, voter: int) -> None:
         """AddRaftVoter; the leader asks the new voter which versions it supports."""
-        member, kind = self.members[leader], self.kafka.type
-        base = "common.message.AddRaftVoterRequestData"
-        request = kind(base)().setClusterId(CLUSTER).setTimeoutMs(REQUEST_TIMEOUT).setVoterId(voter)
-        listener = kind(f"{base}$Listener")().setName(LISTENER).setHost(f"r{voter}").setPort(9000)
-        request.setVoterDirectoryId(member.kinds.directory(voter)).listeners().add(listener)
-        member.asked(request)
-        versions = "common.message.ApiVersionsResponseData"
-        feature = kind(f"{versions}$SupportedFeatureKey")().setName("kraft.version")
-        answer = kind(versions)()
-        answer.supportedFeatures().add(feature.setMinVersion(jpype.JShort(0)).setMaxVersion(jpype.JShort(1)))
-        member.hear(member.sent.pop(voter), answer)
+        self.members[leader].add_voter(voter)
         self.told(f"{leader} is asked to add the voter {voter}", leader)
 
     def voters_of(self, member: int) -> set[int]:
         """The voters that a member knows of, by its log."""
-        state = self.kafka.field(self.members[member].client, "partitionState")
-        return {int(each) for each in self.kafka.call(state, "lastVoterSet").voterIds()}
+        return self.members[member].voters()
 
     def elect(self, candidate: int, *voters: int) -> None:
         """A voter stands, and asks the others, or some of them, until it leads; then it tells those."""
@@ -90,6 +77,17 @@ class Voters:
         kind = str(request.data().getClass().getSimpleName()).removesuffix("RequestData")
         self.told(f"{source} sends {kind} to {destination}, and has the answer", source, destination)
         return answer
+
+    def throws(self, what: str, does: Callable[[], Any]) -> bool:
+        """Whether a member throws, which ends its process (``KafkaRaftClientDriver``)."""
+        try:
+            does()
+        except jpype.JException as error:
+            message = str(error.getMessage()).partition("(")[0].strip()
+            self.steps.append(f"{what}: {type(error).__name__.rpartition('.')[2]}: {message}")
+            return True
+        self.steps.append(what)
+        return False
 
     def describe(self, member: int) -> tuple[str, int]:
         """What a member answers to DescribeQuorum: an error, and the leader that it names."""
@@ -367,6 +365,63 @@ def removed_leader_deposes(voters: Voters) -> bool:
         if voters.members[1].role in ("Prospective", "Candidate"):
             voters.exchange(1, voter)
     return voters.members[2].role != "Leader"
+
+
+@case("A former voter's late acknowledgement stops the leader")
+def former_voter_acknowledges(voters: Voters) -> bool:
+    """The answer to BeginQuorumEpoch comes when the leader has removed that voter."""
+    leader = voters.begin_changing((1, 2, 3), 3).members[1]
+    request = leader.request_to(3)
+    answer = voters.members[3].take(request)
+    voters.told("1 sends BeginQuorumEpoch to 3, and the answer is late", 1, 3)
+    voters.remove(1, 3)
+    return voters.throws("1 has the answer of 3", lambda: leader.hear(request, answer))
+
+
+def leader_elsewhere(voters: Voters) -> None:
+    """2 restarts when it knows that 3 leads, and has not read of the record that makes 3 a voter."""
+    voters.begin_changing((1, 2), 4).add(1, 3)
+    voters.exchange(3, 1)
+    voters.expire(1)
+    voters.expire(3)
+    for _ in range(2):
+        voters.exchange(3, 1)
+    voters.exchange(3, 2)
+    voters.restart(2)
+
+
+@case("Whoever knows its leader's id only stops when it fetches from it")
+def fetches_from_leader(voters: Voters) -> bool:
+    """It is unattached, and asks any controller who leads; the leader answers with records."""
+    leader_elsewhere(voters)
+    return voters.throws("2 fetches from 3", lambda: voters.exchange(2, 3))
+
+
+@case("Whoever is told of a leader without its address stops")
+def told_without_address(voters: Voters) -> bool:
+    """4, an observer, asks 2, which tells it the id of the leader that it has no address of."""
+    leader_elsewhere(voters)
+    return voters.throws("4 fetches from 2", lambda: voters.exchange(4, 2))
+
+
+@case("A candidate that is no voter any more does not start again")
+def former_candidate(voters: Voters) -> bool:
+    """It has voted for itself, and followed the leader of the same epoch, whose log takes the voter set back. Nothing
+    but a record of a later epoch would change what it has stored.
+    """
+    voters.begin_changing((1, 2, 4), 4).add(1, 3)
+    voters.exchange(3, 1)
+    for member in (2, 4, 3):
+        voters.expire(member)
+    for member in (2, 4):
+        voters.exchange(3, member)
+    for _ in range(2):
+        voters.exchange(2, 4)
+    for _ in range(2):
+        voters.exchange(3, 2)
+    voters.steps.append(f"3 knows the voters {sorted(voters.voters_of(3))}")
+    member = voters.members[3]
+    return all(voters.throws("3 starts again", lambda: member.restart(len(member.log))) for _ in range(2))
 
 
 @case("Half of the voters may be all that hold an acknowledged record")

@@ -308,19 +308,25 @@ class Member:
             self._fetch_from(destination)
             return
         if role == "Leader":
-            self._let_announce(destination)
-        self.requests.reset(self._node(destination))
+            self._announce(destination)
+            return
+        self.free(destination)
         self.client.poll()
 
-    def _node(self, destination: int) -> Any:
-        return self.kinds.kafka.type("common.Node")(destination, f"r{destination}", 9000)
+    def free(self, destination: int) -> None:
+        """The request that is under way to another member has timed out."""
+        self.requests.reset(self.kinds.kafka.type("common.Node")(destination, f"r{destination}", 9000))
 
-    def _let_announce(self, destination: int) -> None:
+    def _announce(self, destination: int) -> None:
         """BeginQuorumEpoch goes to voters that have not fetched for half a fetch timeout."""
         kafka = self.kinds.kafka
         voter = kafka.field(self.state, "voterStates").get(jpype.java.lang.Integer(destination))
+        fetched = kafka.field(voter, "lastFetchTimestamp")
         kafka.set_field(voter, "lastFetchTimestamp", jpype.JLong(0))
         kafka.field(self.state, "beginQuorumEpochTimer").reset(0)
+        self.free(destination)
+        self.client.poll()
+        kafka.set_field(voter, "lastFetchTimestamp", jpype.JLong(int(fetched)))
 
     def _fetch_from(self, destination: int) -> None:
         """It fetches from its leader, and once that has timed out, from a voter that it draws at random."""
@@ -351,6 +357,44 @@ class Member:
         answer = inbound.completion.getNow(None)
         self.settle()
         return None if answer is None else answer.data()
+
+    # Changes of the voters (KIP-853), which a leader is asked for. The answer comes when the record is committed.
+
+    def voters(self) -> set[int]:
+        """The voters that it knows of, by its log."""
+        kafka = self.kinds.kafka
+        state = kafka.field(self.client, "partitionState")
+        return {int(each) for each in kafka.call(state, "lastVoterSet").voterIds()}
+
+    def remove_voter(self, voter: int) -> None:
+        request = self.kinds.kafka.type("common.message.RemoveRaftVoterRequestData")().setClusterId(CLUSTER)
+        self.asked(request.setVoterId(voter).setVoterDirectoryId(self.kinds.directory(voter)))
+
+    def add_voter(self, voter: int) -> None:
+        """It asks the new voter which versions that one supports."""
+        kind = self.kinds.kafka.type
+        base = "common.message.AddRaftVoterRequestData"
+        request = kind(base)().setClusterId(CLUSTER).setTimeoutMs(REQUEST_TIMEOUT).setVoterId(voter)
+        request.setVoterDirectoryId(self.kinds.directory(voter)).listeners().add(self._listener(base, voter))
+        self.asked(request)
+        versions = "common.message.ApiVersionsResponseData"
+        feature = kind(f"{versions}$SupportedFeatureKey")().setName("kraft.version")
+        answer = kind(versions)()
+        answer.supportedFeatures().add(feature.setMinVersion(jpype.JShort(0)).setMaxVersion(jpype.JShort(1)))
+        self.hear(self.sent.pop(voter), answer)
+
+    def update_voter(self, voter: int) -> None:
+        """To the addresses and versions that the voter has."""
+        kind = self.kinds.kafka.type
+        base = "common.message.UpdateRaftVoterRequestData"
+        versions = kind(f"{base}$KRaftVersionFeature")()
+        request = kind(base)().setClusterId(CLUSTER).setVoterId(voter).setCurrentLeaderEpoch(self.quorum.epoch())
+        request.setVoterDirectoryId(self.kinds.directory(voter)).listeners().add(self._listener(base, voter))
+        self.asked(request.setKRaftVersionFeature(
+            versions.setMinSupportedVersion(jpype.JShort(0)).setMaxSupportedVersion(jpype.JShort(1))))
+
+    def _listener(self, request: str, voter: int) -> Any:
+        return self.kinds.kafka.type(f"{request}$Listener")().setName(LISTENER).setHost(f"r{voter}").setPort(9000)
 
     def hear(self, request: Any, answer: Any) -> None:
         """Takes the answer to a request of its own."""

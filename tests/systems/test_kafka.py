@@ -20,7 +20,7 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from docs.tools.findings import findings
-from floodmark.conformance import replay, state_machine, walk
+from floodmark.conformance import Mismatch, observable, replay, state_machine, walk
 from tests.conformance.test_conformance import QUICK
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,9 @@ MODULES = [file.stem for file in EXAMPLE.glob("*.py")]
 QUORUMS: dict[str, dict[str, Any]] = {
     "from the start": {}, "one leads": {"led": True}, "two lead": {"rivals": True},
     "five voters": {"led": True, "voters": 5},
+}
+VOTERS: dict[str, dict[str, Any]] = {
+    "three voters": {}, "two voters": {"voters": 2, "observers": 2}, "one voter": {"voters": 1, "observers": 2},
 }
 LEADERS: dict[str, dict[str, Any]] = {"three replicas": {}, "two in sync": {"min_insync_replicas": 2}}
 CLUSTERS: dict[str, dict[str, Any]] = {
@@ -74,6 +77,12 @@ class Example:
 
     def quorum(self, **constants: Any) -> Any:
         return self.module("quorum").KafkaQuorum(max_epoch=10, max_log=8, max_restarts=20, delays=2, **constants)
+
+    def voters_adapter(self, kafka: Any) -> Any:
+        return type("Adapter", (self.module("voters_adapter").VotersAdapter,), {"kafka": kafka})
+
+    def voters(self, **constants: Any) -> Any:
+        return self.module("voters").KafkaVoters(**{**self.module("voters").WALKED, **constants})
 
     def leader_adapter(self, kafka: Any) -> Any:
         return type("Adapter", (self.module("leader_adapter").LeaderAdapter,), {"kafka": kafka})
@@ -321,6 +330,91 @@ def test_each_mistaken_belief_about_the_quorum_is_contradicted(example: Example)
     for belief, constants in example.module("mistaken_quorum").BELIEFS.items():
         model = belief(max_epoch=10, max_log=8, max_restarts=20, delays=2, **constants)
         found = walk(model, example.quorum_adapter(kafka), most=10_000, seed=1, choice="uniform")
+        assert found is not None, belief.__name__
+
+
+# Voters that change.
+
+
+@pytest.mark.parametrize("members", VOTERS)
+def test_voters_change_as_their_model_says(example: Example, members: str) -> None:
+    found = walk(example.voters(**VOTERS[members]), example.voters_adapter(example.kafkas[-1]), most=150, seed=3,
+                 choice="uniform")
+    assert found is None, found.mismatch
+
+
+def fetches(replica: int, source: int, records: int = 0) -> tuple[str, dict[str, Any]]:
+    return "replica_fetches", {"replica": f"r{replica}", "source": f"r{source}", "records": records}
+
+
+def asks(action: str, replica: int, voter: int) -> tuple[str, dict[str, Any]]:
+    name = "candidate" if action == "candidate_requests_vote" else "replica"
+    return action, {name: f"r{replica}", "voter": f"r{voter}"}
+
+
+PRE_VOTE, VOTE = "prospective_requests_pre_vote", "candidate_requests_vote"
+LEADER_ELSEWHERE: list[tuple[str, dict[str, Any]]] = [
+    ("start", {"leader": "r1", "first": ["r1", "r2"]}), ("leader_adds_voter", {"leader": "r1", "replica": "r3"}),
+    fetches(3, 1, 1), ("leader_resigns", {"leader": "r1"}), ("election_timeout", {"replica": "r3"}),
+    asks(PRE_VOTE, 3, 1), asks(VOTE, 3, 1),
+    ("leader_sends_begin_quorum_epoch", {"leader": "r3", "voter": "r2", "late": False}),
+    ("replica_restarts", {"replica": "r2"}),
+]
+STOPS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "r1": [
+        ("start", {"leader": "r1", "first": ["r1", "r2"]}),
+        ("leader_sends_begin_quorum_epoch", {"leader": "r1", "voter": "r2", "late": True}),
+        ("leader_removes_voter", {"leader": "r1", "voter": "r2"}),
+        ("late_acknowledgement_arrives", {"leader": "r1", "voter": "r2"}),
+    ],
+    "r2": [*LEADER_ELSEWHERE, fetches(2, 3, 1)],
+    "r4": [*LEADER_ELSEWHERE, fetches(4, 2)],
+    "r3": [
+        ("start", {"leader": "r1", "first": ["r1", "r2", "r4"]}),
+        ("leader_adds_voter", {"leader": "r1", "replica": "r3"}), fetches(3, 1, 1),
+        *(("election_timeout", {"replica": replica}) for replica in ("r2", "r4", "r3")),
+        asks(PRE_VOTE, 3, 2), asks(PRE_VOTE, 3, 4), asks(PRE_VOTE, 2, 4), asks(VOTE, 2, 4), asks(VOTE, 3, 2),
+        fetches(3, 2), ("replica_restarts", {"replica": "r3"}),
+    ],
+}
+"""Who throws at the end."""
+
+
+@observable(of=lambda model: [repr(each) for each in model.stopped])
+def no_one(_adapter: object) -> list[str]:
+    """The difference that shows who has stopped in the model."""
+    return []
+
+
+@pytest.mark.parametrize("stopped", STOPS)
+def test_a_member_throws_where_its_model_stops(example: Example, stopped: str) -> None:
+    first = len(STOPS[stopped][0][1]["first"])
+    steps = [{"action": name, "arguments": given} for name, given in STOPS[stopped]]
+    for kafka in example.kafkas:
+        model = example.voters(voters=first, observers=4 - first)
+        adapter = example.voters_adapter(kafka)
+        with pytest.raises(Mismatch) as found:
+            replay(model, type("Adapter", (adapter,), {"stopped_members": no_one}), steps)
+        assert list(found.value.differences) == [("stopped_members", [stopped], [])]
+        assert len(found.value.steps) == len(steps)
+        replay(model, adapter, steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+@pytest.mark.parametrize("members", VOTERS)
+def test_voters_of_every_version_change_as_their_model_says(example: Example, members: str, choice: Any) -> None:
+    for kafka in example.kafkas:
+        found = walk(
+            example.voters(**VOTERS[members]), example.voters_adapter(kafka), most=1_000, seed=5, choice=choice)
+        assert found is None, f"{kafka}: {found.mismatch}"
+
+
+@pytest.mark.slow
+def test_each_mistaken_belief_about_changing_voters_is_contradicted(example: Example) -> None:
+    for belief, constants in example.module("mistaken_voters").BELIEFS.items():
+        model = belief(**{**example.module("voters").WALKED, **constants})
+        found = walk(model, example.voters_adapter(example.kafkas[-1]), most=10_000, seed=1, choice="uniform")
         assert found is not None, belief.__name__
 
 
