@@ -13,6 +13,7 @@ _NARROW = 16
 _COPIES = 5
 """How many copies of the values are in memory while new ones are sorted in among known ones."""
 _MAX_PARTS = 64
+_PLACE_BITS = 14
 _MULTIPLIER = 0x9E3779B97F4A7C15
 
 Rows = NDArray[np.uint64]
@@ -32,7 +33,7 @@ def values_seen(
     distinct = {name: Distinct() for name in wide}
     for rows in pieces():
         for name, flags in narrow.items():
-            flags[column(rows, layout.slots[name])] = True
+            flags[column(rows, layout.slots[name]).view(np.int64)] = True
         for name, slot in wide.items() if together else ():
             distinct[name].add(column(rows, slot))
     seen = {name: int(np.count_nonzero(flags)) for name, flags in narrow.items()}
@@ -51,25 +52,46 @@ def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: i
         values = Distinct()
         for rows in pieces():
             codes = column(rows, slot)
-            mixed = (codes if codes.ndim == 1 else np.bitwise_xor.reduce(codes, axis=1)) * np.uint64(_MULTIPLIER)
-            values.add(codes[(mixed >> np.uint64(32)) % np.uint64(parts) == part])
+            values.add(codes[(_mixed(codes) >> np.uint64(32)) % np.uint64(parts) == part])
         found += values.count()
     return found
 
 
 class Distinct:
     """The distinct codes of a variable. New ones wait until there are as many as known ones: sorting all of them for
-    each piece would take time quadratic in the states."""
+    each piece would take time quadratic in the states.
+
+    Most variables take few values again and again. So each code leaves itself at the place that its hash names, and a
+    code that finds itself there is known: it is not sorted. This ends once it drops less than half of a piece.
+    """
 
     def __init__(self) -> None:
         self._known: list[Rows] = []
         self._waiting = 0
+        self._latest: Rows | None = None
+        self._drops = True
 
     def add(self, codes: Rows) -> None:
+        if self._drops and len(codes) > 0:
+            codes = self._without_latest(codes)
         self._known.append(_distinct(codes))
         self._waiting += len(self._known[-1])
         if self._waiting >= len(self._known[0]):
             self.codes()
+
+    def _without_latest(self, codes: Rows) -> Rows:
+        """The codes that are not at their places. From now on they are."""
+        places = (_mixed(codes) >> np.uint64(64 - _PLACE_BITS)).view(np.int64)
+        begins = self._latest is None
+        if self._latest is None:
+            self._latest = np.repeat(codes[:1], 1 << _PLACE_BITS, axis=0)
+            self._known.append(codes[:1])
+        differs = self._latest[places] != codes
+        new = np.flatnonzero(differs if codes.ndim == 1 else differs.any(axis=1))
+        self._drops = begins or 2 * len(new) <= len(codes)
+        codes = codes[new]
+        self._latest[places[new]] = codes
+        return codes
 
     def codes(self) -> Rows:
         """In ascending order. At least one piece must have been added."""
@@ -80,6 +102,11 @@ class Distinct:
 
     def count(self) -> int:
         return len(self.codes()) if self._known else 0
+
+
+def _mixed(codes: Rows) -> Rows:
+    """A hash of each code, best in its high bits."""
+    return (codes if codes.ndim == 1 else np.bitwise_xor.reduce(codes, axis=1)) * np.uint64(_MULTIPLIER)
 
 
 def _distinct(codes: Rows) -> Rows:
