@@ -10,6 +10,7 @@ is the replica itself.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -54,10 +55,14 @@ class Replica(Broker):
                 kind(f"{place}.LogConfig")(jpype.java.util.Map.of()), kind(f"{place}.CleanerConfig")(False), 1,
                 seldom, seldom, seldom, seldom, 60_000, kind(f"{place}.ProducerStateManagerConfig")(60_000, False),
                 60_000, self.scheduler, kind("storage.log.metrics.BrokerTopicStats")(False),
-                kind(f"{place}.LogDirFailureChannel")(1), self.clock, False, seldom,
-                self.kafka.call(kind("kafka.log.LogManager"), "$lessinit$greater$default$20"))
+                kind(f"{place}.LogDirFailureChannel")(1), self.clock, False, seldom, *self._cleaner())
         self.kafka.field(self._logs, "currentLogs").put(self.name, self.log)
         return self._logs
+
+    def _cleaner(self) -> list[Any]:
+        """Since 4.2 a log manager is told how cleaners are made."""
+        default, kind = "$lessinit$greater$default$20", "kafka.log.LogManager"
+        return [self.kafka.call(self.kafka.type(kind), default)] if self.kafka.has(kind, default) else []
 
     def answer_fetch(self, follower: int | None, asked: Any) -> Any:
         """The answer to a fetch of a follower, or of the replica in the other directory, as it is sent:
@@ -74,10 +79,12 @@ class Replica(Broker):
             parameters, asked, jpype.JLong(self.now), 1, True, follower is not None)))
         told.setErrorCode(kind("common.protocol.Errors").valueOf(error).code())
         for read in found:
-            told.setHighWatermark(read.highWatermark()).setLogStartOffset(read.logStartOffset())
-            told.setRecords(self.kafka.field(read.fetchedData(), "records"))
-            if read.divergingEpoch().isPresent():
-                told.setDivergingEpoch(read.divergingEpoch().get())
+            of = functools.partial(self.kafka.field, read)
+            told.setHighWatermark(jpype.JLong(int(of("highWatermark"))))
+            told.setLogStartOffset(jpype.JLong(int(of("logStartOffset"))))
+            told.setRecords(self.kafka.field(of("fetchedData"), "records"))
+            if of("divergingEpoch").isPresent():
+                told.setDivergingEpoch(of("divergingEpoch").get())
         return told
 
     def delete_records(self, offset: int) -> None:
@@ -139,7 +146,9 @@ class Replica(Broker):
 
     def cached_epochs(self) -> dict[int, int]:
         """The start offset of each epoch in the leader epoch cache."""
-        return {int(each.epoch()): int(each.startOffset()) for each in self.log.leaderEpochCache().epochEntries()}
+        of = self.kafka.field
+        return {int(of(each, "epoch")): int(of(each, "startOffset"))
+                for each in self.log.leaderEpochCache().epochEntries()}
 
 
 class Fetcher:
@@ -148,7 +157,8 @@ class Fetcher:
     def __init__(self, follower: Replica, leader: Replica) -> None:
         self.kafka = follower.kafka
         manager = _manager(follower)
-        endpoint = _endpoint(leader, follower.broker, {
+        self.failures: list[Exception] = []
+        endpoint = _endpoint(leader, follower.broker, self.failures, {
             "isTruncationOnFetchSupported": lambda: True,
             "buildFetch": lambda states: _request(
                 follower, states.get(follower.name), follower.start, states.get(follower.name).lastFetchedEpoch()),
@@ -163,7 +173,7 @@ class Fetcher:
 
     def fetch(self) -> None:
         """One fetch, its answer, and what the follower does then."""
-        self.kafka.call(self.thread, "doWork")
+        _work(self.kafka, self.thread, self.failures)
 
 
 class Copying:
@@ -173,7 +183,8 @@ class Copying:
         self.kafka = replica.kafka
         kind = self.kafka.type
         future = replica.partition.futureLog().get()
-        endpoint = _endpoint(replica, None, {
+        self.failures: list[Exception] = []
+        endpoint = _endpoint(replica, None, self.failures, {
             "isTruncationOnFetchSupported": lambda: False,
             "buildFetch": lambda states: _request(
                 replica, states.get(replica.name), int(future.logStartOffset()), jpype.java.util.Optional.empty()),
@@ -190,11 +201,21 @@ class Copying:
 
     def fetch(self) -> None:
         """One fetch; the one that has caught up makes the copy the replica."""
-        self.kafka.call(self.thread, "doWork")
+        _work(self.kafka, self.thread, self.failures)
 
 
-def _endpoint(leader: Replica, follower: int | None, methods: dict[str, Callable[..., Any]]) -> Any:
-    """A fetcher's leader. The follower is None if it is the replica in the other directory."""
+def _work(kafka: Classes, thread: Any, failures: list[Exception]) -> None:
+    kafka.call(thread, "doWork")
+    if failures:
+        raise failures.pop()
+
+
+def _endpoint(
+    leader: Replica, follower: int | None, failures: list[Exception], methods: dict[str, Callable[..., Any]]
+) -> Any:
+    """A fetcher's leader. The follower is None if it is the replica in the other directory. A fetcher that has no
+    answer tries again later and says nothing, so what fails here is kept.
+    """
     kind = leader.kafka.type
     place = kind("server.network.BrokerEndPoint")(leader.broker, "localhost", 9092)
 
@@ -203,7 +224,11 @@ def _endpoint(leader: Replica, follower: int | None, methods: dict[str, Callable
 
     def fetched(request: Any) -> Any:
         answers = jpype.java.util.HashMap()
-        answers.put(leader.name, leader.answer_fetch(follower, request.fetchData().get(leader.name)))
+        try:
+            answers.put(leader.name, leader.answer_fetch(follower, request.fetchData().get(leader.name)))
+        except Exception as error:
+            failures.append(error)
+            raise
         return answers
 
     return leader.kafka.implement("server.LeaderEndPoint", {

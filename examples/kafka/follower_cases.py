@@ -84,9 +84,9 @@ def lost_epoch(run: Following) -> bool:
 
 def can_follow(kafka: Classes) -> bool:
     """Whether a version's fetchers are driven. Since 4.1 ``LeaderEndPoint`` is an interface of Java's, which the caller
-    can be; but the fetcher of 4.1 does not append here what it has fetched.
+    can be.
     """
-    return kafka.libraries.number >= (4, 2)
+    return kafka.libraries.number >= (4, 1)
 
 
 def settled(run: Following, judge: Case) -> bool:

@@ -102,7 +102,7 @@ class Example:
         """The versions whose followers can be driven. Skips the test where there is none."""
         found = [each for each in self.kafkas if self.module("follower_cases").can_follow(each)]
         if not found:
-            pytest.skip("no version since 4.2: FLOODMARK_KAFKA_LIBS")
+            pytest.skip("no version since 4.1: FLOODMARK_KAFKA_LIBS")
         return found
 
     def close(self) -> None:
@@ -479,6 +479,22 @@ def test_followers_do_what_their_model_says(example: Example, brokers: int) -> N
     found = walk(
         model, example.followers_adapter(example.with_followers[-1]), most=60, seed=3, choice="uniform")
     assert found is None, found.mismatch
+
+
+def test_a_failure_of_the_leader_s_stand_in_is_told(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fetcher that has no answer would only wait, and seem to append nothing."""
+    fetcher = example.module("fetcher")
+    replicas = fetcher.Replicas(example.with_followers[-1], [1, 2])
+
+    def answers(*_asked: object) -> None:
+        raise ValueError("no answer")
+
+    monkeypatch.setattr(fetcher.Replica, "answer_fetch", answers)
+    try:
+        with pytest.raises(ValueError, match="no answer"):
+            replicas.fetch(2)
+    finally:
+        replicas.close()
 
 
 def test_an_epoch_without_a_record_is_forgotten_in_a_restart(example: Example) -> None:
