@@ -440,6 +440,34 @@ def test_calls_in_other_states_and_on_other_paths_share_nothing(tmp_path: Path) 
         assert_steps_agree(cls())
 
 
+ASSIGNED = LEVEL_0 + """
+    def total(self) -> int:
+        return (self.x + 2 * self.y) % 7
+
+    def difference(self) -> int:
+        return (self.x - self.y) % 7
+
+    @action
+    def assigns(self) -> None:
+        self.x = 1
+        self.y = 2
+        first = self.total()
+        self.y = 3
+        self.x = (self.total() - first) % 7
+
+    @action
+    def compares(self) -> None:
+        self.x = (self.total() + 3 * self.difference()) % 7
+"""
+
+
+@pytest.mark.usefixtures("shares")
+def test_a_call_shares_neither_with_one_of_other_constants_nor_with_another_function(tmp_path: Path) -> None:
+    with imported(ASSIGNED, "Levels", tmp_path) as cls:
+        assert calls(cls()) == {"total", "difference"}
+        assert_steps_agree(cls())
+
+
 @pytest.mark.usefixtures("shares")
 def test_an_effect_within_shared_functions_is_seen(tmp_path: Path) -> None:
     with imported(EFFECTS, "Levels", tmp_path) as cls, pytest.raises(ModelError) as refused:

@@ -352,6 +352,18 @@ def test_every_side_of_a_condition_is_asked() -> None:
         assert not replayed.goes_through((Split(condition, way, None),))
 
 
+def test_a_record_goes_through_only_if_every_case_is_refuted() -> None:
+    number = z3.Int("number")
+    age, height = (z3.Function(name, z3.IntSort(), z3.IntSort()) for name in ("age", "height"))
+    young, small = (z3.ForAll([number], of(number) < 0) for of in (age, height))
+    goal = z3.Or(z3.Exists([number], age(number) > 0), z3.Exists([number], height(number) > 0))
+    for assumed, refuted in ((young, False), (small, False), (z3.And(young, small), True)):
+        replayed = Replaying(goal, assumed, {}, lambda _: [])
+        assert len(replayed.cases) == 2
+        assert replayed.goes_through((Way("models"), Way("models"))) == refuted
+        assert not replayed.goes_through((Way("models"),))
+
+
 def test_terms_have_the_same_names_whatever_numbers_their_symbols_have() -> None:
     one, two = (z3.Int(f"{number}:age") for number in (3, 11))
     again, another = (z3.Int(f"{number}:age") for number in (40, 112))

@@ -65,6 +65,15 @@ def simpler(*terms: Any) -> list[Any]:
     return [Simpler(ranges_in(RANGES)).of(term) for term in terms]
 
 
+def test_a_term_is_as_simple_as_its_own_place_permits() -> None:
+    p, q, r, s = z3.Bools("p q r s")
+    either = z3.Implies(z3.Not(p), q)
+    term = z3.Or(z3.And(p, r, either), z3.And(s, either))
+    (found,) = simpler(term)
+    assert not has_model(z3.Xor(term, found)), found
+    assert len(found.sexpr()) < len(z3.simplify(term).sexpr())
+
+
 @pytest.mark.untraced
 @pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_simpler_term_is_the_same_in_the_ranges(count: int) -> None:
