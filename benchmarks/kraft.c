@@ -2,11 +2,11 @@
  *
  *     cc -O3 -march=native kraft.c -o kraft && ./kraft MAX_EPOCH MAX_LOG MAX_RESTARTS TABLE_BITS
  *
- * There are three voters and no observers; restarts lose what is not flushed, responses may be lost, and leaders track who
- * fetches. MAX_EPOCH is at most 3, MAX_LOG at most 2, MAX_RESTARTS at most 3. A state is two words: the first has what
- * each voter stores, its role, its votes and its high watermark, the second what a leader knows and the history. A record
- * is an epoch and never 0, so a log is two pairs of bits without a length. What must be reachable is reached early and is
- * left out. The table and the search are in by_hand.h.
+ * There are three voters and no observers; restarts lose what is not flushed, responses may be lost, and leaders track
+ * who fetches. MAX_EPOCH is at most 3, MAX_LOG at most 2, MAX_RESTARTS at most 3. A state is two words: the first has
+ * what each voter stores, its role, its votes and its high watermark, the second what a leader knows and the history. A
+ * record is an epoch and never 0, so a log is two pairs of bits without a length. What must be reachable is reached
+ * early and is left out. The table and the search are in by_hand.h.
  */
 
 #include "by_hand.h"
@@ -37,7 +37,9 @@ enum { UNATTACHED, VOTED, CANDIDATE, LEADING, RESIGNED, FOLLOWER };
 static word max_epoch, max_log, max_restarts;
 
 static inline word of(State s, int r, int at, int bits) { return get(s.fields, VOTER * r + at, bits); }
-static inline void set(State *s, int r, int at, int bits, word v) { s->fields = put(s->fields, VOTER * r + at, bits, v); }
+static inline void set(State *s, int r, int at, int bits, word v) {
+    s->fields = put(s->fields, VOTER * r + at, bits, v);
+}
 static inline word known(State s, int r, int at, int bits) { return get(s.messages, KNOWLEDGE * r + at, bits); }
 static inline void know(State *s, int r, int at, int bits, word v) {
     s->messages = put(s->messages, KNOWLEDGE * r + at, bits, v);
@@ -46,7 +48,9 @@ static inline word epoch_of(State s, int r) { return of(s, r, EPOCH, 2); }
 static inline word role_of(State s, int r) { return of(s, r, ROLE, 3); }
 static inline word leader_of(State s, int r) { return of(s, r, LEADER, 2); }
 static inline word log_of(State s, int r) { return of(s, r, LOG, 4); }
-static inline word elected(State s, word epoch) { return epoch ? get(s.messages, ELECTED + 2 * ((int)epoch - 1), 2) : 0; }
+static inline word elected(State s, word epoch) {
+    return epoch ? get(s.messages, ELECTED + 2 * ((int)epoch - 1), 2) : 0;
+}
 static inline word committed(State s) { return get(s.messages, COMMITTED, 4); }
 static inline word is_majority(word voters) { return __builtin_popcountll(voters) >= MAJORITY; }
 
@@ -193,7 +197,7 @@ static inline void check_state(State s) {
         }
         for (int o = 0; o < r; o++) {
             word others = log_of(s, o);
-            must(epoch_of(s, o) != epoch || !leader || !leader_of(s, o) || leader_of(s, o) == leader); /* ...known_alike */
+            must(epoch_of(s, o) != epoch || !leader || !leader_of(s, o) || leader_of(s, o) == leader); /* ...alike */
             must(!(log >> 2) || log >> 2 != others >> 2 || log == others);     /* log_matching */
         }
     }
@@ -203,7 +207,8 @@ static inline void check_state(State s) {
 /* The properties of a step. */
 
 static inline word stands_next(State old, State new, int r) {
-    return epoch_of(new, r) == epoch_of(old, r) + 1 && (of(new, r, VOTE, 2) == (word)r + 1 || leader_of(new, r) == (word)r + 1);
+    word self = r + 1;
+    return epoch_of(new, r) == epoch_of(old, r) + 1 && (of(new, r, VOTE, 2) == self || leader_of(new, r) == self);
 }
 
 static inline void check_step(State old, State new) {
