@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floodmark import implies, invariant, transition
-from model.jetstream.raft import Inbox, JetStreamRaft, Kind, Role, Server
+from model.jetstream.raft import Inbox, JetStreamRaft, Kind, Message, Role, Server
 
 
 def leads_newest_term(state: JetStreamRaft, server: Server) -> bool:
@@ -146,12 +146,45 @@ def commit_index_never_decreases(before: JetStreamRaft, after: JetStreamRaft) ->
 # What servers and the network remember.
 
 
+ENTRIES = (Kind.APPEND_ENTRY, Kind.CATCHUP_ENTRY)
+
+
+def wait_together(one: Message, other: Message) -> bool:
+    """On one connection, in one queue of its receiver."""
+    return (
+        one.source == other.source and one.destination == other.destination
+        and (one.kind == other.kind or (one.kind in ENTRIES and other.kind in ENTRIES))
+    )
+
+
 @invariant
 def queues_have_no_gaps(state: JetStreamRaft) -> bool:
     """The messages of a queue are numbered from 0."""
     return all(
-        sum(1 for other in state.network if state.share_queue(other, message) and other.order <= message.order)
+        sum(1 for other in state.network if wait_together(other, message) and other.order <= message.order)
         == message.order + 1
+        for message in state.network
+    )
+
+
+@invariant
+def messages_are_of_their_senders(state: JetStreamRaft) -> bool:
+    """Who asks for votes has stood in that term, who grants one has stored it, entries are the leader's of a term, and
+    only who refuses entries asks for others. Nobody sends to itself."""
+    return all(
+        message.source != message.destination
+        and implies(message.kind == Kind.VOTE_REQUEST, message.term <= state.term[message.source])
+        and implies(
+            message.kind == Kind.VOTE_RESPONSE and message.success,
+            state.term[message.source] > message.term
+            or (state.term[message.source] == message.term and state.vote[message.source] == message.destination),
+        )
+        and implies(
+            message.kind in ENTRIES, state.elected[message.term] == message.source
+        )
+        and implies(
+            message.inbox != Inbox.NONE, message.kind == Kind.APPEND_ENTRY_RESPONSE and not message.success
+        )
         for message in state.network
     )
 
@@ -189,18 +222,35 @@ def terms_begin_when_timers_end(state: JetStreamRaft) -> bool:
     return all(state.term[server] <= state.timeouts + 1 for server in Server)
 
 
+def has_vote_of(state: JetStreamRaft, server: Server, voter: Server) -> bool:
+    """The voter has voted for the server in its term, unless it is in a later one."""
+    return state.term[voter] > state.term[server] or (
+        state.term[voter] == state.term[server] and state.vote[voter] == server
+    )
+
+
+@invariant
+def votes_are_for_who_stood(state: JetStreamRaft) -> bool:
+    """Whom a server has voted for in its term has voted for itself in that term."""
+    return all(
+        implies(
+            state.vote[voter] == server,
+            state.term[server] > state.term[voter]
+            or (state.term[server] == state.term[voter] and state.vote[server] == server),
+        )
+        for server in Server
+        for voter in Server
+    )
+
+
 @invariant
 def votes_were_given(state: JetStreamRaft) -> bool:
-    """Who counts as a voter has voted for the candidate, or is in a later term; too few have for it to lead."""
+    """A candidate counts itself and others that have voted for it, and leads as soon as they are a majority."""
     return all(
         (
             server in state.votes[server]
             and 2 * len(state.votes[server]) <= state.servers
-            and all(
-                state.term[voter] > state.term[server]
-                or (state.term[voter] == state.term[server] and state.vote[voter] == server)
-                for voter in state.votes[server]
-            )
+            and all(has_vote_of(state, server, voter) for voter in state.votes[server])
             if state.role[server] == Role.CANDIDATE
             else len(state.votes[server]) == 0
         )
@@ -209,12 +259,24 @@ def votes_were_given(state: JetStreamRaft) -> bool:
 
 
 @invariant
+def leader_has_votes_of_a_majority(state: JetStreamRaft) -> bool:
+    return all(
+        implies(
+            state.role[server] == Role.LEADER,
+            2 * sum(1 for voter in Server if has_vote_of(state, server, voter)) > state.servers,
+        )
+        for server in Server
+    )
+
+
+@invariant
 def what_is_confirmed_is_there(state: JetStreamRaft) -> bool:
-    """A leader counts who has its entry of this index and has not entered a later term since. Nobody else counts."""
+    """A leader counts, for what is not committed, who has its entry of this index and has not entered a later term
+    since. Nobody else counts."""
     return all(
         implies(
             peer in state.acks[server][index],
-            state.role[server] == Role.LEADER and peer != server
+            state.role[server] == Role.LEADER and peer != server and index > state.commit[server]
             and (
                 state.term[peer] > state.term[server]
                 or state.log[peer][:index] == state.log[server][:index]
@@ -243,9 +305,35 @@ def what_is_committed_was_by_a_leader(state: JetStreamRaft) -> bool:
 
 @invariant
 def what_is_acknowledged_is_committed(state: JetStreamRaft) -> bool:
-    return all(
+    """And 0 is no write."""
+    return 0 not in state.acknowledged and all(
         implies(write in state.acknowledged, any(entry.write == write for entry in state.committed))
         for write in range(1, state.max_writes + 1)
+    )
+
+
+@invariant
+def entries_are_of_terms_so_far(state: JetStreamRaft) -> bool:
+    """Terms of a log do not decrease, and its server has entered the last of them."""
+    return all(
+        index >= len(state.log[server])
+        or state.log[server][index].term <= (
+            state.log[server][index + 1].term if index + 1 < len(state.log[server]) else state.term[server]
+        )
+        for server in Server
+        for index in range(state.max_log)
+    )
+
+
+@invariant
+def known_leader_was_elected(state: JetStreamRaft) -> bool:
+    return all(
+        implies(
+            state.leader[server] is not None,
+            any(state.elected[term] == state.leader[server] and term <= state.term[server]
+                for term in range(state.max_term + 1)),
+        )
+        for server in Server
     )
 
 
@@ -285,6 +373,15 @@ def stands_or_looks_at_progress(before: JetStreamRaft, after: JetStreamRaft, ser
 @transition
 def one_message_is_lost(before: JetStreamRaft, after: JetStreamRaft) -> bool:
     return before.losses == after.losses or len(after.network) + 1 == len(before.network)
+
+
+@transition
+def only_inboxes_are_emptied(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """Of all else a step takes one message, unless a server restarts."""
+    return before.restarts != after.restarts or (
+        sum(1 for message in before.network if message.kind != Kind.CATCHUP_ENTRY)
+        <= sum(1 for message in after.network if message.kind != Kind.CATCHUP_ENTRY) + 1
+    )
 
 
 @transition
@@ -331,6 +428,59 @@ def restarted_server_has_what_is_on_disk(before: JetStreamRaft, after: JetStream
             message in after.network
             for message in before.network
             if message.destination != server and message.source != server
+        )
+        for server in Server
+    )
+
+
+@transition
+def who_takes_new_entries_knows_the_leader(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """A server that does not catch up takes entries from the leader, or is the leader."""
+    return all(
+        implies(
+            before.catchup[server] is None and len(after.log[server]) > len(before.log[server])
+            and before.transfers == after.transfers,
+            after.leader[server] is not None,
+        )
+        for server in Server
+    )
+
+
+def has_caught_up(state: JetStreamRaft, server: Server) -> bool:
+    catchup, log = state.catchup[server], state.log[server]
+    return catchup is not None and len(log) >= catchup.index and log[len(log) - 1].term >= catchup.term
+
+
+@transition
+def catching_up_takes_from_the_inbox(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """It goes on as long as what was asked for is not there; new entries wait until then."""
+    return all(
+        implies(
+            before.catchup[server] is not None and len(after.log[server]) > len(before.log[server]),
+            has_caught_up(before, server)
+            if after.catchup[server] is None
+            else after.catchup[server] == before.catchup[server] and not has_caught_up(before, server)
+            and any(
+                message.kind == Kind.CATCHUP_ENTRY and message.destination == server and message.order == 0
+                for message in before.network
+            ),
+        )
+        for server in Server
+    )
+
+
+@transition
+def new_entries_do_not_end_catching_up(before: JetStreamRaft, after: JetStreamRaft) -> bool:
+    """Only its end, a timer, a later term, a restart, or what comes on the inbox does."""
+    return all(
+        implies(
+            before.catchup[server] is not None and after.catchup[server] is None,
+            has_caught_up(before, server) or before.term[server] < after.term[server]
+            or before.timeouts < after.timeouts or before.restarts < after.restarts
+            or any(
+                message.kind == Kind.CATCHUP_ENTRY and message.destination == server and message.order == 0
+                for message in before.network
+            ),
         )
         for server in Server
     )

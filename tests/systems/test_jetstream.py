@@ -263,6 +263,19 @@ def test_the_page_shows_the_run_and_the_bounds(server: Any) -> None:
     assert f"{expected:,} states" in page
 
 
+def test_the_page_has_the_figures_of_the_benchmark() -> None:
+    page, results = PAGE.read_text(encoding="utf-8"), RESULTS.read_text(encoding="utf-8")
+    bugs = [row for row in rows(results, "JetStream, bugs") if row.startswith("| 2.")]
+    assert len(bugs) == 6
+    for row in bugs:
+        assert row.rpartition("| ")[0].rpartition("| ")[0] in page, row
+
+
+def rows(results: str, name: str) -> list[str]:
+    """The lines of a benchmark's section."""
+    return results.partition(f"<!-- {name} -->")[2].partition(f"<!-- end of {name} -->")[0].splitlines()
+
+
 def released(example: dict[str, ModuleType], version: str) -> Any:
     library = example["library"]
     try:
