@@ -40,6 +40,7 @@ FULL = Lock(
     proofs={"a/core induction brokers=4": {"verdict": "holds", "lemmas": ["one", "two"]}},
     mutants={
         "a/core": Mutants({"source": "1"}, 3, {"A.b: - `x`  + y": "equivalent: both are \\ the same", "other": ""}),
+        "b/other": Mutants({}, 0),
     },
 )
 

@@ -316,6 +316,14 @@ BODIES = {
         "@action\ndef step(self, a: Annotated[int, Between(0, 10**6)]) -> None:  #!\n    self.x = 1",
         "require(a in self.requests)",
     ),
+    "a huge parameter after a small one": (
+        "@action\ndef step(self, a: Small, b: Annotated[int, Between(0, 10**6)]) -> None:  #!\n    self.x = a",
+        "require(b in self.requests)",
+    ),
+    "a bag as a parameter after a small one": (
+        "@action\ndef step(self, a: Small, b: Annotated[Bag[Small], Capacity(2)]) -> None:  #!\n    self.x = a",
+        "must be drawn",
+    ),
     "a huge set as a parameter": (
         "@action\ndef step(self, a: Set[Annotated[int, Between(0, 60)]]) -> None:  #!\n    self.x = 1",
         "require(a in self.requests)",

@@ -298,3 +298,14 @@ def test_the_gate_checks_again_when_the_method_changes(tmp_path: Path) -> None:
     assert "1 of 1 from the cache" in floodmark("gate", "specs", at=tmp_path).out
     model.write_text(RULE.replace("{body}", "to > self.floor and to > 1"), encoding="utf-8")
     assert "0 of 1 from the cache" in floodmark("gate", "specs", at=tmp_path).out
+
+
+def test_a_method_whose_values_have_no_capacity_is_refused() -> None:
+    class Grows(Mail):
+        log: Seq[Node] = Seq()
+
+        def receiver(self, message: Ask | Answer) -> Seq[Node]:  # type: ignore[override]
+            return self.log
+
+    with pytest.raises(ModelError, match="delivers is fair for each receiver, but its values have no capacity"):
+        assumptions_of(Grows())

@@ -265,12 +265,12 @@ class WitnessRuns:
                 add(label, self._boundaries() if not within_boundary(self.model, after) else frozenset())
         for name, action in self.beyond.items():
             assumption = self.assumptions.by_action.get(name)
-            more = assumption is not None and any(
-                each.parameter in action.loose for each in assumption.each
-            )
+            more = 0
+            if assumption is not None and any(each.parameter in action.loose for each in assumption.each):
+                more = -assumption.first
             for open_step in self._open_steps(name, action, state):
-                if assumption is not None and more:
-                    add(-assumption.first, action.ruled_out_by)
+                if more:
+                    add(more, action.ruled_out_by)
                 if open_step is None:
                     for label in [0] if assumption is None else assumption.labels:
                         add(label, action.ruled_out_by)
