@@ -364,11 +364,21 @@ def _model_source(cls: type[Model]) -> tuple[str, Closure, Numbering]:
     return numbering.hash(closure.add([cls])), closure, numbering
 
 
-def _plain(spec: Spec) -> Spec:
+class _LatestSpec:
+    """The statements of the latest spec, of which every known-bad design has the same."""
+
+    spec: Spec | None = None
+    plain: str = ""
+
+
+def _plain(spec: Spec) -> str:
     """The statements of a spec about its model, independent of their place and of its other keys."""
-    files = tuple(file.resolve() for file in spec.invariant_files)
-    path = spec.path.resolve()
-    return replace(spec, path=path, invariant_files=files, flawed=(), prove=(), mutation=None, lines={})
+    if _LatestSpec.spec is not spec:
+        files = tuple(file.resolve() for file in spec.invariant_files)
+        path = spec.path.resolve()
+        plain = replace(spec, path=path, invariant_files=files, flawed=(), prove=(), mutation=None, lines={})
+        _LatestSpec.spec, _LatestSpec.plain = spec, repr(plain)
+    return _LatestSpec.plain
 
 
 def _consulted(spec: Spec, cls: type[Model], files: tuple[Path, ...] = ()) -> list[ModuleType]:

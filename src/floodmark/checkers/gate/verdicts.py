@@ -22,6 +22,7 @@ class Verdicts:
         self.used = used
         self.unkept: dict[str, int] = {}
         self._keys: dict[int, CacheKey] = {}
+        self._folder = disk_cache.cache_directory() / "verdicts"
         self._at_first = own_definitions() if used else {}
 
     def known(self, jobs: Sequence[Job], subjects: Mapping[int, VerdictSubject]) -> dict[int, VerdictWithSources]:
@@ -51,4 +52,4 @@ class Verdicts:
             disk_cache.write(self._path(position), content)
 
     def _path(self, position: int) -> Path:
-        return disk_cache.cache_directory() / "verdicts" / self._keys[position].text
+        return self._folder / self._keys[position].text
