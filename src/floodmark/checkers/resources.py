@@ -103,15 +103,32 @@ def _others() -> Iterator[int]:
 
 
 def _with_descendants(root: int) -> list[int]:
+    listed = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    every = {} if listed else _all_children()
+    found = [root]
+    for each in found:
+        found += _children_of(each) if listed else every.get(each, [])
+    return found
+
+
+def _children_of(process: int) -> list[int]:
+    """The processes that the threads of a process have started, where the system lists them."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # it has ended
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{process}/task/{thread}/children", "rb") as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def _all_children() -> dict[int, list[int]]:
+    """The processes that each process has started, by the parent that each says that it has."""
     children: dict[int, list[int]] = {}
     for process in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:  # it may have ended
             after_name = file.read().rpartition(b")")[2].split(maxsplit=2)
             children.setdefault(int(after_name[1]), []).append(int(process))
-    found = [root]
-    for each in found:
-        found += children.get(each, [])
-    return found
+    return children
 
 
 def _counted(process: int) -> int:

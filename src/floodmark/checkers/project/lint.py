@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.project.reached_functions import reached_functions
+from floodmark.checkers.project.reached_functions import Called, reached_functions
 from floodmark.language.bindings import class_place, member_place, mentioned_in
 from floodmark.language.errors import ModelError
 from floodmark.language.fairness import fair_methods
@@ -36,11 +36,11 @@ def require_actions(cls: type[Model]) -> None:
         raise ModelError(message, *class_place(cls))
 
 
-def require_read_locals(cls: type[Model], properties: Iterable[Property]) -> None:
+def require_read_locals(cls: type[Model], properties: Iterable[Property], calls: Called | None = None) -> None:
     """Raises ModelError for the first local name that a function of the model or of a property assigns and never uses.
     Mutants are exempt: they are mistakes on purpose."""
     roots = [*fair_methods(cls), *(method for kind in _STEPS for method in cls.methods(kind).values())]
-    for function in reached_functions(cls, [*roots, *(prop.function for prop in properties)]):
+    for function in reached_functions(cls, [*roots, *(prop.function for prop in properties)], calls):
         if not is_rewritten(function):
             _require_read(function)
 
@@ -55,7 +55,9 @@ def _require_read(function: Callable[..., Any]) -> None:
         raise ModelError(f"{message}; {instead}leave it out", source.file, target.lineno)
 
 
-def require_calls(cls: type[Model], properties: Iterable[Property], good: type[Model] | None) -> None:
+def require_calls(
+    cls: type[Model], properties: Iterable[Property], good: type[Model] | None, calls: Called | None = None
+) -> None:
     """Raises ModelError for a method that assigns variables and for a rule if no step, no property and no other method
     mentions it, and for one that is fair and no action. What a class inherits from another file, and a known-bad design
     from the good one, is for others to call. Mutants are exempt."""
@@ -64,7 +66,7 @@ def require_calls(cls: type[Model], properties: Iterable[Property], good: type[M
         return
     kinds = (*_STEPS, *PROPERTY_KINDS, *LIVENESS_KINDS, "lemma", "ranking")
     roots = [*fair, *(method for kind in kinds for method in cls.methods(kind).values())]
-    called = set(reached_functions(cls, [*roots, *(prop.function for prop in properties)]))
+    called = set(reached_functions(cls, [*roots, *(prop.function for prop in properties)], calls))
     classes = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
     own = [each for each in classes if each.__module__ == cls.__module__ and not (good and issubclass(good, each))]
     for base in own:

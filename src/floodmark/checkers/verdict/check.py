@@ -12,6 +12,7 @@ from floodmark.checkers.project.input_limits import memory_text
 from floodmark.checkers.project.lint import require_actions, require_calls, require_difference, require_read_locals
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, about, did_you_mean
+from floodmark.checkers.project.reached_functions import Called
 from floodmark.checkers.project.spec import DEADLOCK, Flawed, Spec, Tier, only, read_all
 from floodmark.checkers.project.spec_address import class_name
 from floodmark.checkers.project.spec_entries import Simulate
@@ -178,9 +179,11 @@ class Check:
         would weaken the check unnoticed (``checkers/project/lint.py``)."""
         spec, cls = self.spec, self.cls()
         require_actions(cls)
-        require_read_locals(cls, self.properties())
+        found = spec.properties(cls, self.settings.invariant_files)
+        calls: Called = {}
+        require_read_locals(cls, self._chosen(found), calls)
         good = None if self.flawed is None else spec.model_class()
-        require_calls(cls, spec.properties(cls, self.settings.invariant_files).values(), good)
+        require_calls(cls, found.values(), good, calls)
         if good is not None and self.flawed is not None:
             require_difference(good, cls, bool(self.flawed.constants))
         known = cls.constants()
@@ -208,7 +211,9 @@ class Check:
 
     def properties(self) -> list[Property]:
         """The properties to check; for a known-bad design, only those of its entry, unless others are requested."""
-        found = self.spec.properties(self.cls(), self.settings.invariant_files)
+        return self._chosen(self.spec.properties(self.cls(), self.settings.invariant_files))
+
+    def _chosen(self, found: dict[str, Property]) -> list[Property]:
         if self.settings.properties:
             return [found[name] for name in self.settings.properties if name in found]
         if self.flawed is not None:
