@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.project.modules import is_copy, load_file
+from floodmark.checkers.project.modules import Project, is_copy, load_file, names_looked_up_once
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
 from floodmark.language.errors import SourceError
@@ -34,6 +35,27 @@ def test_methods_and_the_invariants_of_the_same_name(tmp_path: Path) -> None:
     assert never_two.doc == "The level is never two."
     assert never_two.file == str(root / "invariants/tank.py")
     assert "def never_two" in Path(never_two.file).read_text(encoding="utf-8").splitlines()[never_two.line - 1]
+
+
+def test_what_a_module_has_got_since_it_was_asked_is_collected(tmp_path: Path) -> None:
+    root = tank_project(tmp_path, **{"invariants/tank.py": INVARIANTS})
+    before = collected(root)
+    module = sys.modules[before["never_two"].function.__module__]
+    outside = write(tmp_path / "outside", {"more.py": INVARIANTS.replace("never_two", "never_three")}) / "more.py"
+    vars(module)["never_three"] = vars(load_file(outside))["never_three"]
+    del vars(module)["never_two"]
+    assert collected(root).keys() == before.keys() - {"never_two"} | {"never_three"}
+
+
+def test_a_new_file_is_found_unless_names_are_looked_up_once(tmp_path: Path) -> None:
+    project = Project.of(tank_project(tmp_path) / "specs/tank.toml")
+    with names_looked_up_once():
+        assert project.find("invariants.late") is None
+        write(project.root, {"invariants/late.py": ""})
+        with names_looked_up_once():
+            assert project.find("invariants.late") is None
+        assert project.find("invariants.late") is None
+    assert project.find("invariants.late") == project.root / "invariants/late.py"
 
 
 def test_files_of_the_spec_and_of_the_command(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from weakref import WeakKeyDictionary
 
 from floodmark.language.bindings import member_place, place
 from floodmark.language.errors import ModelError
@@ -290,16 +291,20 @@ class Root:
         self.model._assign(self.name, value)
 
 
+_ROLES: WeakKeyDictionary[type, dict[str, str]] = WeakKeyDictionary()
+"""The role of each name in a class that was read; such a class cannot change."""
+
+
 def require_one_role(cls: type, language: type) -> None:
     """Raises ModelError if a name is one kind of member in a class and another kind in one of its bases.
 
     A method that overrides another member is of the same kind, or is a plain method and then counts as what it
     overrides.
     """
-    found: dict[str, tuple[str, type]] = {}
-    for base in reversed(cls.__mro__):
-        if base is object or base is language:
-            continue
+    known = _ROLES.get(cls.__base__) if cls.__base__ is not None and cls.__mro__[1:] == cls.__base__.__mro__ else None
+    found = {} if known is None else known.copy()
+    order = [base for base in reversed(cls.__mro__) if base is not object and base is not language]
+    for base in order if known is None else (cls,):
         for name, value in vars(base).items():
             if name.startswith("__"):
                 continue
@@ -307,14 +312,16 @@ def require_one_role(cls: type, language: type) -> None:
             if isinstance(value, Constant) and value.name != name:
                 message = f"{name} and {value.name} are the same Constant; write {name} = Constant(...)"
                 raise ModelError(message, *member_place(base, name))
-            before, owner = found.get(name, (role, base))
+            before = found.get(name, role)
             if isinstance(value, FunctionType) and role == _METHOD and before in _KINDS:
                 role = before
             elif role != before and not {role, before} <= {_METHOD, "rule"}:
+                owner = [each for each in order[: order.index(base)] if name in vars(each)][-1]
                 where = place(*member_place(owner, name))
                 message = f"{name} is {_a(role)} here and {_a(before)} at {where}{_INSTEAD.get(before, '; rename one')}"
                 raise ModelError(message, *member_place(base, name))
-            found[name] = role, base
+            found[name] = role
+    _ROLES[cls] = found
 
 
 _METHOD = "method"

@@ -57,7 +57,7 @@ class ModelClass(type):
         super().__init__(name, bases, namespace)
         if bases:
             cls._declare()
-            require_plain(cls, Model, _OWN)
+            require_plain(cls, Model, _OWN, _READ)
             for base in cls.__mro__[:-1]:
                 if base not in _READ:
                     require_own_decorators_in(base, module_names(base), MARKS)

@@ -8,7 +8,7 @@ and ``__format__`` only show values, and methods with ordinary names mean what P
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from typing import Any
 
 from floodmark.language.bindings import class_place, member_place, require_single_members, source_file
@@ -27,15 +27,16 @@ _ENUM_MEANING = frozenset(
 _ENUMS = frozenset({enum.Enum, enum.IntEnum, enum.StrEnum, enum.ReprEnum, int, str, object})
 
 
-def require_plain(cls: type, language: type, own: Collection[str]) -> None:
+def require_plain(cls: type, language: type, own: Collection[str], read: Container[type] = ()) -> None:
     """Raises ModelError if a class derived from ``language`` redefines what compiled code relies on.
 
-    ``own`` are the names, besides special ones, that belong to the language.
+    ``own`` are the names, besides special ones, that belong to the language; ``read`` are classes that were not refused
+    and cannot change.
     """
     _require_metaclass(cls, type(language))
     what = language.__name__
     for base in cls.__mro__:
-        if base is object or base is language:
+        if base is object or base is language or base in read:
             continue
         require_single_members(base)
         for name, value in vars(base).items():

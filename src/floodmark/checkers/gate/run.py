@@ -31,7 +31,7 @@ from floodmark.checkers.gate.schedule import run_all
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.gate.verdicts import Verdicts
 from floodmark.checkers.processes import LostJob, Overdue
-from floodmark.checkers.project.modules import Project
+from floodmark.checkers.project.modules import Project, names_looked_up_once
 from floodmark.checkers.project.spec import Tier
 from floodmark.checkers.project.unchecked_tiers import left_out
 from floodmark.checkers.resources import cores
@@ -109,7 +109,7 @@ class GateRun:
     def _run(self, plan: GatePlan, verdicts: Verdicts, deadline: RunDeadline | None, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""
         jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
-        with _uncollected():
+        with _uncollected(), names_looked_up_once():
             subjects = _load(jobs)
             known = verdicts.known(jobs, subjects)
         self.shown.begin(jobs, [jobs[position] for position in known])

@@ -255,9 +255,32 @@ def _protocol(dotted: str) -> str:
     return ".".join(dotted.split(".")[:2])
 
 
+_looked_up: dict[tuple[Path, str], Path | None] | None = None
+
+
+@contextmanager
+def names_looked_up_once() -> Iterator[None]:
+    """Inside the block, what a dotted name means in a folder is looked up once: for hundreds of models the same is
+    asked some ten thousand times. Outside of it, a file that is new is found."""
+    global _looked_up
+    before, _looked_up = _looked_up, {} if _looked_up is None else _looked_up
+    try:
+        yield
+    finally:
+        _looked_up = before
+
+
 def _found_in(root: Path, dotted: str) -> Path | None:
     """What Python finds for a dotted name in a folder: a package, a module, a folder without ``__init__.py``."""
-    base = os.path.join(root, *filter(None, dotted.split(".")))  # as text: this is asked some ten thousand times
+    if _looked_up is None:
+        return _look_up(root, dotted)
+    if (root, dotted) not in _looked_up:
+        _looked_up[root, dotted] = _look_up(root, dotted)
+    return _looked_up[root, dotted]
+
+
+def _look_up(root: Path, dotted: str) -> Path | None:
+    base = os.path.join(root, *filter(None, dotted.split(".")))
     for file in (os.path.join(base, "__init__.py"), f"{base}.py"):
         if os.path.isfile(file):
             return Path(file)
@@ -292,10 +315,10 @@ class _ProjectFinder(MetaPathFinder):
 
     def gives(self, names: Iterable[str]) -> list[str]:
         """The names that refer to a file here; they do so only while a file of the project is loaded."""
-        by_first: dict[str, list[str]] = {}
-        for name in names:
-            by_first.setdefault(name.partition(".")[0], []).append(name)
-        asked = [name for first, each in by_first.items() if self._may_give(first) for name in each]
+        names = list(names)
+        firsts = {name.partition(".")[0] for name in names}
+        own = tuple(first for first in firsts if self._may_give(first))
+        asked = [name for name in names if name.startswith(own)] if own else []
         return [name for name in asked if self.locate(name) is not None]
 
     def find_spec(
@@ -403,8 +426,12 @@ def _module_of(path: Path) -> ModuleType | None:
     """The module of a file, whatever name it was imported by."""
     wanted = str(path)
     for modules in (sys.modules, *_hidden):
-        for name, module in list(modules.items()):
-            if _place_of(module) == wanted and name not in _SCRIPTS:
+        for name, module in list(modules.items()):  # with thousands of modules, most of what loading a file takes
+            try:
+                file = module.__dict__["__file__"]
+            except (AttributeError, KeyError):
+                continue
+            if isinstance(file, str) and _resolved(file) == wanted and name not in _SCRIPTS:
                 return module
     return None
 

@@ -8,8 +8,10 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import is_
 from types import ModuleType
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from floodmark.checkers.project.modules import is_copy
 from floodmark.language.bindings import member_place, place, require_own_decorators, require_single_names
@@ -78,17 +80,34 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
         for name, method in cls.methods(kind).items():
             found[name] = _property(name, kind, method)
     for module in modules:
-        _require_plain_text(module)
-        _require_no_lost_step(module)
-        _require_no_lost_class(module)
-        for name, function in vars(module).items():
-            if callable(function) and kind_of(function) in _ALL_KINDS and _belongs(function, cls):
-                _add(found, _property(name, kind_of(function), function))
+        for name, kind, function in _declared(module):
+            if _belongs(function, cls):
+                _add(found, _property(name, kind, function))
                 _require_no_member(found[name], cls)
     if DEADLOCK in found:
         message = f"{DEADLOCK} is the name for a state without successors; rename this property"
         raise SourceError(message, found[DEADLOCK].file, found[DEADLOCK].line)
     return found
+
+
+_Declared = tuple[tuple[str, str, Callable[..., Any]], ...]
+_declared_by: WeakKeyDictionary[ModuleType, tuple[list[str], list[Any], _Declared]] = WeakKeyDictionary()
+
+
+def _declared(module: ModuleType) -> _Declared:
+    """The functions in a module that are decorated as properties, with their names and kinds. A module is read again
+    when it has other names or objects: every known-bad design of a model asks for the same ones."""
+    names, values = list(vars(module)), list(vars(module).values())
+    known = _declared_by.get(module)
+    if known is not None and known[0] == names and all(map(is_, known[1], values)):
+        return known[2]
+    _require_plain_text(module)
+    _require_no_lost_step(module)
+    _require_no_lost_class(module)
+    kinds = ((name, kind_of(value), value) for name, value in zip(names, values, strict=True) if callable(value))
+    declared = tuple((name, kind, value) for name, kind, value in kinds if kind in _ALL_KINDS)
+    _declared_by[module] = names, values, declared
+    return declared
 
 
 def about(cls: type[Model], module: ModuleType, lemmas: bool = False) -> bool:
@@ -274,7 +293,7 @@ def _require_one_copy(owner: type, cls: type[Model], file: str, line: int) -> No
     """Refuses a class whose file was run twice, as a script and as a module: a property of one copy would be silent
     about the other."""
     for base in cls.__mro__:
-        if base is not owner and is_copy(base, owner):
+        if base is not owner and base.__qualname__ == owner.__qualname__ and is_copy(base, owner):
             message = (
                 f"there are two copies of {owner.__name__}, in the modules {owner.__module__} and {base.__module__}: "
                 "its file was run twice; import it, instead of running it as a script or reloading it"

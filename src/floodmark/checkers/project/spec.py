@@ -190,10 +190,10 @@ class Spec:
             message = f'{reference!r} does not name a class; write "model.alter_isr.core:AlterIsr" or "file.py:Class"'
             raise SourceError(message, str(self.path), line)
         module = self._module(where, line)
-        models = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Model)]
-        own = [key for key in models if key != "Model"]
         cls = vars(module).get(name)
         if not isinstance(cls, type) or not issubclass(cls, Model):
+            classes = {key: value for key, value in vars(module).items() if isinstance(value, type)}
+            own = [key for key, value in classes.items() if issubclass(value, Model) and key != "Model"]
             what = "is not a Model" if name in vars(module) else "is not defined"
             message = f"{name} {what} in {module.__file__}{did_you_mean(name, own)}"
             raise SourceError(message, str(self.path), line)
