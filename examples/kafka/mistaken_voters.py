@@ -11,7 +11,7 @@ from voters import KafkaVoters
 from floodmark import action, require
 from model.dynamic_quorum.pre_vote import DynamicPreVote
 from model.dynamic_quorum.voters import DynamicQuorum
-from model.kraft.quorum import Epoch, Replica, Role
+from model.kraft.quorum import Epoch, Offset, Replica, Role
 from specs.dynamic_quorum import flawed, flawed_pre_vote
 
 
@@ -54,6 +54,11 @@ class CountsObservers(flawed.CountsObservers, KafkaVoters):
 class CountsFormerVoters(flawed.CountsFormerVoters, KafkaVoters):
     """Until a change is committed, a majority of the voters before it commits."""
 
+    def last_change(self, replica: Replica) -> Offset:
+        """There are voters before it: the first are those of kraft.version 1, at the second offset."""
+        change = super().last_change(replica)
+        return 1 if change == 2 and self.high_watermark[replica] < 2 else change
+
 
 class CandidatesDoNotAsk(flawed_pre_vote.CandidatesDoNotAsk, KafkaVoters):
     """A replica stands without having asked for pre-votes."""
@@ -76,13 +81,6 @@ class ServesVotersOnly(KafkaVoters):
     def record_fetch(self, leader: Replica, replica: Replica) -> None:
         if replica in self.voter_set[leader]:
             super().record_fetch(leader, replica)
-
-
-class RemovesLastVoter(KafkaVoters):
-    """The last voter may be removed."""
-
-    def leaves_voters(self, leader: Replica) -> bool:
-        return True
 
 
 class CatchesUpNow(KafkaVoters):
@@ -179,7 +177,7 @@ BELIEFS: dict[type[KafkaVoters], dict[str, int]] = {
     ChangesBeforeCommit: {}, ChangesTwoAtOnce: {}, ReplacesVoter: {}, UsesCommittedVoters: {},
     KeepsTruncatedVoters: {"voters": 2, "observers": 2}, CountsRemovedLeader: {"voters": 2}, AddsWithoutCatchingUp: {},
     ObserversStand: {}, CountsObservers: {}, CountsFormerVoters: {}, CandidatesDoNotAsk: {}, ForgetsVote: {},
-    HeedsVotersOnly: {}, ServesVotersOnly: {}, RemovesLastVoter: {"voters": 1}, CatchesUpNow: {},
+    HeedsVotersOnly: {}, ServesVotersOnly: {}, CatchesUpNow: {},
     ResignsWheneverRemoved: {"voters": 2}, ResignsAtOnce: {}, ForgetsChange: {}, KnowsAddresses: {"voters": 2},
     FollowsFromFetch: {"voters": 2}, AsksForAddress: {"voters": 2}, IgnoresFormerVoters: {},
     RestartsAsObserver: {"voters": 2, "observers": 2}, FollowsAgain: {},

@@ -2,9 +2,12 @@
 
     FLOODMARK_KAFKA_LIBS=/opt/kafka/libs python examples/kafka/replayed.py [SPEC ...]
 
-The shortest counterexample of each known-bad design of ``leader.toml`` and ``partition.toml``, or of the specs that are
-named, is found by search and taken step by step. Kafka takes every step of a design that is its own, such as
-``KafkaLeader``, unless it has another mistake, or a later rule, that comes first.
+The shortest counterexample of each known-bad design of a spec is found by search and taken step by step: of the
+controller (``partition.toml``), with eligible leader replicas (``elr.toml``), of a partition's leader
+(``leader.toml``), of the quorum (``quorum.toml``), and of leader epoch caches (``specs/epoch_cache/partition.toml``),
+or of the specs that are named. Kafka takes every step of a design that is its own, such as ``KafkaLeader`` and
+``LosesEpochsWithDirectory``, unless it has another mistake, or a later rule, that comes first. It also takes every step
+where the mistake is that of somebody who is not Kafka's here, such as the leader whose requests the controller answers.
 """
 
 from __future__ import annotations
@@ -18,11 +21,16 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from bridge import Classes  # noqa: E402
+from elr import OrderedEligibleLeaders  # noqa: E402
+from elr_adapter import ElrAdapter  # noqa: E402
+from epochs_adapter import EpochsAdapter  # noqa: E402
 from leader import PartitionLeader  # noqa: E402
 from leader_adapter import LeaderAdapter  # noqa: E402
 from libraries import NoKafka, libraries  # noqa: E402
 from observed import ObservedPartition  # noqa: E402
 from partition_adapter import PartitionAdapter, of_version  # noqa: E402
+from quorum import KafkaQuorum  # noqa: E402
+from quorum_adapter import QuorumAdapter  # noqa: E402
 
 from floodmark.checkers.project.spec import read_all  # noqa: E402
 from floodmark.checkers.run.checks import run_check  # noqa: E402
@@ -31,6 +39,8 @@ from floodmark.checkers.value_text import plain  # noqa: E402
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks  # noqa: E402
 from floodmark.conformance import Mismatch, replay  # noqa: E402
 from floodmark.language.errors import SourceError  # noqa: E402
+from floodmark.language.reference import Step, successors  # noqa: E402
+from model.epoch_cache.partition import EpochCaches  # noqa: E402
 
 
 def counterexamples(spec: Path, kafka: Classes) -> Iterator[tuple[str, int, str | None]]:
@@ -46,11 +56,30 @@ def counterexamples(spec: Path, kafka: Classes) -> Iterator[tuple[str, int, str 
 
 
 def _difference(check: Check, violation: Violation, kafka: Classes) -> str | None:
-    steps = [{"action": entry.step.action, "arguments": {
-        name: plain(value) for name, value in entry.step.arguments.items()}} for entry in violation.trace]
+    """Of a run in which nothing happens any more, Kafka may take each step, and then another one that the design does
+    not take.
+    """
     model, kind = _beside(check, kafka)
+    adapter = type("Adapter", (kind,), {"kafka": kafka})
+    steps = [_call(entry.step) for entry in violation.trace]
+    found = _first(model, adapter, steps)
+    if found is not None or violation.loop is None:
+        return found
+    for step, _ in successors(model, violation.trace[-1].state):
+        if hasattr(adapter, step.action):
+            found = _first(model, adapter, [*steps, _call(step)])
+            if found is not None:
+                return f"what comes next: {found}"
+    return None
+
+
+def _call(step: Step) -> dict[str, Any]:
+    return {"action": step.action, "arguments": {name: plain(value) for name, value in step.arguments.items()}}
+
+
+def _first(model: Any, adapter: type[Any], steps: list[dict[str, Any]]) -> str | None:
     try:
-        replay(model, type("Adapter", (kind,), {"kafka": kafka}), steps)
+        replay(model, adapter, steps)
     except Mismatch as found:
         differences = "; ".join(f"{name} is {shown!r}, not {expected!r}" for name, expected, shown in found.differences)
         return f"step {len(found.steps) - 1}, {found.steps[-1].action}: {differences or found}"
@@ -63,9 +92,18 @@ def _beside(check: Check, kafka: Classes) -> tuple[Any, type[Any]]:
     """The model that says what Kafka should show after each step, and the adapter. Of the controller's designs that is
     the observed one, which has epochs and errors.
     """
-    if issubclass(check.cls(), PartitionLeader):
-        return check.cls()(**check.constants), LeaderAdapter
+    for kind, adapter in _ADAPTERS.items():
+        if issubclass(check.cls(), kind):
+            return check.cls()(**check.constants), adapter
     return ObservedPartition(**{**of_version(kafka), "brokers": check.constants["brokers"]}), PartitionAdapter
+
+
+_ADAPTERS: dict[type[Any], type[Any]] = {
+    PartitionLeader: LeaderAdapter, OrderedEligibleLeaders: ElrAdapter, KafkaQuorum: QuorumAdapter,
+    EpochCaches: EpochsAdapter,
+}
+SPECS = [HERE / f"{name}.toml" for name in ("leader", "partition", "elr", "quorum")]
+SPECS += [HERE.parent.parent / "specs" / "epoch_cache" / "partition.toml"]
 
 
 def main() -> None:
@@ -73,7 +111,7 @@ def main() -> None:
         kafkas = [Classes(each) for each in libraries()]
     except NoKafka as reason:
         raise SystemExit(str(reason)) from None
-    for spec in map(Path, sys.argv[1:] or [HERE / "leader.toml", HERE / "partition.toml"]):
+    for spec in map(Path, sys.argv[1:] or SPECS):
         for kafka in kafkas:
             for name, steps, found in counterexamples(spec, kafka):
                 told = "Kafka takes them all" if found is None else f"Kafka decides otherwise at {found}"
