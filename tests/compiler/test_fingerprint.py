@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import pytest
 
 from floodmark import Between, Identifier, Model, Record, action, boundary, implies, invariant, require
-from floodmark.checkers.codegen.model_module import parts
+from floodmark.checkers.codegen import model_module
+from floodmark.checkers.codegen.model_module import Symbols, parts
 from floodmark.checkers.kernel import compiled_model
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property, collect
@@ -25,6 +26,7 @@ from floodmark.compiler.fingerprint import Fingerprints, fingerprint
 from floodmark.compiler.identity_key import MAX_KEYS
 from floodmark.compiler.ir import BOOL, And, Const, IsNone, Local, Not, Or, Position, Predicate, Universe, Witness
 from floodmark.compiler.program import read_program
+from floodmark.language.errors import ModelError
 from floodmark.language.types import (
     BoolType,
     EnumType,
@@ -438,3 +440,30 @@ def test_members_that_are_shown_alike_have_their_own_codes(tmp_path: Path) -> No
 
 def test_the_fingerprint_of_a_witness_depends_on_its_premise() -> None:
     assert fingerprint(Witness(BOOL, AT, 0, _true())) != fingerprint(Witness(BOOL, AT, 1, _true()))
+
+
+def test_two_functions_of_one_role_and_name_have_two_symbols() -> None:
+    symbols = Symbols()
+    asked = [("invariant", "safe"), ("invariant", "safe"), ("action", "safe"), ("invariant", "fair")]
+    found = ["invariant.0.safe", "invariant.1.safe", "action.0.safe", "invariant.0.fair"]
+    assert [symbols.new(*each) for each in asked] == found
+
+
+class TwoLaws(Model):
+    done: bool = False
+
+    @invariant
+    def one(self) -> bool:
+        return not self.done
+
+    @invariant
+    def other(self) -> bool:
+        return self.one()
+
+
+def test_properties_of_one_kind_are_as_many_as_a_word_has_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = read_program(TwoLaws(), {"one": TwoLaws.one, "other": TwoLaws.other})
+    assert len(parts(program, None)[1].state_predicates) == 2
+    monkeypatch.setattr(model_module, "MAX_PREDICATES", 1)
+    with pytest.raises(ModelError, match="more than 1 properties of one kind"):
+        parts(program, None)

@@ -7,7 +7,7 @@ from enum import Enum
 import pytest
 
 from floodmark import Identifier, Record
-from floodmark.compiler.layout import decode, encode
+from floodmark.compiler.layout import decode, encode, lay_out
 from floodmark.language.types import (
     BagType,
     BoolType,
@@ -55,3 +55,10 @@ def test_a_value_has_a_code_of_its_own_and_is_decoded_from_it(kind: Type) -> Non
     assert [decode(kind, code) for code in codes] == values
     assert len(set(codes)) == len(values) > 2
     assert max(codes).bit_length() <= kind.bits
+
+
+def test_variables_that_stand_behind_others_begin_with_a_word_of_their_own() -> None:
+    layout = lay_out({"small": SMALL}, {"node": NODE, "colour": COLOUR})
+    assert layout.slots["small"] == lay_out({"small": SMALL}).slots["small"]
+    assert {layout.slots[name].word for name in ("node", "colour")} == {1}
+    assert (layout.words, layout.bits) == (2, SMALL.bits + NODE.bits + COLOUR.bits)

@@ -33,7 +33,7 @@ from floodmark import (
 )
 from floodmark.compiler.layout import lay_out
 from floodmark.language.annotations import bound, resolve
-from floodmark.language.model import State
+from floodmark.language.model import State, opened
 from floodmark.language.reference import Step, fire, holds, initial_states, parameter_types, successors
 from floodmark.language.source import leading_guards, source_of
 from floodmark.language.universe import universe
@@ -587,3 +587,18 @@ def test_lines_may_hang_to_the_left() -> None:
     found = source_of(Hanging.start)
     assert found.tree.body[0].lineno == found.tree.lineno + 1
     assert ast.unparse(found.tree.body[0]) == "self.n = max(0, 0)"
+
+
+class Held(Model):
+    brokers = Constant(2)
+    by: Broker | None = None
+
+
+class Managed(Model):
+    by: Manager | None = None
+
+
+def test_only_a_model_without_constants_has_any_number_of_identifiers_when_none_is_left_open() -> None:
+    counted, any_number = (opened(model, [], any_size=True).variable_types["by"] for model in (Held(), Managed()))
+    assert counted == Held().variable_types["by"]
+    assert any_number != Managed().variable_types["by"] and str(any_number) == "Manager | None"

@@ -532,6 +532,11 @@ class BeginsFull(Sends):
         self.x = self.n
 
 
+def test_the_capacity_of_a_set_may_be_left_open() -> None:
+    assert unbounded_constants(Sends()) == ["n"]
+    assert str(opened(Sends(), ["n"]).variable_types["requests"]) == "Set[Request]"
+
+
 def test_a_set_overflows_its_capacity_for_every_value() -> None:
     assert ("send", TYPES) in _failing(Overflows)
 

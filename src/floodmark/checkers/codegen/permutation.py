@@ -36,7 +36,7 @@ def emit_canonical(module: ir.Module, layout: Layout, symmetry_proof: SymmetryPr
     """Adds ``canonical(state*)`` to a module. Raises ModelError when there are too many renamings to try."""
     types = list(symmetry_proof.kinds)
     count = math.prod(math.factorial(kind.count) for kind in types)
-    if count > MAX_PERMUTATIONS or any(kind.count > 15 for kind in types):
+    if count > MAX_PERMUTATIONS:  # so of any type there are fewer identifiers than a nibble has values
         raise ModelError(f"identifiers have {count} renamings, more than {MAX_PERMUTATIONS}; use symmetry = false")
     pointer = I64.as_pointer()
     function = ir.Function(module, ir.FunctionType(I64, [pointer]), "canonical")
