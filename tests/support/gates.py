@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 import click
@@ -69,7 +70,8 @@ def forget(*folders: Path) -> None:
     """Makes this process load the modules of folders anew, as another one would."""
     below = tuple(f"{folder}{os.sep}" for folder in folders)
     for name, module in list(sys.modules.items()):
-        places = [getattr(module, "__file__", None), *(getattr(module, "__path__", None) or [])]
+        names = vars(module) if isinstance(module, ModuleType) else {}  # what is loaded on demand stays unloaded
+        places = [names.get("__file__"), *(names.get("__path__") or ())]
         if any(f"{place}{os.sep}".startswith(below) for place in places if place):
             del sys.modules[name]
     importlib.invalidate_caches()

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import _abc  # type: ignore[import-not-found]
 import abc
+import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from operator import is_
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -33,7 +35,7 @@ class Basis:
 class Bases:
     """Determines what verdicts depend on, once a run has loaded everything that it loads."""
 
-    def __init__(self, at_first: dict[str, Any]) -> None:
+    def __init__(self, at_first: OwnDefinitions) -> None:
         self._changed = _changed(at_first)
         self._modules = Modules()
         self._values = ValueHasher()
@@ -47,21 +49,76 @@ class Bases:
         return Basis(self._modules.of([*files, *sorted(code)]), values)
 
 
-def _changed(at_first: dict[str, Any]) -> str | None:
+def _changed(at_first: OwnDefinitions) -> str | None:
     """The first name that means something else than before models were loaded, or is new."""
-    for name, value in own_definitions().items():
-        if name in at_first:
-            if at_first[name] is not value:
+    others = [
+        each
+        for place, each in own_definitions().items()
+        if (was := at_first.get(place)) is not each and (was is None or not each.has_only_of(was))
+    ]
+    if not others:
+        return None
+    before = {name: value for each in at_first.values() for name, value in each.found.items()}
+    for name, value in (item for each in others for item in each.found.items()):
+        if name in before:
+            if before[name] is not value:
                 return name
-        elif name.rpartition(".")[0] in at_first:  # not what was loaded later
+        elif name.rpartition(".")[0] in before:  # not what was loaded later
             return name
     return None
 
 
-def own_definitions() -> dict[str, Any]:
-    """The objects that no user's file may change, by their dotted names: the functions (as their code) and classes of
-    floodmark, and everything in the language and in the pure modules of Python."""
-    found: dict[str, Any] = {}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Defined:
+    """What a module or a class defines: its names with their objects, of which ``found`` has those that no user's file
+    may change, by their dotted names. ``classes`` are those that are looked into as well."""
+
+    owner: Any
+    names: list[str]
+    values: list[Any]
+    functions: list[FunctionType]
+    parts: list[Any]
+    registered: int | None
+    found: dict[str, Any]
+    classes: list[tuple[str, type]]
+
+    def is_current(self) -> bool:
+        """Whether the owner has the same names with the same objects, and its functions the same code."""
+        names = vars(self.owner)
+        return (
+            _are_same(self.values, names.values())
+            and [*names] == self.names
+            and _are_same(self.parts, _parts(self.functions))
+            and self.registered == _registered(self.owner)
+        )
+
+    def has_only_of(self, was: _Defined) -> bool:
+        """Whether all that no user's file may change was there before, and the same."""
+        return all(was.found.get(name, self) is value for name, value in self.found.items())
+
+
+def _are_same(some: Collection[Any], others: Collection[Any]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def _parts(functions: Sequence[FunctionType]) -> list[Any]:
+    """The code of functions, with all else that they consist of. Python reports each ``__code__`` that is read to every
+    audit hook, which takes longer than the rest."""
+    return gc.get_referents(*functions)
+
+
+OwnDefinitions = dict[tuple[str, bool], _Defined]
+"""What modules and classes define, by their dotted names and whether they are classes."""
+_latest: OwnDefinitions = {}
+
+
+def own_definitions() -> OwnDefinitions:
+    """The objects that no user's file may change: the functions (as their code) and classes of floodmark, and
+    everything in the language and in the pure modules of Python.
+
+    A gate asks this twice for 20,000 names before its first check, so what is as it was is not read again.
+    """
+    found: OwnDefinitions = {}
     for name, module in list(sys.modules.items()):
         if is_ours(name):
             whole = name.startswith("floodmark.language") or name == "floodmark"
@@ -71,23 +128,43 @@ def own_definitions() -> dict[str, Any]:
     return found
 
 
-def _define(found: dict[str, Any], place: str, owner: Any, module: str, whole: bool) -> None:
-    """Adds what an owner defines. A gate does this twice for 20,000 names before its first check."""
+def _define(found: OwnDefinitions, place: str, owner: Any, module: str, whole: bool) -> None:
+    """Adds what an owner defines, and the classes in it."""
+    key = place, isinstance(owner, type)
+    defined = _latest.get(key)
+    if defined is None or defined.owner is not owner or not defined.is_current():
+        defined = _latest[key] = _read(place, owner, module, whole)
+    found[key] = defined
+    for inner, cls in defined.classes:
+        _define(found, inner, cls, module, whole)
+
+
+def _read(place: str, owner: Any, module: str, whole: bool) -> _Defined:
+    names, values = [*vars(owner)], [*vars(owner).values()]
+    functions = [value for value in values if isinstance(value, FunctionType)]
+    defined = _Defined(owner, names, values, functions, _parts(functions), _registered(owner), {}, [])
+    found = defined.found
     if whole:
         found[place] = owner
-    if isinstance(owner, abc.ABCMeta):
-        found[f"{place}.register"] = len(_abc._get_dump(owner)[0])
-    for key, value in list(vars(owner).items()):
+    if defined.registered is not None:
+        found[f"{place}.register"] = defined.registered
+    for name, value in zip(names, values, strict=True):
         if isinstance(value, FunctionType):
-            found[f"{place}.{key}"] = value.__code__
+            found[f"{place}.{name}"] = value.__code__
         elif isinstance(value, type):
             if value.__module__ == module and value is not owner:
-                _define(found, f"{place}.{key}", value, module, whole)
-            found[f"{place}.{key}"] = value
+                defined.classes.append((f"{place}.{name}", value))
+            found[f"{place}.{name}"] = value
         elif isinstance(value, _DESCRIPTORS) or (
-            whole and not isinstance(value, ModuleType) and key not in _KEPT_BY_PYTHON
+            whole and not isinstance(value, ModuleType) and name not in _KEPT_BY_PYTHON
         ):
-            found[f"{place}.{key}"] = value
+            found[f"{place}.{name}"] = value
+    return defined
+
+
+def _registered(owner: Any) -> int | None:
+    """How many classes say that they count as subclasses of an abstract class."""
+    return len(_abc._get_dump(owner)[0]) if isinstance(owner, abc.ABCMeta) else None
 
 
 _DESCRIPTORS = (property, staticmethod, classmethod)

@@ -317,6 +317,9 @@ class _ProjectFinder(MetaPathFinder):
         """The names that refer to a file here; they do so only while a file of the project is loaded."""
         names = list(names)
         firsts = {name.partition(".")[0] for name in names}
+        here = _beginnings((self.project.root, self.folder))
+        if here is not None:  # to search the path for every loaded module takes longer than to load a file
+            firsts = {each for each in firsts if each in _PACKAGES or not each.isascii() or each.lower() in here}
         own = tuple(first for first in firsts if self._may_give(first))
         asked = [name for name in names if name.startswith(own)] if own else []
         return [name for name in asked if self.locate(name) is not None]
@@ -420,6 +423,14 @@ def _is_own(first: str, root: Path, folder: Path, _: tuple[str, ...]) -> bool:
         if place.is_relative_to(own):
             return not {"site-packages", "dist-packages"} & set(place.relative_to(own).parts)
     return False
+
+
+def _beginnings(folders: Iterable[Path]) -> set[str] | None:
+    """What names of entries of folders begin with, up to a dot, in lower case; None where they cannot be listed."""
+    try:
+        return {name.partition(".")[0].lower() for folder in folders for name in os.listdir(folder)}
+    except OSError:
+        return None
 
 
 def _module_of(path: Path) -> ModuleType | None:
