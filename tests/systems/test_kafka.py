@@ -418,6 +418,18 @@ def test_each_mistaken_belief_about_changing_voters_is_contradicted(example: Exa
         assert found is not None, belief.__name__
 
 
+# The end of the process.
+
+
+@pytest.mark.slow
+def test_python_ends_well_once_followers_have_run(example: Example) -> None:
+    """The faulthandler of pytest leaves no handler of signals, and Java would run code when it is destroyed."""
+    assert example.with_followers
+    test = f"{__file__}::test_followers_do_what_their_model_says[2]"
+    done = subprocess.run([sys.executable, "-m", "pytest", "-n", "0", "-q", test], cwd=ROOT, check=False)
+    assert done.returncode == 0
+
+
 # The leader of a partition.
 
 
