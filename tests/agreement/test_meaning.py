@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from floodmark.checkers.codegen.jit import GOOD, MachineCode, _compile
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.kernel import loops as native_loops
 from floodmark.checkers.kernel import partitioned as loops
+from floodmark.compiler.layout import fingerprint
 from tests.support.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.support.symbolic_agreement import assert_bounded_search_agrees, assert_steps_agree
 
@@ -263,6 +265,34 @@ def test_what_lately_was_sent_is_compared_by_all_of_its_words(words: int) -> Non
     sent = [list(map(int, row)) for row in outbox[: int(counts[0]) * words].reshape(-1, words)]
     assert sent == [states[0], *states[1::2]]
     assert int(route[loops.DROPPED]) == words
+
+
+def test_each_place_of_a_filter_drops_what_it_sent_last() -> None:
+    """Of more states than are looked up at once, from a few that come again and again."""
+    words, bits, count = 2, 3, 3 * native_loops.GROUP + 5
+    code = MachineCode([_compile(compile_loops(_LOOPS, {"NW": words, "SYMMETRY": 0, "THREADS": 1}), GOOD)])
+    chance = random.Random(1)
+    states = [[chance.randint(1, 4), chance.randint(1, 3)] for _ in range(count)]
+    buffer = np.array([*states, *[[9, 9]] * native_loops.GROUP], dtype=np.uint64).reshape(-1)
+    outbox = np.zeros(len(buffer), dtype=np.uint64)
+    boxes, counts = np.array([outbox.ctypes.data], dtype=np.uint64), np.zeros(1, dtype=np.uint64)
+    scratch, seen = np.zeros(4 * native_loops.GROUP, dtype=np.uint64), np.zeros(words << bits, dtype=np.uint64)
+    fields, route = np.zeros(native_loops.FIELDS, dtype=np.uint64), np.zeros(loops.ROUTE_FIELDS, dtype=np.uint64)
+    fields[native_loops.BUFFER], fields[native_loops.PENDING] = buffer.ctypes.data, count
+    fields[native_loops.SCRATCH] = scratch.ctypes.data
+    route[loops.OUTBOXES], route[loops.COUNTS] = boxes.ctypes.data, counts.ctypes.data
+    route[loops.FILTER], route[loops.FILTER_BITS], route[loops.OWNERS] = seen.ctypes.data, bits, 1
+    code.function("deliver", 2)(fields.ctypes.data, route.ctypes.data)
+    latest: dict[int, list[int]] = {}
+    wanted = []
+    for state in states:
+        place = fingerprint(tuple(state), native_loops.SEED_1) & (1 << bits) - 1
+        if latest.get(place) != state:
+            wanted.append(state)
+        latest[place] = state
+    assert len(latest) > 4 and len(wanted) < count
+    assert outbox[: int(counts[0]) * words].reshape(-1, words).tolist() == wanted
+    assert (int(route[loops.DROPPED]), int(fields[native_loops.PENDING])) == (count - len(wanted), 0)
 
 
 _LOOPS: list[Any] = loops.PARTITIONED_LOOPS[: loops.PARTITIONED_LOOPS.index(loops.deliver) + 1]

@@ -79,6 +79,36 @@ def test_comments_and_layout_change_nothing(tmp_path: Path, edits: tuple[tuple[s
     assert ended.code == 0, ended.text
 
 
+RUNS = '[[scenario]]\nname = "fills"\nsteps = ["fill", "fill"]\n'
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("deadlock = true\n", "", "deadlock: true | -  a state without a step is no violation any more"),
+        ("", "deadlock = true\n", "deadlock: - | true  a state without a step is a violation now"),
+        (RUNS, RUNS.replace('"fill", "fill"', '"fill"'), "scenario fills: "),
+        (RUNS.replace('"fill", "fill"', '"fill", "drain", "drain"') + "possible = false\n",
+         RUNS.replace('"fill", "fill"', '"fill", "drain"'), "scenario fills: "),
+        (RUNS, "", "scenario: fills | -  the scenario is no longer tried"),
+        ("", RUNS, "scenario: - | fills  a new scenario"),
+        (RUNS, RUNS, ""),
+    ],
+)
+def test_what_a_spec_asks_for_is_part_of_the_lock(tmp_path: Path, was: str, now: str, said: str) -> None:
+    locked(repository(tmp_path / "before", spec=was))
+    ended = run(edited(tmp_path / "before", tmp_path / "after", spec=now))
+    assert (ended.code, len(ended.drift())) == ((ExitCode.DRIFT, 1) if said else (0, 0)), ended.text
+    assert all(line.startswith(said) for line in ended.drift())
+
+
+def test_a_lock_that_has_only_the_names_of_scenarios_is_understood(tmp_path: Path) -> None:
+    found = locked(repository(tmp_path, spec=RUNS))
+    entry = {**found.specs["tank"], "scenarios": list(found.specs["tank"]["scenarios"])}
+    lock.write(tmp_path / "specs" / lock.NAME, lock.Lock(specs={"tank": entry}))
+    assert run(tmp_path).code == 0
+
+
 def test_a_name_changes_only_what_is_called_by_it(tmp_path: Path) -> None:
     locked(repository(tmp_path / "before"))
     ended = run(edited(tmp_path / "before", tmp_path / "after", ("def fill(", "def pour(")))

@@ -122,7 +122,7 @@ def test_the_gate_locks_scenarios_and_notices_one_that_is_gone(tmp_path: Path) -
         return floodmark("gate", "lease.toml", "--no-cache", *words, at=tmp_path)
 
     assert gate("--update-lock").code == 0
-    assert 'scenarios = ["a run"]' in (tmp_path / "floodmark.lock").read_text()
+    assert 'scenarios = { "a run" = "' in (tmp_path / "floodmark.lock").read_text()
     (tmp_path / "lease.toml").write_text('model = "lease.py:Lease"\n')
     ended = gate()
     assert ended.code == ExitCode.DRIFT

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import pytest
 
+from floodmark import Between, Model, action, require
 from floodmark.checkers.kernel import memory
-from floodmark.checkers.kernel.compiled_model import stride_of
+from floodmark.checkers.kernel.compiled_model import build_kernel, stride_of
 from floodmark.checkers.kernel.memory import MARGIN, PAGE, MemoryBudget, ReservedMemory, in_pages, reserve
 from floodmark.checkers.kernel.partitioned import fingerprints
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search_result import Options
 from floodmark.compiler.layout import fingerprint, lay_out
 from floodmark.language.types import IntType
 
@@ -50,3 +56,35 @@ def test_the_fingerprints_of_many_states_are_those_of_each() -> None:
     for seed in (1, 99):
         each = [fingerprint(layout.pack(state), seed) for state in states]
         assert fingerprints(rows.reshape(-1), layout.words, seed).tolist() == each
+
+
+class Wide(Model):
+    """Its states take two words, of the second a few bytes."""
+
+    low: Annotated[int, Between(0, 2**40)] = 1
+    high: Annotated[int, Between(0, 2**50)] = 1
+    last: bool = False
+
+    @action
+    def doubles(self) -> None:
+        require(self.low < 274_877_906_944)
+        self.low *= 2
+
+    @action
+    def squares(self) -> None:
+        require(self.high < 1_048_576)
+        self.high = self.high * self.high + 1
+        self.last = not self.last
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_states_of_several_words_are_read_as_they_were_stored(workers: int) -> None:
+    found = search_states(Wide(), [], Options(workers=workers))
+    known = reference.search_states(Wide(), [], Options(workers=1))
+    assert (found.distinct, found.generated, found.digest) == (known.distinct, known.generated, known.digest)
+
+
+def test_only_the_optimisation_of_much_code_is_told() -> None:
+    told: list[str] = []
+    assert build_kernel(Wide(), {}, symmetry=False, good=True, tell=told.append).good
+    assert told == []

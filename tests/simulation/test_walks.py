@@ -36,7 +36,7 @@ from floodmark.checkers.search_result import Limit, Limits, Options, SearchResul
 from floodmark.checkers.simulation import sample, shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walk_loops import PAUSE, nth_bit
+from floodmark.checkers.simulation.walk_loops import GOLDEN, PAUSE, mixed, nth_bit
 from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, checks, one_check
 from floodmark.language.model import State
@@ -355,6 +355,16 @@ def test_the_nth_bit_is_the_same_on_every_processor(word: int, bmi2: int) -> Non
     function = code.function("nth_bit", 2)
     places = [place for place in range(64) if word >> place & 1]
     assert [function(word, n) for n in range(len(places))] == places
+
+
+def test_random_numbers_are_those_of_splitmix64() -> None:
+    """The first that its authors' program gives for the seed 1234567."""
+    text = str(compile_loops([mixed], {"BMI2": 0}))
+    code = MachineCode([object_image({"test": text}, lambda: text)])
+    function = code.function("mixed", 1)
+    drawn = [function((1234567 + number * GOLDEN) % (1 << 64)) for number in range(1, 6)]
+    assert drawn == [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431,
+                     16408922859458223821]
 
 
 def test_a_broken_transition_is_found() -> None:

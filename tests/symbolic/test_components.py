@@ -4,18 +4,46 @@ proof counts as found."""
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
 import z3
 
-from floodmark import Bag, Between, Capacity, Identifier, Model, ModelError, Record, Seq, action, initial, require
+from floodmark import (
+    Bag,
+    Between,
+    Capacity,
+    Identifier,
+    Model,
+    ModelError,
+    Record,
+    Seq,
+    SourceError,
+    action,
+    initial,
+    require,
+)
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.search_result import TraceState, Violation
+from floodmark.checkers.symbolic.attempts.attempt import _run_lines
+from floodmark.checkers.symbolic.attempts.inductive import induction_failed
 from floodmark.checkers.symbolic.attempts.obligation_text import _differences
 from floodmark.checkers.symbolic.methods.ic3 import CHECKS, Inferred, _for_every, _identifiers
-from floodmark.checkers.symbolic.methods.induction import InductionProgress, asked, induction
+from floodmark.checkers.symbolic.methods.induction import (
+    InductionProgress,
+    InductionProof,
+    Obligation,
+    asked,
+    induction,
+)
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
-from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.methods.runs import Runs
+from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.records.answer_file import _read
+from floodmark.checkers.symbolic.tactics.budget import Deadline, _units
 from floodmark.checkers.symbolic.tactics.case_split import _says_something_exists
 from floodmark.checkers.symbolic.tactics.path_split import _replaced
 from floodmark.checkers.symbolic.tactics.simplification import _total
@@ -26,6 +54,7 @@ from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values import unordered_slots
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.symbolic.values.value import Values
+from floodmark.language.reference import Step
 from floodmark.language.types import (
     INTEGER_LIMIT,
     BagType,
@@ -113,6 +142,10 @@ def test_a_set_fits_fewer_slots_where_that_many_are_in_use() -> None:
 
 class Node(Identifier, count=2, prefix="n"):
     """One of two."""
+
+
+class Node3(Identifier, count=3, prefix="m"):
+    """One of three."""
 
 
 class Ask(Record):
@@ -229,6 +262,11 @@ def test_a_budget_of_seconds_ends_with_them_and_one_of_units_with_those() -> Non
         assert deadline.check(solver) == z3.sat
         assert 0 < deadline.spent - before < 1_000_000
     assert not deadline.ended
+    busy, later = z3.Solver(), Deadline(effort=1_000_000)
+    busy.add(z3.PbEq([(it, 1) for it in z3.Bools([f"b{place}" for place in range(200)])], 100))
+    assert busy.check() == z3.sat
+    later.check(z3.Solver())
+    assert later.spent < _units(busy) // 2  # what was used before it counts for nobody
     idle = Deadline()
     idle.check(z3.Solver())
     assert idle.spent == 0
@@ -312,3 +350,99 @@ def test_k_induction_takes_as_many_states_as_it_needs() -> None:
     assert k_induction(system, [FOUR], 3).outcome == "proved"
     alone = k_induction(system_of(Steps(), [FIVE], []), [FIVE], 3)
     assert (alone.outcome, alone.depth) == ("proved", 2)
+
+
+class Pairs(Model):
+    """It remembers the arguments of its first two steps."""
+
+    taken: Annotated[int, Between(0, 2)] = 0
+    first: Node3 | None = None
+    second: Node3 | None = None
+    third: Node3 | None = None
+    fourth: Node3 | None = None
+    flags: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def takes(self, flag: bool, one: Node3, turned: bool, other: Node3) -> None:
+        require(self.taken < 2)
+        if self.taken == 0:
+            self.first, self.second = one, other
+        else:
+            self.third, self.fourth = one, other
+        self.flags = 2 * (self.flags % 2) + (1 if flag else 0)
+        self.taken += 1
+
+
+def in_order(mentioned: Sequence[Any]) -> bool:
+    """Whether each identifier is mentioned for the first time after those of smaller numbers."""
+    firsts = list(dict.fromkeys(each.number for each in mentioned))
+    return firsts == list(range(1, len(firsts) + 1))
+
+
+def test_runs_that_differ_in_names_alone_are_one_run() -> None:
+    """With an order of identifiers, those runs remain that mention them in it, and no others."""
+    system = system_of(Pairs(), [], [])
+    runs, alone = Runs(system, []), Runs(system, [])
+    nodes = [Node3(number) for number in (1, 2, 3)]
+    runs.order([tuple(nodes)])
+    for each in (runs, alone):
+        each.extend()
+        each.extend()
+    for mentioned in itertools.product(nodes, repeat=4):
+        state = system.constant((2, *mentioned, 1))
+        for each, wanted in ((alone, True), (runs, in_order(mentioned))):
+            found = each.ask(each.at(as_term(system.equal(system.now.state, state)), 2), Deadline())
+            assert (found is not None) == wanted, mentioned
+
+
+@pytest.mark.parametrize("failing", [("below_four",), ("below_four", "not_zero")])
+def test_every_counterexample_is_taken_by_cpython_too(
+    failing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirmed: list[Obligation] = []
+    monkeypatch.setattr("floodmark.checkers.symbolic.attempts.inductive.confirm",
+                        lambda model, every, it: confirmed.append(it))
+    monkeypatch.setattr("floodmark.checkers.symbolic.attempts.inductive._show_what_fails", lambda *_: None)
+    every = {"below_four": FOUR, "not_zero": ZERO}
+    proof = InductionProof([Obligation("up", name, "fails") for name in every if name in failing])
+    attempt: Any = SimpleNamespace(model=Steps(), draft=SimpleNamespace(), not_assumed=())
+    induction_failed(attempt, system_of(Steps(), [], []), list(every.values()), proof)
+    assert [it.property for it in confirmed] == list(failing)
+
+
+def test_what_fails_in_an_error_is_not_explained() -> None:
+    """A property that fails where it is evaluated has no value to be explained."""
+    trace = (TraceState(Step(""), (0,)),)
+    shown = _run_lines(Steps(), Violation("error", "divides", trace, "division by zero"), [prop("divides", divides)])
+    assert not any("divides" in line for line in shown)
+    shown = _run_lines(Steps(), Violation("invariant", "not_zero", trace), [ZERO])
+    assert any("not_zero" in line for line in shown)
+
+
+def divides(model: Steps) -> bool:
+    return 10 // model.n > 1
+
+
+def test_obligations_are_handed_on_where_they_are_recorded() -> None:
+    told: dict[str, str] = {}
+    induction(system_of(Steps(), [FIVE, ZERO], []), [FIVE, ZERO],
+              record=lambda name, about, terms, status: told.update({name: status}))  # fmt: skip
+    assert told == {"initial-below_five": "unsat", "initial-not_zero": "sat", "up-below_five": "sat",
+                    "up-not_zero": "unsat", "down-below_five": "unsat", "down-not_zero": "sat",
+                    "up-declared types": "unsat", "down-declared types": "unsat"}
+
+
+def test_a_folder_of_scripts_is_made_with_those_above_it(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert Scripts(tmp_path / "of" / "scripts").folder.is_dir()
+    (tmp_path / "of" / "scripts" / "one").write_text("")
+    with pytest.raises(SourceError, match="the folder is not empty"):
+        Scripts(tmp_path / "of" / "scripts")
+
+
+@pytest.mark.parametrize("text", ["[other]\nz3 = 1\n", "proof = 1\n", 'more = 1\n[[proof]]\nname = "a"\n'])
+def test_a_file_of_answers_has_nothing_else(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "it.answers"
+    path.write_text(text)
+    with pytest.raises(SourceError, match=r"a file of answers has \[\[proof\]\] tables and nothing else"):
+        _read(path)

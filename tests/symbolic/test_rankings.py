@@ -120,6 +120,55 @@ def broken(graph: FairGraph, kind: str, levels: Sequence[Ranking]) -> set[tuple[
     return found
 
 
+TWICE = """
+from typing import Annotated
+from floodmark import *
+
+class Walk(Model):
+    here: Annotated[int, Between(0, 1)] = 0
+    @fair(each=("one", "other"))
+    @action
+    def act_0(self, one: bool, other: bool) -> None:
+        require(self.here == 0 and one and other)
+        self.here = 1
+    @initial
+    def start(self) -> None:
+        self.here = 0
+    @eventually
+    def eventually_goal(self) -> bool:
+        return self.here == 1
+
+@invariant
+def inside(model: Walk) -> bool:
+    return model.here < 2
+
+def yes(model: Walk) -> bool | None:
+    return True
+
+def maybe(model: Walk) -> bool | None:
+    return {0}
+
+@ranking("eventually_goal", helped_by=[helper("act_0", one={1}, other={2})])
+def level_0(model: Walk) -> int:
+    return 1 - model.here
+"""
+
+
+@pytest.mark.parametrize(("maybe", "helps"), [("None if model.here == 0 else True", False), ("True", True)])
+@pytest.mark.parametrize("places", [("yes", "maybe"), ("maybe", "yes")])
+def test_a_helper_helps_where_all_of_its_arguments_are_chosen(
+    maybe: str, helps: bool, places: tuple[str, str]
+) -> None:
+    text = TWICE.replace("{0}", maybe).replace("{1}", places[0]).replace("{2}", places[1])
+    with loaded(text) as cls:
+        inside, explanations, goal = explained(cls, "eventually")
+        found = {(it.action, it.property): it.outcome for it in
+                 Ranked(system_of(explanations.model, [inside]), goal, explanations.levels, [inside]).obligations()}
+        assert found[EVERY_PENDING_STATE, HELPED] == ("proved" if helps else "fails")
+        late = Ranked(system_of(explanations.model, [inside]), goal, explanations.levels, [inside]).obligations(0.0)
+        assert {it.outcome for it in late} <= {"undetermined", "proved"}
+
+
 def assert_ranking_agrees(graph: FairGraph, kind: str, chance: random.Random) -> bool:
     """What z3 proves holds; whether it proves it."""
     found = broken(graph, kind, random_rankings(graph, chance))

@@ -68,7 +68,7 @@ class LockComparison:
             if model is None:
                 now.specs[name] = with_designs(unchecked_entry(self.specs[name]), self._designs(name))
             elif _tells_something(model[0]):
-                now.specs[name] = with_designs(spec_entry(*model), self._designs(name))
+                now.specs[name] = with_designs(spec_entry(*model, self.specs[name]), self._designs(name))
         for name, (proved, sources) in self.proved.items():
             if proved.exit_code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED):
                 (now.claims if proved.method == "claim" else now.proofs)[name] = proof_entry(proved, sources)

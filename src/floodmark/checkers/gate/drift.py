@@ -16,7 +16,7 @@ _ORDER = (
     "properties", "verdict", "property", "vacuous", "fairness", "needs", "actions", "distinct", "generated", "depth",
     "loop", "cut", "digest",
 )  # fmt: skip
-_STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "properties", "scenarios")
+_STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "deadlock", "properties", "scenarios")
 """The keys of an entry that are known without a search."""
 _COMPLETE = ("vacuous", "fairness", "needs", "actions", "distinct", "generated", "cut", "digest")
 """The keys of an entry that only a complete search has."""
@@ -105,7 +105,7 @@ def _differences(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterat
         compared_keys = [key for key in compared_keys if key in (*_STATIC, "verdict", "flawed")]
     elif ("distinct" in was) != ("distinct" in now):
         compared_keys = [key for key in compared_keys if key not in _COMPLETE or key == "distinct"]
-    changed = _changed(was, now) if {"source", "predicates"} & set(compared_keys) else []
+    changed = _changed(was, now, "properties") if {"source", "predicates"} & set(compared_keys) else []
     for key in compared_keys:
         if key == "predicates" and changed:
             continue
@@ -118,11 +118,14 @@ def _differences(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterat
         before, after = was["properties"][prop], now["properties"][prop]
         note = "it is constant now, so it is vacuous" if at.says_nothing(prop) else "its meaning changed"
         yield _drift(name, f"property {prop}", before, after, note, at.properties.get(prop, at.spec)), "properties"
+    for scenario in _changed(was, now, "scenarios"):
+        before, after = was["scenarios"][scenario], now["scenarios"][scenario]
+        yield _drift(name, f"scenario {scenario}", before, after, "it says something else", at.spec), "scenarios"
 
 
-def _changed(was: LockEntry, now: LockEntry) -> list[str]:
-    """The properties whose text is another now; a lock that an earlier version wrote has only their names."""
-    before, after = was.get("properties"), now.get("properties")
+def _changed(was: LockEntry, now: LockEntry, key: str) -> list[str]:
+    """The properties or scenarios whose text is another now; a lock that an earlier version wrote has only names."""
+    before, after = was.get(key), now.get(key)
     if not isinstance(before, dict) or not isinstance(after, dict):
         return []
     return [name for name in after if name in before and before[name] != after[name]]
@@ -212,6 +215,8 @@ def _note(key: str, was: Any, now: Any) -> str:
         return "all states were seen" if was is None else "the search stopped before all states were seen"
     if key == "distinct" and isinstance(was, int) and isinstance(now, int):
         return "the state space shrank" if now < was else "the state space grew"
+    if key == "deadlock":
+        return f"a state without a step is {'a violation now' if now else 'no violation any more'}"
     if key == "depth" and isinstance(was, int) and isinstance(now, int):
         return "less deep" if now < was else "deeper"
     if key in ("generated", "cut") and isinstance(was, int) and isinstance(now, int):

@@ -6,11 +6,13 @@ so are times. The entry of an incomplete search has only what is known without a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.gate.job import PROPERTIES, Sources
 from floodmark.checkers.gate.lock import LockEntry
 from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.project.spec_entries import Scenario
 from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult
@@ -19,19 +21,28 @@ FLAWED = "flawed"
 """The table of known-bad designs in the entry of their model."""
 
 
-def spec_entry(result: CheckResult, sources: Sources) -> LockEntry:
+def spec_entry(result: CheckResult, sources: Sources, spec: Spec) -> LockEntry:
     """The entry of a spec's model; those of its known-bad designs are a table in it, ``flawed``."""
     entry: LockEntry = {"tier": result.tier, "model": result.model}
     entry |= {name: said for name, said in sources.items() if name != PROPERTIES}
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
         entry["symmetry"] = sorted(result.symmetry) if isinstance(result.symmetry, tuple) else True
+    if spec.deadlock:
+        entry["deadlock"] = True
     entry[PROPERTIES] = sources.get(PROPERTIES, {})
     if result.scenarios:
-        entry["scenarios"] = sorted(each.name for each in result.scenarios)
+        tried = {each.name for each in result.scenarios}
+        entry["scenarios"] = dict(sorted((each.name, _meaning(each)) for each in spec.scenario if each.name in tried))
     if result.verdict in ("holds", "violated"):
         entry |= _figures(result)
     return entry
+
+
+def _meaning(scenario: Scenario) -> str:
+    """The hash of what a scenario says."""
+    said = "\n".join([str(scenario.possible), *scenario.steps])
+    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 
 def unchecked_entry(spec: Spec) -> LockEntry:

@@ -5,7 +5,7 @@
     [proofs]                         the verdict of each proof
     [mutants."alter_isr/core"]       the mutants that no property notices, with reasons, and hashes of their model
 
-``properties`` has each property with the hash of what it says; that a lock has only their names is understood, too.
+``properties`` and ``scenarios`` have each with the hash of what it says; that a lock has only names is understood, too.
 Tables and keys are sorted, except where the order means something. A run of a tier writes the entries of that tier and
 leaves those of other tiers as they are, also in the table of a model's known-bad designs, where one says its tier if
 that is not the model's.
