@@ -112,6 +112,13 @@ def test_one_first_value_that_cannot_be_followed_is_enough_to_differ() -> None:
     assert found is not None and (found.kind, found.path) == ("order", [1, 2])
 
 
+def test_what_only_the_other_graph_shows_answers_no_change() -> None:
+    mine = seen([0, 1], [0], [(0, 1), (1, 0)])
+    other = seen([0, 0, 1, 2, 1, 0], [0, 1], [(0, 2), (1, 3), (3, 4), (4, 5)])
+    found = escape(mine, other, lambda: None)
+    assert found is not None and (found.kind, found.path) == ("order", [0, 1, 0])
+
+
 def test_a_shorter_run_in_another_order_comes_before_a_new_step() -> None:
     mine = seen([0, 1, 2], [0], [(0, 1), (1, 2), (2, 0)])
     other = seen([0, 3, 1, 1, 2], [0, 1], [(0, 2), (1, 3), (3, 4)])
