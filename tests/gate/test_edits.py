@@ -101,6 +101,22 @@ EDITS = [
     Edit("a registry that a decorator fills",
          "LIMITS = []\ndef register(f):\n    LIMITS.append(f())\n    return f\n"
          "@register\ndef limit():\n    return 5  # limit\n", "LIMITS[0]"),
+    Edit("a registry that is an object",
+         "class Registry:\n    def __init__(self):\n        self.limits = []\n    def add(self, f):\n"
+         "        self.limits.append(f())\n        return f\nREGISTRY = Registry()\n"
+         "@REGISTRY.add\ndef limit():\n    return 5  # limit\n", "REGISTRY.limits[0]"),
+    Edit("a list that is made of others", "LIMITS = [0] * 2\nmore = LIMITS.append(5)  # limit\n", "LIMITS[2]",
+         was="append(5)", now="append(3)"),
+    Edit("a list that a function makes", "LIMITS = sorted([1])\nmore = LIMITS.append(5)  # limit\n", "LIMITS[1]",
+         was="append(5)", now="append(3)"),
+    Edit("a list that is one of two", "LIMITS = [] if True else None\nmore = LIMITS.append(5)  # limit\n", "LIMITS[0]",
+         was="append(5)", now="append(3)"),
+    Edit("a list within a tuple", "LIMITS = ([],)\nmore = LIMITS[0].append(5)  # limit\n", "LIMITS[0][0]",
+         was="append(5)", now="append(3)"),
+    Edit("a list of a walrus", "if (LIMITS := []) is not None:\n    some = 0\nmore = LIMITS.append(5)  # limit\n",
+         "LIMITS[0]", was="append(5)", now="append(3)"),
+    Edit("a list in a branch", "if True:\n    LIMITS = []\nmore = LIMITS.append(5)  # limit\n", "LIMITS[0]",
+         was="append(5)", now="append(3)"),
     Edit("a registry that subclasses fill",
          "class Base:\n    limits = []\n    def __init_subclass__(cls):\n        Base.limits.append(cls.limit)\n"
          "class One(Base):\n    limit = 5  # limit\n", "Base.limits[0]"),

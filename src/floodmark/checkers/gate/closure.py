@@ -3,10 +3,11 @@
 It starts from the class of the model, or from a function, and follows whatever a definition mentions: base classes,
 helper functions, records, types and values, wherever they are imported from, in the user's repository or in the
 protocols that come with floodmark. A module that is mentioned as a whole counts as a whole. Of a file that is loaded
-on the way, the statements that bind no name count; and where a list, or a class that is notified of its subclasses, is
-reached, so do the statements that may add to it. Not covered are the language and the checkers (the verdict cache has a
-hash of those), the standard library, installed packages, and what only a running program knows, such as a module name
-that is put together at run time. For that, the cache hashes values, and the lock has the figures of the search.
+on the way, the statements that bind no name count; and where a list, an object whose class sets its attributes, or a
+class that is notified of its subclasses, is reached, so do the statements that may add to it. Not covered are the
+language and the checkers (the verdict cache has a hash of those), the standard library, installed packages, and what
+only a running program knows, such as a module name that is put together at run time, or what another file's function
+or class made. For that, the cache hashes values, and the lock has the figures of the search.
 
 ``Numbering.hash`` is of the meaning: comments, docstrings, layout, and the names of variables, actions, rules, classes,
 properties and files do not count, because names are replaced by numbers in the order of their first mention.

@@ -26,7 +26,8 @@ Token = tuple[NameKind, Any]
 
 _SKIPPED = ("ctx", "type_comment", "kind", "type_ignores")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CONTAINERS = ("list", "dict", "set", "defaultdict", "deque", "OrderedDict", "Counter")
+_CONTAINERS = ("list", "dict", "set", "defaultdict", "deque", "OrderedDict", "Counter", "sorted", "bytearray", "copy",
+               "deepcopy", "array")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Definition:
     ``bound`` has the names of the file that it binds, ``attributes`` the names that it gives to members of classes.
     ``parameters`` has the position of each parameter, by the function's place among those in the definition. ``runs``
     is whether loading the file makes it do more than bind a function with plain defaults; ``grows`` is whether code
-    that mentions it may change what it binds: a list, or a class that is notified of its subclasses.
+    that mentions it may change what it binds: a list, an object with attributes that its class of this file sets, or
+    a class that is notified of its subclasses.
     """
 
     within: Definitions
@@ -113,13 +115,13 @@ def parsed(file: Path, text: str) -> Definitions:
     tree = ast.parse(text)
     scope = LexicalScope.of_file(text, str(file))
     found = Definitions(file)
-    by_name = imports_by_name(tree)
+    by_name, made = imports_by_name(tree), _with_state(tree)
     for statement in _without_docstring(tree.body):
         for node in _at_top(statement):
             _import(node, found)
         if isinstance(statement, ast.Import | ast.ImportFrom):
             continue
-        definition = _definition(statement, found, scope, by_name)
+        definition = _definition(statement, found, scope, by_name, made)
         for name in definition.bound:
             found.bound.setdefault(name, []).append(definition)
         if not definition.bound:
@@ -177,12 +179,15 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
                 yield parts[0], Import(".".join(parts[: end + 1]), None, 0)
 
 
-def _definition(statement: ast.stmt, within: Definitions, scope: LexicalScope, by_name: bool) -> Definition:
+def _definition(
+    statement: ast.stmt, within: Definitions, scope: LexicalScope, by_name: bool, made: frozenset[str]
+) -> Definition:
     writer = _TokenWriter(scope, by_name)
     writer.node(statement)
     return Definition(
         within, statement.lineno, statement.col_offset, tuple(writer.tokens), tuple(writer.bound),
-        frozenset(writer.attributes), tuple(writer.parameters), runs=_runs(statement), grows=_grows(statement),
+        frozenset(writer.attributes), tuple(writer.parameters), runs=_runs(statement),
+        grows=_grows(statement, made),
     )
 
 
@@ -194,18 +199,40 @@ def _runs(statement: ast.stmt) -> bool:
     return bool(statement.decorator_list) or not all(isinstance(each, ast.Constant) for each in defaults)
 
 
-def _grows(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.ClassDef(body=body, keywords=keywords):
-            hears = any(isinstance(each, _FUNCTIONS) and each.name == "__init_subclass__" for each in body)
-            return hears or any(each.arg == "metaclass" for each in keywords) or any(map(_grows, body))
-        case ast.Assign(value=value) | ast.AnnAssign(value=value):
-            match value:
-                case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
-                    return True
-                case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
-                    return name in _CONTAINERS
+def _grows(statement: ast.stmt, made: frozenset[str]) -> bool:
+    """Whether what a statement binds may change later; ``made`` are the classes whose instances may."""
+    if isinstance(statement, ast.ClassDef):
+        hears = any(isinstance(each, _FUNCTIONS) and each.name == "__init_subclass__" for each in statement.body)
+        hears = hears or any(each.arg == "metaclass" for each in statement.keywords)
+        return hears or any(_grows(each, made) for each in statement.body)
+    if isinstance(statement, _FUNCTIONS):
+        return False
+    inner = [each for each in ast.walk(statement) if isinstance(each, ast.Assign | ast.AnnAssign | ast.NamedExpr)]
+    return any(each.value is not None and _may_change(each.value, made) for each in inner)
+
+
+def _may_change(value: ast.expr, made: frozenset[str]) -> bool:
+    """Whether a value is a container, or an object, that may change, or has one for a part."""
+    match value:
+        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name in _CONTAINERS or name in made
+        case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
+            return _may_change(one, made) or _may_change(other, made)
+        case ast.BoolOp(values=parts) | ast.Tuple(elts=parts):
+            return any(_may_change(part, made) for part in parts)
+        case ast.NamedExpr(value=inner) | ast.Starred(value=inner):
+            return _may_change(inner, made)
     return False
+
+
+def _with_state(tree: ast.Module) -> frozenset[str]:
+    """The classes of a file whose instances have attributes that an ``__init__`` sets."""
+    return frozenset(
+        each.name for each in ast.walk(tree) if isinstance(each, ast.ClassDef)
+        and any(isinstance(inner, _FUNCTIONS) and inner.name == "__init__" for inner in each.body)
+    )
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
