@@ -370,10 +370,12 @@ class Controller:
                 record.setTopicId(self.topic)
         self.append(records)
 
-    def configure(self, name: str, value: str) -> str:
-        """Sets a setting of the topic, as an operator does."""
+    def configure(self, name: str, value: str, broker: int | None = None) -> str:
+        """Sets a setting of the topic, or of a broker, as an operator does."""
         kind = self.kafka.type
-        where = kind("common.config.ConfigResource")(kind("common.config.ConfigResource$Type").TOPIC, TOPIC)
+        of = kind("common.config.ConfigResource$Type")
+        whose = (of.TOPIC, TOPIC) if broker is None else (of.BROKER, str(broker))
+        where = kind("common.config.ConfigResource")(*whose)
         operation = kind("clients.admin.AlterConfigOp$OpType").SET
         changes = jpype.java.util.HashMap()
         changes.put(name, jpype.java.util.AbstractMap.SimpleImmutableEntry(operation, value))
@@ -385,6 +387,30 @@ class Controller:
 
     def set_min_isr(self, number: int) -> str:
         return self.configure(_MIN_ISR, str(number))
+
+    def set_min_isr_of_broker(self, broker: int, number: int) -> str:
+        return self.configure(_MIN_ISR, str(number), broker)
+
+    def counted_elections(self, since: int) -> tuple[int, int]:
+        """How many elections the metrics of the controllers count as unclean, and how many as from the ELR: of the
+        partition's records from an offset of the log on.
+        """
+        kind = self.kafka.type
+        partition, image = None, None
+        for offset, record in enumerate(self.log):
+            if offset == since:
+                image = kind("image.TopicDelta")(kind("image.TopicImage")(
+                    TOPIC, self.topic, jpype.java.util.Map.of(jpype.java.lang.Integer(0), partition)))
+            if self.kind_of(record) == "PartitionRecord":
+                partition = kind("metadata.PartitionRegistration")(record)
+            elif self.kind_of(record) == "PartitionChangeRecord":
+                partition = partition.merge(record)
+                if image is not None:
+                    image.replay(record)
+        if image is None:
+            return 0, 0
+        unclean = image.partitionToUncleanLeaderElectionCount().values()
+        return sum(map(int, unclean)), sum(map(int, image.partitionToElrElectionCount().values()))
 
     def is_there(self) -> bool:
         """Whether the topic has not been deleted."""

@@ -9,7 +9,7 @@ from quorum import KafkaQuorum
 
 from floodmark import rule
 from model.kraft.pre_vote import KraftPreVote
-from model.kraft.quorum import Kraft, Replica
+from model.kraft.quorum import Epoch, Kraft, Replica, Role
 from specs.kraft import flawed, flawed_pre_vote
 
 
@@ -43,6 +43,16 @@ class ForgetsLeadership(flawed.ForgetsLeadership, KafkaQuorum):
 
 class ResumesLeadership(flawed.ResumesLeadership, KafkaQuorum):
     """A leader that restarts goes on leading."""
+
+
+class DeniesLeadership(KafkaQuorum):
+    """A resigned leader that hears that it leads the epoch stops. Every answer of Kafka's names the leader, so a leader
+    hears it, too, and goes on.
+    """
+
+    def is_consistent_leader(self, replica: Replica, epoch: Epoch, leader: Replica) -> bool:
+        resigned = leader == replica and self.role[replica] == Role.RESIGNED
+        return not resigned and super().is_consistent_leader(replica, epoch, leader)
 
 
 class ForgetsVote(flawed.ForgetsVote, KafkaQuorum):
@@ -178,6 +188,7 @@ BELIEFS: dict[type[KafkaQuorum], dict[str, bool | int]] = {
     CountsSentRecords: {"led": True},
     ForgetsLeadership: {"led": True},
     ResumesLeadership: {"led": True},
+    DeniesLeadership: {"led": True},
     ForgetsVote: {},
     ForgetsCandidacy: {},
     ForgetsEpoch: {"led": True},

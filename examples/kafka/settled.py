@@ -452,6 +452,53 @@ def command_asks_twice(run: Run) -> bool:
     return alarms == {(True, True): False, (True, False): True, (False, True): False, (False, False): False}
 
 
+# What the metrics of the controllers count (model/elr/metric.py).
+
+
+def unclean_elections(run: Run, does: Callable[[], object]) -> int:
+    """``TopicDelta`` replays what a step has written."""
+    before = len(run.controller.log)
+    does()
+    unclean, of_elr = run.controller.counted_elections(before)
+    run.steps.append(f"counted as unclean: {unclean}, as from the ELR: {of_elr}")
+    return unclean
+
+
+@case("The metrics count an unclean election")
+def counts_unclean(run: Run) -> bool:
+    run.begin(elr=False, min_isr=1, unclean=True)
+    run.isr(1)
+    return unclean_elections(run, lambda: run.do("fence", 1)) == 1 and run.now.leader == 2
+
+
+@case("KAFKA-18940: an election from the ELR is counted as unclean")
+def counts_elr_as_unclean(run: Run) -> bool:
+    run.begin()
+    for broker in (2, 1):
+        run.do("fence", broker)
+    unclean = unclean_elections(run, lambda: run.do("unfence", 2))
+    return run.now.leader == 2 and unclean > 0
+
+
+@case("KAFKA-19212: a leader that joins the ISR as it is elected is counted as unclean")
+def counts_joining_leader(run: Run) -> bool:
+    """The record that ends the move has the ISR without the former leader, and the new leader."""
+    run.begin(replicas=(1,), elr=False, min_isr=1)
+    run.do("reassign", [2])
+    unclean = unclean_elections(run, lambda: run.isr(1, 2))
+    return run.now.leader == 2 and unclean > 0
+
+
+@case("KAFKA-16540: a broker may have a min.insync.replicas of its own, with the ELR")
+def own_min_isr(run: Run) -> bool:
+    """Without the ELR it may."""
+    answered = {}
+    for elr in (False, True):
+        run.begin(elr=elr)
+        answered[elr] = run.do("set_min_isr_of_broker", 1, 1)
+    return answered == {False: "NONE", True: "NONE"}
+
+
 # Several partitions in one AlterPartition request (model/alter_isr/batch.py).
 
 
