@@ -20,6 +20,7 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from docs.tools.findings import findings
+from floodmark import SourceError
 from floodmark.conformance import Mismatch, observable, replay, state_machine, walk
 from tests.conformance.test_conformance import QUICK
 
@@ -343,61 +344,37 @@ def test_voters_change_as_their_model_says(example: Example, members: str) -> No
     assert found is None, found.mismatch
 
 
-def fetches(replica: int, source: int, records: int = 0) -> tuple[str, dict[str, Any]]:
-    return "replica_fetches", {"replica": f"r{replica}", "source": f"r{source}", "records": records}
-
-
-def asks(action: str, replica: int, voter: int) -> tuple[str, dict[str, Any]]:
-    name = "candidate" if action == "candidate_requests_vote" else "replica"
-    return action, {name: f"r{replica}", "voter": f"r{voter}"}
-
-
-PRE_VOTE, VOTE = "prospective_requests_pre_vote", "candidate_requests_vote"
-LEADER_ELSEWHERE: list[tuple[str, dict[str, Any]]] = [
-    ("start", {"leader": "r1", "first": ["r1", "r2"]}), ("leader_adds_voter", {"leader": "r1", "replica": "r3"}),
-    fetches(3, 1, 1), ("leader_resigns", {"leader": "r1"}), ("election_timeout", {"replica": "r3"}),
-    asks(PRE_VOTE, 3, 1), asks(VOTE, 3, 1),
-    ("leader_sends_begin_quorum_epoch", {"leader": "r3", "voter": "r2", "late": False}),
-    ("replica_restarts", {"replica": "r2"}),
-]
-STOPS: dict[str, list[tuple[str, dict[str, Any]]]] = {
-    "r1": [
-        ("start", {"leader": "r1", "first": ["r1", "r2"]}),
-        ("leader_sends_begin_quorum_epoch", {"leader": "r1", "voter": "r2", "late": True}),
-        ("leader_removes_voter", {"leader": "r1", "voter": "r2"}),
-        ("late_acknowledgement_arrives", {"leader": "r1", "voter": "r2"}),
-    ],
-    "r2": [*LEADER_ELSEWHERE, fetches(2, 3, 1)],
-    "r4": [*LEADER_ELSEWHERE, fetches(4, 2)],
-    "r3": [
-        ("start", {"leader": "r1", "first": ["r1", "r2", "r4"]}),
-        ("leader_adds_voter", {"leader": "r1", "replica": "r3"}), fetches(3, 1, 1),
-        *(("election_timeout", {"replica": replica}) for replica in ("r2", "r4", "r3")),
-        asks(PRE_VOTE, 3, 2), asks(PRE_VOTE, 3, 4), asks(PRE_VOTE, 2, 4), asks(VOTE, 2, 4), asks(VOTE, 3, 2),
-        fetches(3, 2), ("replica_restarts", {"replica": "r3"}),
-    ],
-}
-"""Who throws at the end."""
-
-
 @observable(of=lambda model: [repr(each) for each in model.stopped])
 def no_one(_adapter: object) -> list[str]:
     """The difference that shows who has stopped in the model."""
     return []
 
 
-@pytest.mark.parametrize("stopped", STOPS)
+def tour(calls: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, int], list[dict[str, Any]]]:
+    """The numbers of replicas, and the steps."""
+    first = len(calls[0][1]["first"])
+    return {"voters": first, "observers": 4 - first}, [{"action": name, "arguments": given} for name, given in calls]
+
+
+@pytest.mark.parametrize("stopped", ["r1", "r2", "r3", "r4"])
 def test_a_member_throws_where_its_model_stops(example: Example, stopped: str) -> None:
-    first = len(STOPS[stopped][0][1]["first"])
-    steps = [{"action": name, "arguments": given} for name, given in STOPS[stopped]]
+    sizes, steps = tour(example.module("voter_tours").STOPS[stopped])
     for kafka in example.kafkas:
-        model = example.voters(voters=first, observers=4 - first)
         adapter = example.voters_adapter(kafka)
         with pytest.raises(Mismatch) as found:
-            replay(model, type("Adapter", (adapter,), {"stopped_members": no_one}), steps)
+            replay(example.voters(**sizes), type("Adapter", (adapter,), {"stopped_members": no_one}), steps)
         assert list(found.value.differences) == [("stopped_members", [stopped], [])]
         assert len(found.value.steps) == len(steps)
-        replay(model, adapter, steps)
+        replay(example.voters(**sizes), adapter, steps)
+
+
+def test_each_belief_about_changing_voters_that_walks_seldom_meet_is_contradicted_on_a_tour(example: Example) -> None:
+    for belief, calls in example.module("voter_tours").TOURS.items():
+        sizes, steps = tour(calls)
+        replay(example.voters(**sizes), example.voters_adapter(example.kafkas[-1]), steps)
+        model = belief(**{**example.module("voters").WALKED, **sizes})
+        with pytest.raises((Mismatch, SourceError)):
+            replay(model, example.voters_adapter(example.kafkas[-1]), steps)
 
 
 @pytest.mark.slow
