@@ -77,6 +77,9 @@ SAME = {
          "class C:\n  def f(self): self.b = 1\n  def g(self): return self.b"),
     "a member that is deleted and added to":
         ("class C:\n  def f(self): self.a += 1; del self.c", "class C:\n  def f(self): self.b += 1; del self.d"),
+    "a parameter of a function whose annotation has a scope":
+        ("from __future__ import annotations\ndef f(a: (lambda b: b)): return [a for _ in a]",
+         "from __future__ import annotations\ndef f(c: (lambda b: b)): return [c for _ in c]"),
     "layout": ("x = [1, 2]", "x = [  # two\n    1,\n    2,\n]"),
     "a docstring": ("def f():\n  'It is one.'\n  return 1", "def f():\n  return 1"),
     "the spelling of a text": ("x = 'a' 'b'", 'x = "ab"'),

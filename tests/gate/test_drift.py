@@ -137,6 +137,11 @@ WAS: LockEntry = {"verdict": "holds", "distinct": 4, "actions": {"up": 3}, "dige
         (WAS, {**WAS, "actions": {}}, ["action up: 3 | - the action is gone"]),
         (WAS, {**WAS, "actions": {"up": 0}}, ["action up: 3 | 0 never fires"]),
         (WAS, {"properties": ["p"]}, []),
+        ({**WAS, "cut": 3}, WAS, ["cut: 3 | - "]),
+        (WAS, {**WAS, "cut": 3}, ["cut: - | 3 "]),
+        ({**WAS, "cut": 3}, {**WAS, "cut": 4}, ["cut: 3 | 4 more than before"]),
+        ({**WAS, "flawed": {"D": {"verdict": "violated"}}}, WAS,
+         ["known-bad design: D | - the design is no longer checked"]),
     ],
 )  # fmt: skip
 def test_no_more_is_said_than_is_known(was: LockEntry, now: LockEntry, said: list[str]) -> None:

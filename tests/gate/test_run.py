@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -20,7 +21,7 @@ from floodmark.checkers.search_result import SearchResult
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from tests.support.gates import SPEC, repository, run
+from tests.support.gates import SPEC, locked, repository, run
 
 PROVED = f'{SPEC}\n[[prove]]\nmethod = "induction"\nproperties = ["below_size"]\n'
 
@@ -114,3 +115,59 @@ def test_the_colour_of_the_verdict_is_that_of_the_exit_code(codes: list[ExitCode
 def test_every_note_of_every_result_is_printed() -> None:
     lines = [line.strip() for line in printed(ExitCode.AS_EXPECTED, ExitCode.AS_EXPECTED)]
     assert lines[:4] == ["note: one in s0", "note: two in s0", "note: one in s1", "note: two in s1"]
+
+
+def test_a_lock_that_is_refused_says_everything_that_is_weak_and_is_not_green(tmp_path: Path) -> None:
+    spills = "@action\n    def spills(self) -> None:\n        require(self.level > 8)\n        self.level = 0\n\n    "
+    never = ("@action\n    def drain", f"{spills}@action\n    def drain")
+    edits = (("require(self.level > 0)", "require(self.level > 8)"), never)
+    root = repository(tmp_path, edits, spec='idle = ["drain", "spills"]\n')
+    locked(root)
+    spec = root / "specs/tank.toml"
+    spec.write_text(spec.read_text().replace('idle = ["drain", "spills"]\n', ""))
+    assert run(root).code == 0
+    ended = run(root, update=True)
+    assert ended.code == ExitCode.NOT_AS_EXPECTED
+    first, *more = ended.lines[-3:]
+    assert first.startswith("the lock was not written: these checks are weaker than they look; fix them, or list")
+    assert more == [
+        "  under idle = [...] or vacuous = [...], or as distinct = 0 under [expect]:",
+        "  tank: never fired: spills, drain",
+    ]
+    (root / "specs/floodmark.lock").unlink()
+    assert run(root, update=True).code == ExitCode.DRIFT
+
+
+def test_a_lock_accepts_no_verdict_that_is_not_expected(tmp_path: Path) -> None:
+    root = repository(tmp_path, (("!= 4", "!= 3"),))
+    ended = run(root, update=True)
+    assert ended.code == ExitCode.NOT_AS_EXPECTED and not (root / "specs/floodmark.lock").exists()
+    assert ended.lines[-1] == "the lock was not written: it accepts only verdicts that are as expected"
+
+
+@pytest.mark.parametrize(("tier", "words"), [("quick", ""), ("deep", " --tier deep")])
+def test_the_command_that_runs_the_gate_again_names_its_tier(tmp_path: Path, tier: Any, words: str) -> None:
+    root = repository(tmp_path, spec=f'tier = "{tier}"\n')
+    assert f"{words} --engine reference" in run(root, tier=tier).lines[-1]
+    assert ("--tier" in run(root, tier=tier).lines[-1]) == bool(words)
+
+
+def test_results_have_their_properties_wherever_they_were_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
+    root = repository(tmp_path / "one")
+    for cached in (0, 2):
+        settings = CheckSettings(engine="reference", workers=2)
+        outcome, _ = GateRun(GateScope.of(root), "quick", settings, True, "").outcome(lambda result: None)
+        assert outcome.cached == cached
+        for result in outcome.results:
+            wanted = {"below_size", "gets_full", "never_four", "one_step"}
+            assert {prop.name for prop in result.properties} == (wanted if result.variant is None else {"gets_full"})
+
+
+def test_a_folder_of_broken_specs_has_no_lock_either(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    (root / "specs/tank.toml").write_text('modell = "model.tank:Tank"\n')
+    ended = run(root)
+    assert ended.code == ExitCode.USER_ERROR and "there is no lock" in ended.text

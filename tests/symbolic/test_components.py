@@ -358,18 +358,25 @@ class Pairs(Model):
     taken: Annotated[int, Between(0, 2)] = 0
     first: Node3 | None = None
     second: Node3 | None = None
-    third: Node3 | None = None
-    fourth: Node3 | None = None
-    flags: Annotated[int, Between(0, 3)] = 0
+    one: Node | None = None
+    other: Node | None = None
 
     @action
-    def takes(self, flag: bool, one: Node3, turned: bool, other: Node3) -> None:
+    def takes(self, flag: bool, what: Node3, who: Node) -> None:
+        require(self.taken < 2 and not flag)
+        if self.taken == 0:
+            self.first, self.one = what, who
+        else:
+            self.second, self.other = what, who
+        self.taken += 1
+
+    @action
+    def gives(self, who: Node) -> None:
         require(self.taken < 2)
         if self.taken == 0:
-            self.first, self.second = one, other
+            self.one = who
         else:
-            self.third, self.fourth = one, other
-        self.flags = 2 * (self.flags % 2) + (1 if flag else 0)
+            self.other = who
         self.taken += 1
 
 
@@ -383,16 +390,18 @@ def test_runs_that_differ_in_names_alone_are_one_run() -> None:
     """With an order of identifiers, those runs remain that mention them in it, and no others."""
     system = system_of(Pairs(), [], [])
     runs, alone = Runs(system, []), Runs(system, [])
-    nodes = [Node3(number) for number in (1, 2, 3)]
-    runs.order([tuple(nodes)])
+    nodes, whos = [Node3(number) for number in (1, 2, 3)], [Node(1), Node(2)]
+    runs.order([tuple(nodes), tuple(whos)])
     for each in (runs, alone):
         each.extend()
         each.extend()
-    for mentioned in itertools.product(nodes, repeat=4):
-        state = system.constant((2, *mentioned, 1))
-        for each, wanted in ((alone, True), (runs, in_order(mentioned))):
-            found = each.ask(each.at(as_term(system.equal(system.now.state, state)), 2), Deadline())
-            assert (found is not None) == wanted, mentioned
+    for what in itertools.product([None, *nodes], repeat=2):
+        for who in itertools.product(whos, repeat=2):
+            state = system.constant((2, *what, *who))
+            ordered = in_order([each for each in what if each is not None]) and in_order(who)
+            for each, wanted in ((alone, True), (runs, ordered)):
+                found = each.ask(each.at(as_term(system.equal(system.now.state, state)), 2), Deadline())
+                assert (found is not None) == wanted, (what, who)
 
 
 @pytest.mark.parametrize("failing", [("below_four",), ("below_four", "not_zero")])

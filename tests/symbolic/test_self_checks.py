@@ -301,3 +301,13 @@ def test_every_reachable_state_is_looked_at() -> None:
         found = enumerate_states(model, [predicate_of(system.variables, [literals])])
         assert found.violation is not None
         assert found.violation.trace[-1].state == state
+
+
+def test_every_counterexample_to_induction_is_confirmed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = "\n    @invariant\n    def other(self) -> bool:\n        return self.x != 4\n"
+    write(project, {"model/counter.py": COUNTER.replace("self.x >= 0", "self.x != 2") + more})
+    seen: list[str] = []
+    monkeypatch.setattr("floodmark.checkers.symbolic.attempts.inductive.confirm",
+                        lambda model, every, obligation: seen.append(obligation.property))
+    code, _ = prove()
+    assert code == ExitCode.NOT_AS_EXPECTED and seen == ["small", "other"]
