@@ -104,12 +104,17 @@ class HalfWay(Quiet):
             for message in self.network
         )
 
+    def is_told_by_real_server(self, write: int) -> bool:
+        """A client of the real server was told: it led the term of the write."""
+        return write in self.acknowledged and any(
+            entry.write == write and self.elected[entry.term] == self.real for entry in self.committed
+        )
 
     @invariant
     def real_server_keeps_what_it_acknowledged(self) -> bool:
         """False when it follows the leader that lacks the write."""
         return all(
-            write not in self.acknowledged or any(entry.write == write for entry in self.log[server])
+            not self.is_told_by_real_server(write) or any(entry.write == write for entry in self.log[server])
             for server in Server
             if server == self.real
             for write in range(1, self.max_writes + 1)

@@ -301,6 +301,7 @@ class JetStreamRaft(Model):
     def process_vote_request(self, server: Server, message: Message) -> None:
         candidate = message.source
         granted = False
+        is_later = message.term > self.term[server]
         if message.term >= self.term[server]:
             if message.term > self.term[server]:
                 if self.role[server] != Role.FOLLOWER:
@@ -317,9 +318,15 @@ class JetStreamRaft(Model):
         ))
         if (
             not granted and message.term == self.term[server] and self.vote[server] is None
-            and self.role[server] == Role.FOLLOWER
+            and self.role[server] == Role.FOLLOWER and self.hurries_after(is_later)
         ):
             self.hurries(server)
+
+    @rule
+    def hurries_after(self, is_later: bool) -> bool:
+        """Whether a server stands soon that refuses its vote because its log is longer: if the request brought it into
+        a later term."""
+        return is_later
 
     @rule
     def forget_leader(self, server: Server) -> None:

@@ -52,7 +52,15 @@ class HeartbeatFirst(JetStreamRaft):
         return True
 
 
-class Release2125(CountsEarlierTerms, TruncatesCommitted, KeepsLeader):
+class HurriesInItsTerm(JetStreamRaft):
+    """A server that refuses its vote because its log is longer stands soon, also if the request is of the term in which
+    it is. That is harmless."""
+
+    def hurries_after(self, is_later: bool) -> bool:
+        return True
+
+
+class Release2125(CountsEarlierTerms, TruncatesCommitted, KeepsLeader, HurriesInItsTerm):
     """2.12.5."""
 
 
