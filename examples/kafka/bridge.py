@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import jpype
-import jpype.config
 from libraries import Libraries, NoKafka
 
 sys.path.append(str(Path(__file__).parent.parent))
@@ -30,12 +29,7 @@ class NotInVersion(NoKafka):
 
 
 def start() -> None:
-    """Starts the Java machine, which lasts as long as the process.
-
-    It is not destroyed at the end: that runs code of Java, which takes signals for its own. A tool that has put its own
-    handler in place of Java's and then takes it away, as the faulthandler of pytest is, leaves none, and the next
-    signal of Java's ends the process with a segmentation fault.
-    """
+    """Starts the Java machine, which lasts as long as the process, or until ``end``."""
     if jpype.isJVMStarted():
         return
     try:
@@ -45,8 +39,16 @@ def start() -> None:
     found = sorted(java.parent.parent.rglob("libjvm.*")) + sorted(java.parent.parent.rglob("jvm.dll"))
     if not found:
         raise NoKafka(f"the Java in {java.parent.parent} has no libjvm; set JAVA_HOME to one that has")
-    jpype.config.destroy_jvm = False
     jpype.startJVM(str(found[0]), "-Xmx512m", "-XX:+UseSerialGC", "-Xshare:auto", convertStrings=True)
+
+
+def end() -> None:
+    """Ends it before the process does, for good. Ending it runs code of Java, which takes signals for its own. A tool
+    that has put its own handler in place of Java's and then takes it away, as pytest's faulthandler does when the tests
+    are over, leaves none, and the next signal of Java's would end the process with a segmentation fault.
+    """
+    if jpype.isJVMStarted():
+        jpype.shutdownJVM()
 
 
 class Classes:

@@ -116,6 +116,15 @@ class Replica(Broker):
         self.log = future
         self.run_scheduled()
 
+    def coordinate(self) -> list[int]:
+        """The high watermarks that the group coordinator of this partition hears of, by its ``ListenerAdapter``."""
+        heard: list[int] = []
+        listener = self.kafka.implement("coordinator.common.runtime.PartitionWriter$Listener", {
+            "onHighWatermarkUpdated": lambda partition, offset: heard.append(int(offset)),
+        })
+        self.partition.maybeAddListener(self.kafka.new("kafka.coordinator.group.ListenerAdapter", listener))
+        return heard
+
     def restart(self, state: State) -> None:
         """It starts again with its log, and knows of no high watermark."""
         self.run_scheduled()

@@ -82,6 +82,23 @@ def lost_epoch(run: Following) -> bool:
     return 1 not in run.replicas.leader.maximal_isr and (follower is None or follower.offset < 0)
 
 
+@case("KAFKA-20634: a deposed coordinator takes the high watermark of a follower for that of its own records")
+def coordinator_hears(run: Following) -> bool:
+    """Its record is not committed, and is truncated; then it hears that the offset of it is committed, and completes
+    the write that waits (``CoordinatorPartitionWriter``).
+    """
+    run.begin(3)
+    heard = run.replicas.all[1].coordinate()
+    run.do("append")
+    run.do("elect", 3, False)
+    run.do("append")
+    for follower in (2, 1, 2, 1, 1):
+        run.do("fetch", follower)
+    lost = run.replicas.all[1].epochs() == [2]
+    run.steps.append(f"1 wrote the record of epoch 1, and its coordinator has heard of the high watermarks {heard}")
+    return lost and max(heard) == 1
+
+
 def can_follow(kafka: Classes) -> bool:
     """Whether a version's fetchers are driven. Since 4.1 ``LeaderEndPoint`` is an interface of Java's, which the caller
     can be.

@@ -46,7 +46,8 @@ CLUSTERS: dict[str, dict[str, Any]] = {
 class Example:
     """The example's modules, found by their own names only while this module's tests run."""
 
-    def __init__(self) -> None:
+    def __init__(self, java: list[ModuleType]) -> None:
+        self.java = java
         sys.path.insert(0, str(EXAMPLE))
         self._kafkas: list[Any] | None = None
 
@@ -60,6 +61,7 @@ class Example:
             missing = self.module("libraries").missing()
             if missing is not None:
                 pytest.skip(missing)
+            self.java.append(self.module("bridge"))
             self._kafkas = [self.module("bridge").Classes(each) for each in self.module("libraries").libraries()]
         return self._kafkas
 
@@ -112,9 +114,18 @@ class Example:
             sys.modules.pop(name, None)
 
 
+@pytest.fixture(scope="session")
+def java() -> Iterator[list[ModuleType]]:
+    """The bridge, if a test has used it, ends Java while the handlers of signals are there."""
+    bridges: list[ModuleType] = []
+    yield bridges
+    for bridge in bridges:
+        bridge.end()
+
+
 @pytest.fixture(scope="module")
-def example() -> Iterator[Example]:
-    found = Example()
+def example(java: list[ModuleType]) -> Iterator[Example]:
+    found = Example(java)
     try:
         yield found
     finally:
@@ -400,7 +411,7 @@ def test_each_mistaken_belief_about_changing_voters_is_contradicted(example: Exa
 
 @pytest.mark.slow
 def test_python_ends_well_once_followers_have_run(example: Example) -> None:
-    """The faulthandler of pytest leaves no handler of signals, and Java would run code when it is destroyed."""
+    """The faulthandler of pytest leaves no handler of signals, and Java runs code when it ends."""
     assert example.with_followers
     test = f"{__file__}::test_followers_do_what_their_model_says[2]"
     done = subprocess.run([sys.executable, "-m", "pytest", "-n", "0", "-q", test], cwd=ROOT, check=False)
