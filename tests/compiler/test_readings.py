@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import pickle
 import random
 from pathlib import Path
 from typing import Annotated
@@ -297,3 +298,21 @@ def test_the_compile_cache_has_a_size_limit(monkeypatch: pytest.MonkeyPatch) -> 
     assert action_of(Counter(), "back") is first
     action_of(Counter(), "count"), action_of(Counter(), "more")
     assert action_of(Counter(), "back") is not first
+
+
+def test_another_process_finds_the_types_of_parameters_itself() -> None:
+    spec = read(ROOT / "specs/alter_isr/core.toml")
+    model = Check(spec, None, CheckSettings()).model()
+    methods = list(type(model).methods("action").values())
+    types = [parameter_types(model, method) for method in methods]
+    assert any(types)
+    sent = pickle.dumps(model)
+    assert len(sent) == len(pickle.dumps(Check(spec, None, CheckSettings()).model()))
+    received = pickle.loads(sent)
+    assert [parameter_types(received, method) for method in methods] == types
+    assert received.variable_types == model.variable_types
+
+
+def test_a_width_leaves_types_without_such_containers_as_they_are() -> None:
+    model = Check(read(ROOT / "specs/alter_isr/core.toml"), None, CheckSettings()).model()
+    assert sized(model, FIRST_WIDTHS).variable_types == model.variable_types

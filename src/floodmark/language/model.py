@@ -259,6 +259,10 @@ class Model(metaclass=ModelClass):
                 raise ModelError(f"{message}; reports could not tell them apart, so rename one", *class_place(cls))
         return kind
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: it finds the types of parameters when it is asked, and mostly it is not."""
+        return {**self.__dict__, "_parameters": {}}
+
     # What identifiers and records need from the running model.
 
     def identifier_count(self, cls: type[Identifier]) -> int:
@@ -414,7 +418,8 @@ def sized(model: Model, widths: Widths) -> Model:
     copy.__dict__.update(model.__dict__)
     copy._widths = widths
     copy._records, copy._counts, copy._parameters, copy._images, copy._largest = {}, {}, {}, {}, {}
-    copy._types = {name: copy._declared(name) for name in copy._variables}
+    if grows(model):  # else the types of its variables are the same
+        copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
 
