@@ -73,7 +73,8 @@ class GateRun:
         deadline = RunDeadline.after(self.seconds)
         verdicts = Verdicts(self.use_cache)
         locked = locks.read(self.scope.lock, self.renew)
-        plan = plan_of(self.scope, self.tier, self.settings, locked)
+        with _uncollected():
+            plan = plan_of(self.scope, self.tier, self.settings, locked)
         for broken in plan.broken:
             told(broken)
         for unread in plan.broken_claims:
@@ -104,7 +105,8 @@ class GateRun:
         every = [check for spec in plan.every for check in checks(spec, self.settings)]
         project = Project.of(self.scope.lock)
         whole = self.scope.folder.resolve() == project.root / "specs" and not plan.broken
-        return unfound_properties(every if whole else [job.check for job in plan.checks], whole)
+        with names_looked_up_once():
+            return unfound_properties(every if whole else [job.check for job in plan.checks], whole)
 
     def _run(self, plan: GatePlan, verdicts: Verdicts, deadline: RunDeadline | None, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""

@@ -150,11 +150,16 @@ class ValueHasher:
 
     def _object(self, each: Any) -> _Object:
         text, parts = self._read(each)
-        inner = [part for part in parts if not isinstance(part, _ATOMS)]
-        plain = [f"{type(part).__name__} {part!r}" if isinstance(part, _ATOMS) else "" for part in parts]
-        words = [word.encode("utf-8", "backslashreplace") for word in (text, *plain)]
+        inner: list[Any] = []
+        words = [text.encode("utf-8", "backslashreplace")]
+        for part in parts:
+            if isinstance(part, _ATOMS):
+                words.append(f"{type(part).__name__} {part!r}".encode("utf-8", "backslashreplace"))
+            else:
+                words.append(b"")
+                inner.append(part)
+        whole = b"".join([b"%d:%b" % (len(word), word) for word in words])
         file = each.co_filename if isinstance(each, types.CodeType) else None
-        whole = b"".join(b"%d:%b" % (len(word), word) for word in words)
         return _Object(each, b"%d;%b" % (len(words), whole), inner, file)
 
     def _read(self, each: Any) -> Parts:
