@@ -562,7 +562,8 @@ def table() -> list[str]:
         kinds[entry.kind][fate] += 1
     totals = sum(rooms.values(), Counter())
     lines = [
-        f"{totals.total():,} of the {COUNT:,} mistakes that were drawn have been tried. The tests noticed "
+        f"{totals.total():,} mistakes have been tried. A campaign draws {COUNT:,} from the sources as they are; "
+        "those that were drawn from earlier sources count as well. The tests noticed "
         f"{totals[NOTICED] + totals[SINCE] + totals[LATE]:,}: {totals[LATE]:,} of them only because a test took too "
         f"much of the processor's time, {totals[SINCE]:,} only after a test was added for them. "
         f"{totals['explained']:,} change nothing that a test has to notice, each with its reason in "
