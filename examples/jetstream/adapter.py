@@ -328,9 +328,10 @@ class JetStreamAdapter(Adapter):
         self._probe()
         now = self.now
         hurries = now["state"] == "FOLLOWER" and not now.get("voted_for") and now["term"] == request.term
-        if hurries:
-            self._wait(self._asks_for_votes, SOON)
+        stands = hurries and self._wait(self._asks_for_votes, SOON)
         self._settle(elections=int(hurries))
+        if hurries and not stands:  # 2.15.1 may: it stands after some seconds, and nobody knows when
+            self.timer = time.monotonic() - PATIENCE
 
     def _respond(self, message: Any, source: str) -> None:
         response = wire.AppendEntryResponse(
