@@ -320,9 +320,8 @@ class _ProjectFinder(MetaPathFinder):
         here = _beginnings((self.project.root, self.folder))
         if here is not None:  # to search the path for every loaded module takes longer than to load a file
             firsts = {each for each in firsts if each in _PACKAGES or not each.isascii() or each.lower() in here}
-        own = tuple(first for first in firsts if self._may_give(first))
-        asked = [name for name in names if name.startswith(own)] if own else []
-        return [name for name in asked if self.locate(name) is not None]
+        own = {first for first in firsts if self._may_give(first)}
+        return [name for name in names if name.partition(".")[0] in own and self.locate(name) is not None]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
