@@ -82,7 +82,9 @@ def lost() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for version in releases.REPAIRED:
         found = hunt.searched(version, hunt.SEEDS[version], hunt.WALKS, hunt.MOST)
-        assert found is not None, f"no run of {version} loses a write"
+        if found is None:
+            yield f"| {version} | | no run: {hunt.WALKS:,} walks, then {hunt.MOST:,} steps for each leg | | |"
+            continue
         runs[version], legs = found
         for leg in legs:
             yield f"| {version} | {leg.broken} | {leg.found} | {leg.steps} | {leg.seconds:,.0f} |"
