@@ -45,6 +45,14 @@ other.stdout.readline()
 print(other.pid, flush=True)
 time.sleep(60)
 """
+LATE = """
+class Late:
+    def __del__(self):
+        raise OSError("Signal 2 ignored due to race condition")  # as CPython says it, in signalmodule.c
+Late()
+print(os.getpid(), flush=True)
+time.sleep(60)
+"""
 NEVER_RETURNS = """
 print(os.getpid(), flush=True)
 while True:
@@ -55,7 +63,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("script", [DROPS, IGNORES, NEVER_RETURNS], ids=["finaliser", "child", "machine code"])
+@pytest.mark.parametrize("script", [DROPS, IGNORES, LATE, NEVER_RETURNS], ids=["finaliser", "child", "late", "machine code"])
 def test_whatever_runs_is_ended(script: str) -> None:
     words = [sys.executable, "-c", SCRIPT.format(textwrap.indent(script, "    "))]
     started = subprocess.Popen(

@@ -55,7 +55,7 @@ def end_soon(
     def again(dropped: sys.UnraisableHookArgs) -> None:
         if dropped.exc_value is error:
             signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-        else:
+        elif not _is_late(dropped.exc_value):
             report(dropped)
 
     signal.signal(on, leave)
@@ -63,6 +63,12 @@ def end_soon(
         signal.signal(signal.SIGALRM, leave)
         sys.unraisablehook = again
     _watch(on, grace, at_once, at_last)
+
+
+def _is_late(error: BaseException | None) -> bool:
+    """Whether CPython reports that a signal came while it was being ignored (``_PyErr_CheckSignalsTstate``): that
+    second signal is one to ignore."""
+    return isinstance(error, OSError) and "ignored due to race condition" in str(error)
 
 
 def end_command(code: int) -> None:

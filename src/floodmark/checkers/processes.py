@@ -221,9 +221,11 @@ class _Worker(Generic[J, R]):
         return False
 
     def end(self, until: float | None = None) -> None:
-        """Makes sure that the process is gone, by ``until`` on the monotonic clock if that is given."""
+        """Makes sure that the process is gone; ``until`` is when, on the monotonic clock, one that was told to end
+        gets no more time."""
         self.process.join(0)
-        self.process.terminate()
+        if until is None:
+            self.process.terminate()
         self.process.join(_SOON if until is None else max(until - time.monotonic(), 0))
         self.process.kill()
         self.process.join()
