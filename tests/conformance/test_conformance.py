@@ -237,6 +237,10 @@ class Misspells(TankAdapter):
     unsupported = ("drian",)
 
 
+class MisspellsLater(TankAdapter):
+    unsupported = ("drain", "drian")
+
+
 class Blind(Adapter):
     environment = ("fill", "drain")
 
@@ -258,6 +262,7 @@ class Twice(TankAdapter):
 @pytest.mark.parametrize(("adapter", "said"), [
     (Forgets, "says nothing about drain"),
     (Misspells, "did you mean 'drain'"),
+    (MisspellsLater, "has no action 'drian', named in unsupported"),
     (Blind, "observes nothing"),
     (ObservesNothingThere, "did you mean 'level'"),
     (TakesMore, r"fill has to take \(self\)"),

@@ -294,6 +294,8 @@ BAD: list[tuple[str, list[tuple[str, Data]]]] = [
     ("target_comes_first", [change(replicas=[1, 4, 2, 3], addingReplicas=[4], removingReplicas=[1])]),
     ("completion_waits_for_target", [REASSIGNING, change(
         replicas=[4, 2, 3], isr=[2, 3], leader=2, addingReplicas=[], removingReplicas=[])]),
+    ("completion_waits_for_target", [REASSIGNING, change(
+        replicas=[2, 3, 5], isr=[2, 3], leader=2, addingReplicas=[], removingReplicas=[])]),
     ("cancellation_keeps_leader", [REASSIGNING, change(
         replicas=[2, 3, 1], leader=-1, addingReplicas=[], removingReplicas=[])]),
     ("isr_grows_by_its_leader", [change(isr=[1]), REASSIGNING, change(isr=[1, 4], leader=4), change(
@@ -328,13 +330,14 @@ def test_malformed_lines_are_reported_by_number_and_the_rest_is_judged(tmp_path:
         line(3, "PARTITION_CHANGE_RECORD", {})[:-9],
         "| offset: 4 CreateTime: 1 keySize: -1 valueSize: 1 sequence: -1 headerKeys: [] payload: Error at 4, skipping.",
         line(5, *change(isr="1,2")),
-        line(6, "PARTITION_RECORD", {"topicId": TOPIC, "partitionId": 7}),
-        line(7, "TOPIC_RECORD", {"name": "bar"}),
+        line(6, *change(leader="1")),
+        line(7, "PARTITION_RECORD", {"topicId": TOPIC, "partitionId": 7}),
+        line(8, "TOPIC_RECORD", {"name": "bar"}),
         line(5, *change(isr=[1])),
     ]
-    path.write_text("\n".join([*lines, *bad, line(8, *change(isr=[2, 1, 7]))]) + "\n")
+    path.write_text("\n".join([*lines, *bad, line(9, *change(isr=[2, 1, 7]))]) + "\n")
     report = judge([path])
-    assert [it.line for it in report.malformed] == list(range(6, 13))
+    assert [it.line for it in report.malformed] == list(range(6, 14))
     assert rules(report) == ["isr_is_assigned"]
     assert whole([path], 3) == report
 
@@ -375,6 +378,16 @@ def test_snapshots_are_held_against_the_log(tmp_path: Path) -> None:
     report = judge([wrong, log])
     assert rules(report) == ["snapshot_agrees_with_log"]
     assert "ISR [1], leader 1" in report.findings[0].message
+
+
+def test_a_file_may_hold_a_snapshot_and_then_a_log_that_began_before(tmp_path: Path) -> None:
+    log = dump(tmp_path / "log.txt", [topic(), partition(), change(isr=[1, 2]), change(isr=[1])])
+    wrong = snapshot(tmp_path / "wrong.txt", 4, [topic(), partition(isr=[1, 2], partitionEpoch=1)])
+    both = tmp_path / "both.txt"
+    both.write_text(wrong.read_text() + log.read_text())
+    report = judge([both])
+    assert rules(report) == ["snapshot_agrees_with_log"]
+    assert report.judged == judge([wrong, log]).judged
 
 
 def test_a_log_that_begins_with_a_snapshot_is_whole(tmp_path: Path) -> None:
@@ -480,7 +493,11 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
     code, said = conform("--metadata-log", str(tmp_path / "broken.txt"))
     assert code == ExitCode.USER_ERROR
     assert "broken.txt:6: " in said
-    assert conform("--metadata-log", str(late))[0] == ExitCode.UNDETERMINED
+    code, said = conform("--metadata-log", str(late))
+    assert (code, "hole" in said) == (ExitCode.UNDETERMINED, False)
+    code, said = conform("--metadata-log", str(good), "--metadata-log", str(late))
+    assert code == ExitCode.UNDETERMINED
+    assert "the log has 1 hole: what follows is judged from the next snapshot on" in said
     with pytest.raises(SourceError, match=r"nowhere\.txt: cannot be read"):
         conform("--metadata-log", str(tmp_path / "nowhere.txt"), "--workers", "2")
     assert conform("--metadata-log", str(tmp_path / "empty.txt"))[0] == ExitCode.NOTHING_CHECKED

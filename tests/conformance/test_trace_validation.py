@@ -244,6 +244,8 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     ('{"action": "fill", "arguments": {"by": 1}}', "takes no argument 'by'"),
     ('{"arguments": {"by": 1}}', "arguments need an action"),
     ('{"action": "fill", "skip": -1}', "skip must be"),
+    ('{"action": "fill", "step": false}', "a line without a step shows a state alone"),
+    ('{"skip": 1, "step": false}', "a line without a step shows a state alone"),
     ("{}", "says nothing"),
 ])
 def test_a_malformed_line_is_reported_by_number(tmp_path: Path, bad: str, said: str) -> None:
@@ -287,6 +289,48 @@ def test_hidden_steps_may_be_allowed_for_one_line_or_for_all(tmp_path: Path) -> 
     assert conform(spec, "--trace", looks, "--hidden", "3")[0] == ExitCode.AS_EXPECTED
     once = written(tmp_path, "once.jsonl", [{"action": "start"}, {"action": "drain", "skip": 2, "state": {"level": 1}}])
     assert conform(spec, "--trace", once)[0] == ExitCode.AS_EXPECTED
+    late = written(tmp_path, "late.jsonl", [{"state": {"level": 3}}])
+    assert conform(spec, "--trace", late)[0] == ExitCode.NOT_AS_EXPECTED
+    assert conform(spec, "--trace", late, "--hidden", "3")[0] == ExitCode.AS_EXPECTED
+    none = written(tmp_path, "none.jsonl", [{"action": "start"}, {"action": "drain", "skip": 0}])
+    assert conform(spec, "--trace", none, "--hidden", "3")[0] == ExitCode.NOT_AS_EXPECTED
+
+
+def test_a_line_may_show_the_state_before_its_step_and_the_state_alone_and_name_another_line(tmp_path: Path) -> None:
+    spec = str(tank_project(tmp_path) / "specs" / "tank.toml")
+    lines = [
+        {"action": "start", "line": 10},
+        {"action": "fill", "before": {"level": 0}, "line": 20},
+        {"state": {"level": 1}, "step": False, "line": 20},
+        {"action": "fill", "before": {"level": 1}, "line": 30},
+    ]
+    report = tmp_path / "report.json"
+    assert conform(spec, "--trace", written(tmp_path, "good.jsonl", lines), "--json", str(report))[0] == 0
+    (judged,) = json.loads(report.read_text())["traces"]
+    assert [(at["action"], at["line"]) for at in judged["run"]] == [("start", 10), ("fill", 20), ("fill", 30)]
+    lines[-1]["before"] = {"level": 0}
+    code, said = conform(spec, "--trace", written(tmp_path, "bad.jsonl", lines))
+    assert (code, "bad.jsonl:30: no run" in said) == (ExitCode.NOT_AS_EXPECTED, True)
+
+
+def test_an_initial_step_is_no_later_step(tmp_path: Path) -> None:
+    spec = str(tank_project(tmp_path) / "specs" / "tank.toml")
+    report = tmp_path / "report.json"
+    again = written(tmp_path, "again.jsonl", [{"action": "start"}, {"action": "fill"}, {"action": "start"}])
+    assert conform(spec, "--trace", again, "--json", str(report))[0] == ExitCode.NOT_AS_EXPECTED
+    (judged,) = json.loads(report.read_text())["traces"]
+    (reason,) = judged["reasons"]
+    assert (reason["step"], reason["action"]) == ("start()", "start")
+    assert reason["text"] == "begins a run, so only the first line can be about it"
+
+
+def test_an_argument_that_an_action_does_not_take_is_refused_wherever_it_stands() -> None:
+    model = small_model()
+    whole = next(entry(model, *taken) for taken in steps_from(next(reference.initial_states(model))[1])
+                 if taken[0].arguments)
+    whole["arguments"] |= {"nonsense": 1}
+    with pytest.raises(SourceError, match="takes no argument 'nonsense'"):
+        trace(model, [{"action": "start"}, whole])
 
 
 def test_a_limit_never_accepts() -> None:

@@ -435,6 +435,49 @@ def test_a_difference_is_not_shortened_beyond_the_boundary() -> None:
     assert shortened(Contract(Stairs(), TallStairs), given) is given
 
 
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+def test_a_walk_stays_within_the_boundary_if_all_is_supported(choice: WalkChoice) -> None:
+    class Seen(StairsAdapter):
+        unsupported: ClassVar[tuple[str, ...]] = ()
+
+        def says(self, number: int) -> None:
+            self.at = 3 if number == 40 else self.at
+
+    assert Walks(Stairs(), [], choice, seed=1, contract=Contract(Stairs(), Seen)).search(600) is None
+    assert Seen.highest == 4
+
+
+class Once(Model):
+    """A lamp that is lit once; then nothing happens any more."""
+
+    lit: bool = False
+
+    @initial
+    def start(self) -> None:
+        """In the dark."""
+
+    @action
+    def lights(self) -> None:
+        require(not self.lit)
+        self.lit = True
+
+
+class OnceAdapter(Adapter):
+    def __init__(self, start: Any) -> None:
+        self.on = False
+
+    def lights(self) -> None:
+        self.on = True
+
+    @observable
+    def lit(self) -> bool:
+        return self.on
+
+
+def test_a_tour_ends_a_run_where_no_step_is_possible() -> None:
+    assert tour(Once(), OnceAdapter, most=5, explored=10) is None
+
+
 def test_a_tour_takes_all_that_walks_keep() -> None:
     contract = Contract(Stairs(), StairsAdapter)
     held = Tour(contract, seed=1, explored=2_000)

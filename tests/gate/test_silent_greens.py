@@ -305,6 +305,18 @@ def test_a_design_that_differs_from_its_good_one_is_accepted(tmp_path: Path, nam
     assert code != ExitCode.USER_ERROR, text
 
 
+def test_a_design_may_leave_a_helper_to_the_design_that_it_extends(tmp_path: Path) -> None:
+    root = design(tmp_path, "def start(self) -> None:\n    self.level = 1")
+    path = root / "specs/flawed.py"
+    between = "\n".join([
+        "class Half(Tank):", "    def full(self) -> bool:", "        return self.half()", "",
+        "    def half(self) -> bool:", "        return self.level == 2", "", "", "class Design(Half):",
+    ])
+    path.write_text(path.read_text().replace("class Design(Tank):", between))
+    code, text = checked(root)
+    assert code != ExitCode.USER_ERROR, text
+
+
 def test_a_design_may_differ_in_constants_alone(tmp_path: Path) -> None:
     code, text = checked(design(tmp_path, "pass", "constants = { size = 2 }\n"))
     assert code == ExitCode.NOT_AS_EXPECTED, text

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.project.loading import noticed
+import floodmark
+from floodmark.checkers.project.loading import noticed, observed
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.project.unpacking import unpacked
@@ -35,10 +36,14 @@ SIZED = TANK.replace("class Tank", "from .size import SIZE\n\nclass Tank")
 
 def python(root: Path, code: str, *path: Path | str) -> None:
     """Runs code in a repository; Python finds modules in the folders of ``path``, and not in the repository."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
     command = [sys.executable, "-P", "-c", HEAD + code]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=root, env=found_in(*path), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def found_in(*path: Path | str) -> dict[str, str]:
+    """The environment in which Python finds modules in these folders, and the same Floodmark as here."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*path, Path(floodmark.__file__).parents[1]]))}
 
 
 # One copy.
@@ -133,8 +138,7 @@ def test_a_script_that_is_run_is_no_second_copy_in_silence(tmp_path: Path) -> No
     root = tank_project(tmp_path, SPEC, **{"invariants/tank.py": INVARIANTS})
     (root / "model/tank.py").write_text(TANK + script.replace("spec = ", "if __name__ == '__main__': spec = "))
     done = subprocess.run(
-        [sys.executable, "model/tank.py"], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True,
-        text=True, check=False,
+        [sys.executable, "model/tank.py"], cwd=root, env=found_in(root), capture_output=True, text=True, check=False
     )
     assert done.returncode != 0
     assert "there are two copies of Tank" in done.stderr
@@ -291,10 +295,17 @@ def test_a_class_knows_its_module_while_others_have_its_name(tmp_path: Path) -> 
         "import model.middle\nfrom floodmark.checkers.project.modules import load_file\n"
         "more = load_file('model/more.py').More\nassert issubclass(more, model.middle.Middle)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(root)}
     command = [sys.executable, "-P", "-c", script]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=root, env=found_in(root), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_environment_is_no_longer_observed_after_a_file_was_loaded() -> None:
+    watched = [(each, name) for each in (os.environ, os.environb) for name in ("encodekey", "decodekey")]
+    before = [vars(each)[name] for each, name in watched]
+    with observed():
+        assert not any(vars(each)[name] in before for each, name in watched)
+    assert [vars(each)[name] for each, name in watched] == before
 
 
 def test_what_python_reads_to_import_a_library_is_not_read_by_who_imports_it(

@@ -141,6 +141,7 @@ def test_the_line_of_a_key_is_that_of_the_row_that_has_it(tmp_path: Path) -> Non
     found = [text[(spec.line("constants.size") or 0) - 1] for spec in (small, large, vast)]
     assert found == ["size = 3", "size = 9", "constants = { size = 40 }"]
     assert text[(large.line("expect.distinct") or 0) - 1] == "distinct = 10"
+    assert text[(large.line("expect.depth") or 0) - 1] == "depth = 10"
     assert text[(small.line("expect.depth") or 0) - 1] == "depth = 4"
     assert text[(vast.line("limits.seconds") or 0) - 1] == "seconds = 100"
 

@@ -121,6 +121,15 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, message:
     assert at == line
 
 
+def test_a_known_bad_design_is_told_from_each_earlier_one_of_its_name(tmp_path: Path) -> None:
+    entry = '[[flawed]]\nclass = "f:F"\nproperty = "{}"\n'
+    assert len(read(write(tmp_path, {"good.toml": 'model = "m:M"\n' + entry.format("p") + entry.format("q")})
+                    / "good.toml").flawed) == 2
+    message, line = spec_error(tmp_path, 'model = "m:M"\n' + "".join(map(entry.format, "pqq")))
+    assert message.startswith("F already breaks q at line 5")
+    assert line == 8
+
+
 def test_missing_and_binary_specs_are_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
         read(tmp_path / "none.toml")
@@ -255,8 +264,9 @@ def test_a_spec_outside_a_repository_is_read(tmp_path: Path) -> None:
 def test_find_returns_the_specs_of_a_tier(tmp_path: Path) -> None:
     files = {"a/quick.toml": 'model = "m:M"\n', "b/deep.toml": 'model = "m:M"\ntier = "deep"\n', "c/bad.toml": "x"}
     root = write(tmp_path, files)
-    names = {tier: [path.stem for path in find([root], tier)] for tier in ("quick", "deep", "all")}
-    assert names == {"quick": ["quick", "bad"], "deep": ["deep", "bad"], "all": ["quick", "deep", "bad"]}
+    names = {tier: [path.stem for path in find([root], tier)] for tier in (None, "quick", "deep", "all")}
+    quick = ["quick", "bad"]
+    assert names == {None: quick, "quick": quick, "deep": ["deep", "bad"], "all": ["quick", "deep", "bad"]}
     assert find([root / "b/deep.toml"], "quick") == [root / "b/deep.toml"]
 
 

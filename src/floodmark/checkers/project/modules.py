@@ -525,7 +525,7 @@ def _errors_placed(path: Path) -> Iterator[None]:
 def _failed_import(error: ImportError) -> str:
     """Why an import failed; a name that the other file does define is not defined yet: the two import each other."""
     wanted = re.match(r"cannot import name '(\w+)' from", str(error))
-    file = Path(error.path) if wanted and error.path else None
+    file = Path(error.path) if error.path else None
     if wanted is None or file is None or file.suffix != ".py":
         return f"{type(error).__name__}: {error}"
     text = file.read_text(encoding="utf-8")

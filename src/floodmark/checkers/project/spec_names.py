@@ -24,8 +24,8 @@ def spec_path(name: str) -> Path:
     from floodmark.checkers.project.properties import did_you_mean
 
     place = _place(name)
-    file, sign, row = name.rpartition(spec_address.SIGN)
-    if place is None and sign and file:
+    file, _, row = name.rpartition(spec_address.SIGN)
+    if place is None and file:
         path = _place(file)
         place = None if path is None or os.path.isdir(path) else spec_address.joined(path, row)
     if place is not None:
