@@ -134,7 +134,7 @@ def typical_report() -> Merged:
     """A partition's report on a level of a model with thirty actions."""
     context = bytes(8 * (COUNTERS + 30 + 10 + 1))
     digest = (ALL_ONES, ALL_ONES)
-    expanded = ExpandedPart(0, context, {}, 10**9, 10**9, 1.5)
+    expanded = ExpandedPart(0, context, {}, 10**9, 1.5)
     place = "machine.example.com"
     return Merged(
         0, "", 10**9, digest, context, {}, 10**12, 10**12, 1.5, f"{place}:4711", f"{place}:/disk", 10**12, expanded

@@ -63,7 +63,9 @@ while True:
 """
 
 
-@pytest.mark.parametrize("script", [DROPS, IGNORES, LATE, NEVER_RETURNS], ids=["finaliser", "child", "late", "machine code"])
+@pytest.mark.parametrize(
+    "script", [DROPS, IGNORES, LATE, NEVER_RETURNS], ids=["finaliser", "child", "late", "machine code"]
+)
 def test_whatever_runs_is_ended(script: str) -> None:
     words = [sys.executable, "-c", SCRIPT.format(textwrap.indent(script, "    "))]
     started = subprocess.Popen(
@@ -78,6 +80,12 @@ def test_whatever_runs_is_ended(script: str) -> None:
     _, said = started.communicate(timeout=30)
     assert is_gone(other)
     assert (started.returncode, said) == (130, "interrupted\n")
+
+
+def test_what_waits_for_an_interrupt_does_not_keep_a_command_from_its_end() -> None:
+    words = [sys.executable, "-c", SCRIPT.format("    return")]
+    ended = subprocess.run(words, env=UNMEASURED, capture_output=True, text=True, timeout=30, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_what_a_terminal_shows_in_the_end_is_without_progress() -> None:
@@ -102,6 +110,32 @@ def test_the_line_is_printed_once_and_no_progress_comes_after_it(
     print("progress of another thread", file=sys.stderr)
     interrupts.tell("interrupted")
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_a_line_is_printed_as_often_as_it_is_said_before_the_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupts, "_told", False)
+    monkeypatch.setattr(interrupts, "_TO_BE_GONE", 0.01)
+    for _ in range(2):
+        interrupts.tell("interrupted")
+    assert capsys.readouterr().err == "interrupted\n" * 2
+
+
+def test_a_process_is_there_until_it_ends_and_another_of_its_number_is_not_it() -> None:
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    known = interrupts._status(other.pid)
+    assert known is not None and interrupts._is_there((other.pid, known[1]))
+    assert not interrupts._is_there((other.pid, "an earlier start"))
+    assert (other.pid, known[1]) in interrupts._descendants()
+    assert other.stdin is not None
+    other.stdin.close()
+    for _ in range(500):
+        if interrupts._status(other.pid) is None:
+            break
+        time.sleep(0.02)
+    assert interrupts._status(other.pid) is None, "it has ended, and nobody has asked how"
+    other.wait()
 
 
 def test_what_fails_while_an_interrupt_is_handled_is_part_of_it(

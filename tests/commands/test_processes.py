@@ -80,6 +80,13 @@ def process_of(_: str) -> int:
     return os.getpid()
 
 
+def test_no_process_has_a_job_before_or_after_one_that_is_alone() -> None:
+    jobs = ["check", "check", "claim", "check", "claim", "claim"]
+    found = dict(run_each(process_of, jobs, 1, alone=lambda job: job == "claim"))
+    assert found[0] == found[1]
+    assert len(set(found.values())) == 5
+
+
 @pytest.mark.slow
 def test_a_job_that_is_alone_has_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = ["check", "check", "claim", "claim", "check", "check", "claim"]
@@ -180,6 +187,24 @@ def test_what_a_job_tells_is_heard_before_its_result() -> None:
     assert dict(run_each(tells, [4], 1, heard=lambda *it: heard.append(it))) == {0: 4}
     assert heard == [(0, "half of 4")]
     assert dict(run_each(tells, [4], 1)) == {0: 4}
+
+
+def test_progress_is_that_of_the_check_that_makes_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    every = checks(read(tank_project(tmp_path, THREE) / "specs/tank.toml"), CheckSettings())
+    seen: list[tuple[Check, object]] = []
+
+    def run_each(*given: Any, **more: Any) -> Any:
+        heard = given[4]
+        for position in range(len(every)):
+            heard(position, f"progress of {position}")
+        return iter([])
+
+    monkeypatch.setattr(processes, "run_each", run_each)
+    watch: Any = lambda check, progress: seen.append((check, progress))  # noqa: E731
+    with pytest.raises(ValueError, match="shorter"):
+        list(run._run_parallel(every, every, run._run_and_tell, 1, watch))
+    assert len(every) == 3
+    assert seen == [(check, f"progress of {position}") for position, check in enumerate(every)]
 
 
 def own_id(number: int) -> int:

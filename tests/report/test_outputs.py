@@ -340,6 +340,53 @@ class Lamp(Model):
 """
 
 
+FAILING = """
+from __future__ import annotations
+from floodmark import Between, Model, action, invariant, require, transition
+from typing import Annotated
+
+
+class Pump(Model):
+    height: Annotated[int, Between(0, 5)] = 0
+
+    @action
+    def rises(self, by: Annotated[int, Between(1, 2)]) -> None:
+        require(self.height + by < 5)
+        self.height += by
+
+    @invariant
+    def has_a_third(self) -> bool:
+        steps = (1, 2)
+        return steps[self.height // 2] > 0
+
+    @transition
+    def changes_little(self, new: Pump) -> bool:
+        steps = (1, 2, 3, 4)
+        return steps[new.height] > 0
+"""
+
+
+@pytest.mark.parametrize("name", ["has_a_third", "changes_little"])
+def test_a_property_that_fails_is_asked_of_the_states_that_it_is_about(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step has two of them; it failed only in the last ones, and where it does not, the results are refused."""
+    monkeypatch.chdir(tmp_path)
+    Path("pump.py").write_text(FAILING)
+    Path("pump.toml").write_text('model = "pump.py:Pump"\n')
+    results = check(Path("pump.toml"), CheckSettings(engine="reference", properties=(name,)))
+    text = document(results)
+    whole = json.loads(text)
+    (entry,) = whole["results"]
+    assert (entry["verdict"], len(entry["trace"])) == ("error", 3)
+    Path("a.json").write_text(text)
+    assert document(read(Path("a.json")).results) == text
+    del entry["trace"][-1]
+    Path("a.json").write_text(json.dumps(whole))
+    with pytest.raises(SourceError, match=f"Pump disagrees with the results: {name} does not fail"):
+        read(Path("a.json"))
+
+
 def test_a_lasso_that_does_not_close_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lamp.py").write_text(LASSO)

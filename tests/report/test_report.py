@@ -146,6 +146,7 @@ def nodes(**hw: int) -> Map[Broker, Node]:
             [{"isr": [], "version": 1}, {"isr": ["b1", "b2"], "version": 2}],
         ),
         ({Broker(1)}, "{b1}", ["b1"]),
+        (Seq([b(1, 2), b(3)]), "[{b1,b2}, {b3}]", [["b1", "b2"], ["b3"]]),
     ],
 )
 def test_values_are_shown_as_they_are_written(value: Any, shown: str, in_json: Any) -> None:

@@ -39,12 +39,14 @@ from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory
 from floodmark.checkers.kernel.partitioned import fingerprints
 from floodmark.checkers.native import files, memory
 from floodmark.checkers.native.search import reachable_set, search_states
+from floodmark.checkers.native.worker import Worker
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
-from floodmark.checkers.resources import memory_of_command
+from floodmark.checkers.resources import cores, memory_of_command
 from floodmark.checkers.search import store
 from floodmark.checkers.search.statistics import column, values_seen
 from floodmark.checkers.search_result import Limit, Limits, Options, Progress, SearchResult, Stop
+from floodmark.language.reference import initial_states
 from tests.search.test_native import Grid, Jumps, Premises, Wide, compared, shapes
 
 
@@ -362,6 +364,100 @@ def test_files_are_gone_when_the_search_is(small: SetLimit, tmp_path: Path, monk
     assert str(tmp_path) in found(Grid(side=4), Options(workers=2)).notes[0]
     assert os.listdir(tmp_path) == []
     assert len(os.listdir("/proc/self/fd")) <= before + 2
+
+
+# Stores by themselves.
+
+
+def begun(model: Model, workers: int = 1) -> memory.MemoryStore:
+    """A store with the initial states of a model."""
+    store = memory.MemoryStore(build_kernel(model, {}, False), workers, MemoryBudget(1 << 30), False)
+    layout = store.interface.layout
+    store.add([layout.pack(state) for _, state in initial_states(model)])
+    return store
+
+
+def test_what_was_noted_in_memory_is_noted_in_files(small: SetLimit) -> None:
+    """Of several places at once, each with a state of its own."""
+    small(1 << 30)
+    store = begun(Scattered())
+    best = store.workers[0].best
+    best[loops.BEST_PARENT], best[loops.BEST_PARENT + 1] = 3, 1
+    states = [store.state(position) for position in (2, 0)]
+    taken = files.Files(store, store.budget)
+    assert [taken.noted(loops.BEST_PARENT + place) for place in (0, 1, 2)] == [*states, None]
+    taken.close()
+
+
+def test_all_that_is_noted_of_a_partition_is_told(small: SetLimit) -> None:
+    small(1 << 30)
+    taken = files.Files(begun(Scattered()), MemoryBudget(1 << 30))
+    lane = taken.lanes[0]
+    partition = next(each for each in taken.partitions if each.count > 1)
+    lane.open(partition)
+    assert [int(lane.fields[field]) for field in (loops.SIZE, loops.COUNT)] == [partition.cells, partition.count]
+    lane.best[[2, 5]] = 2, 1
+    rows = [tuple(map(int, row)) for row in partition.rows(0, 2)]
+    assert lane.noted() == {2: rows[1], 5: rows[0]}
+    assert lane.noted() == {}
+    taken.close()
+
+
+def test_a_table_that_has_room_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither where there is room for more states already, nor where there may be more in it as it is."""
+    store = begun(Scattered(), workers=2)
+    before = store.table
+    store._grow()
+    assert store.table is before
+    store.capacity = store.needed
+    monkeypatch.setattr(store, "_next_table", lambda: (store.cells, store.needed + 10))
+    store._grow()
+    assert store.table is before
+    assert [int(it.fields[loops.LIMIT]) - it.count for it in store.workers] == [5, 5]
+    monkeypatch.setattr(store, "_divide", iter([False, False, True]).__next__)
+    store._grow()
+    assert store.table is not before, "its cells have no room for some positions"
+    store.close()
+
+
+def test_the_last_table_takes_what_room_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of twice the size would not fit, but a larger one does, fuller than usual."""
+    store = begun(Scattered())
+    cells = 2 * store.cells
+    room = cells * memory.CELL_BYTES + int(memory.FULL * cells) * store.stride - 1
+    monkeypatch.setattr(store.budget, "room", lambda held: room + store.budget.of_pages(1))
+    larger, capacity = store._next_table()
+    assert store.cells < larger < cells
+    assert room - 16 < larger * memory.CELL_BYTES + capacity * store.stride <= room
+    store.close()
+
+
+def test_a_limit_leaves_room_for_the_pages_that_workers_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many states remain possible as fit beside the table and these pages."""
+    store = begun(Scattered(), workers=2)
+    assert store.table is not None
+    beside = store.table.size + store.budget.of_pages(2)
+    monkeypatch.setattr(store.budget, "room", lambda held: beside + 100 * store.stride)
+    store.adapt()
+    assert store.capacity == 100
+    store.close()
+
+
+def test_all_workers_take_new_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = begun(Scattered(), workers=3)
+    taken: list[int] = []
+    monkeypatch.setattr(Worker, "take_code", lambda worker: taken.append(worker.number))
+    store.take_code()
+    assert taken == [0, 1, 2]
+    store.close()
+
+
+def test_the_cores_are_those_that_a_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 96)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {4, 7, 9}, raising=False)
+    assert cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert cores() == 96
 
 
 # What memory is, and how it is taken.

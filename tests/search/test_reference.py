@@ -9,10 +9,13 @@ import pytest
 
 from floodmark import (
     Between,
+    Capacity,
     Constant,
     Identifier,
     Map,
     Model,
+    Record,
+    Seq,
     Set,
     action,
     boundary,
@@ -253,6 +256,36 @@ def test_reachable_states_are_all_that_can_be_reached() -> None:
 def test_the_digest_tells_sets_of_states_apart() -> None:
     assert search(Counter).digest == search(Counter).digest
     assert len({search(Counter, limit=limit).digest for limit in (2, 3, 4)}) == 3
+
+
+class Chest(Record):
+    """Two drawers."""
+
+    upper: Annotated[Seq[Annotated[int, Between(0, 5)]], Capacity(4)]
+    lower: Annotated[Seq[Annotated[int, Between(0, 5)]], Capacity(4)]
+
+
+class Drawers(Model):
+    """The upper drawer gets fewer things than the lower one."""
+
+    chest: Chest = Chest(upper=Seq(), lower=Seq())
+
+    @action
+    def fills(self) -> None:
+        require(len(self.chest.lower) < 3)
+        self.chest.lower.append(1)
+
+    @action
+    def lifts(self) -> None:
+        require(len(self.chest.lower) == 2 and len(self.chest.upper) == 0)
+        self.chest.upper.append(1)
+
+
+def test_the_largest_size_of_each_container_is_known() -> None:
+    native = pytest.importorskip("floodmark.checkers.native.search")
+    sizes = search(Drawers).sizes
+    assert sizes == native.search_states(Drawers(), [], Options(workers=1)).sizes
+    assert sizes == {"chest.upper": 1, "chest.lower": 3}
 
 
 @pytest.mark.parametrize("symmetry", [False, True])

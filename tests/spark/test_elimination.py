@@ -167,6 +167,32 @@ def test_a_loop_stays_in_the_component_that_no_step_enters(tmp_path: Path, monke
     assert False in leads
 
 
+def test_a_way_that_leaves_the_loop_at_its_end_only_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A strongly fair action leads out of a ring at two places, and at the next but one goes on in it."""
+    ring = ((at, 0, at % 6 + 1) for at in range(1, 7))
+    steps = (*ring, (1, 1, 0), (3, 1, 8), (5, 1, 6), (0, 0, 7), (8, 0, 7))
+    graph = FairGraph(9, 2, steps, (1,), NONE, frozenset({7}), {0: False, 1: True})
+    ways: list[int] = []
+    left: list[int] = []
+    path, leads = LassoSearch._path, LassoSearch._leads
+
+    def noted_path(self: LassoSearch, *given: Any) -> Any:
+        ways.append(len(found := path(self, *given)))
+        return found
+
+    def noted_leads(self: LassoSearch, *given: Any) -> bool:
+        found = leads(self, *given)
+        left.extend([] if found else ways[-1:])
+        return found
+
+    monkeypatch.setattr(LassoSearch, "_path", noted_path)
+    monkeypatch.setattr(LassoSearch, "_leads", noted_leads)
+    assert_graph_is_judged(graph, quiet(tmp_path), {})
+    assert max(left) > 2
+
+
 def test_a_loop_passes_a_state_in_which_a_weakly_fair_action_is_not_enabled(tmp_path: Path) -> None:
     """Two actions lead from all states of a ring but one each to the goal, and are never taken in the ring."""
     leaves = ((at, by, 6) for by, never in ((1, 2), (2, 5)) for at in range(6) if at != never)
@@ -263,6 +289,60 @@ def test_more_labels_than_a_word_has_bits(cls: type[Model], tmp_path: Path, note
     assert {it.verdict for it in found.liveness} == ({"holds"} if cls is Stairs else {"holds", "violated"})
 
 
+class Carousel(Model):
+    """A ring, in which a run may not stay where it is."""
+
+    here: Annotated[int, Between(0, 7)] = 0
+
+    @fair
+    @action
+    def turns(self) -> None:
+        self.here = (self.here + 1) % 8
+
+    @eventually_always
+    def passes_two_no_more(self) -> bool:
+        return self.here != 2
+
+    @eventually_always
+    def passes_five_no_more(self) -> bool:
+        return self.here != 5
+
+
+def test_a_loop_passes_a_state_in_which_the_goal_is_false_by_any_step(tmp_path: Path, noted: Noted) -> None:
+    """Not both of these states are where the loop begins."""
+    found = assert_judged_as_natively(Carousel(), quiet(tmp_path), noted)
+    for finding in found.liveness:
+        assert finding.verdict == "violated" and finding.loop is not None
+        assert {entry.state[0] for entry in finding.trace[finding.loop :]} == set(range(8))
+
+
+class Turnstile(Model):
+    """It turns again and again, by an action whose label comes after those of seventy others, none of which strong."""
+
+    side: Annotated[int, Between(0, 2)] = 0
+
+    @fair(each="at")
+    @action
+    def waits(self, at: Annotated[int, Between(0, 69)]) -> None:
+        require(self.side == 2 and at > 0)
+        self.side = 0
+
+    @fair(strong=True)
+    @action
+    def turns(self) -> None:
+        require(self.side < 2)
+        self.side = 1 - self.side
+
+    @eventually_always
+    def stands_still(self) -> bool:
+        return self.side == 0
+
+
+def test_a_loop_takes_a_label_that_is_strong_in_the_second_word_only(tmp_path: Path, noted: Noted) -> None:
+    found = assert_judged_as_natively(Turnstile(), quiet(tmp_path), noted)
+    assert [it.verdict for it in found.liveness] == ["violated"]
+
+
 class Meadow(Model):
     """Places in a row within a boundary; beyond it there is a way to the goal that does not count."""
 
@@ -291,6 +371,10 @@ class Meadow(Model):
     def stays_at_the_fence(self) -> bool:
         return self.here >= 5
 
+    @always_eventually
+    def comes_back_from_the_fence(self) -> bool:
+        return self.here < 5
+
     @leads_to
     def what_begins_far_out_comes_back(self) -> tuple[bool, bool]:
         return self.here > 7, self.here == 0
@@ -304,6 +388,33 @@ def test_steps_that_leave_the_boundary_are_no_steps(tmp_path: Path, noted: Noted
     found = assert_judged_as_natively(Meadow(), quiet(tmp_path), noted)
     assert noted["what_begins_far_out_comes_back"] == "holds"
     assert [premise.property for premise in found.vacuous] == ["what_begins_far_out_comes_back"]
+
+
+class Road(Model):
+    """A road of 129 places from one of which one may stray, and never comes back: 130 states."""
+
+    here: Annotated[int, Between(0, 128)] = 0
+    lost: bool = False
+
+    @action
+    def walks(self) -> None:
+        require(self.here < 128 and not self.lost)
+        self.here += 1
+
+    @action
+    def strays(self) -> None:
+        require(self.here == 100 and not self.lost)
+        self.lost = True
+
+    @recoverable
+    def can_arrive(self) -> bool:
+        return self.here == 128
+
+
+def test_a_partition_may_have_more_states_than_a_word_has_bits(tmp_path: Path, noted: Noted) -> None:
+    found = assert_judged_as_natively(Road(), quiet(tmp_path), noted, partitions=1)
+    (finding,) = found.liveness
+    assert [entry.state for entry in finding.trace][-2:] == [(100, False), (100, True)]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.search_result import Limits, Options, SearchResult
-from floodmark.checkers.spark import folders, object_tasks
+from floodmark.checkers.spark import folders, object_tasks, search
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.folders import ObjectFolder, is_object_store
 from floodmark.language.errors import SourceError
@@ -75,6 +75,20 @@ def test_states_of_several_words_come_back_from_objects(tmp_path: Path) -> None:
     model, _ = COUNTERS.of()
     searched(model, tmp_path, 1, states=20, checkpoint=URL)
     same(searched(model, tmp_path, 2, resume=URL), searched(model, tmp_path, 3))
+
+
+def test_a_search_that_ends_while_it_waits_for_a_worker_is_not_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Philosophers(last=2)
+    searched(model, tmp_path, 1, states=100, checkpoint=URL)
+    before = ObjectFolder(URL).names()
+    monkeypatch.setattr(search, "wait_for_workers", lambda *given: False)
+    monkeypatch.setattr(Checkpoints, "resume", lambda *given: pytest.fail("there is no worker to resume it"))
+    searched(model, tmp_path, 2, resume=URL)
+    assert [name for name in ObjectFolder(URL).names() if "level-" in name] == [
+        name for name in before if "level-" in name
+    ]
 
 
 @pytest.mark.parametrize("seed", [*range(MANY.start), *(pytest.param(seed, marks=pytest.mark.slow) for seed in MANY)])

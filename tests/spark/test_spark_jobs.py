@@ -11,11 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from floodmark.checkers.kernel import scratch
 from floodmark.checkers.spark import check_tasks, jobs, leftovers, tasks
-from floodmark.checkers.spark.jobs import JobFailed, reason, told_of_java, wait_for_workers
+from floodmark.checkers.spark.jobs import Cancelled, JobFailed, reason, told_of_java, wait_for_workers, watched
+from floodmark.checkers.spark.ledger import Accepted
 from floodmark.checkers.spark.tasks import SearchContext, scratch_folder, scratch_folders
 from floodmark.language.errors import SourceError
 
@@ -69,6 +71,60 @@ def test_a_worker_that_is_there_again_begins_a_new_wait(monkeypatch: pytest.Monk
     assert wait.is_over()
 
 
+def test_the_seconds_without_a_worker_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    context: Any = Application()
+    wait = jobs.Wait(context, None)
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    assert "no worker for 0 s" in wait.error().message
+    assert not wait.is_over()
+    now[0] += 7
+    assert "no worker for 7 s" in wait.error().message
+
+
+@pytest.mark.usefixtures("quick")
+def test_only_what_asks_to_pause_cancels_a_job_that_has_a_worker() -> None:
+    pytest.importorskip("pyspark")
+    from py4j.protocol import Py4JJavaError
+
+    class EndedError(Py4JJavaError):  # type: ignore[misc]
+        def __init__(self) -> None:
+            """Java is not there to say more."""
+
+        def __str__(self) -> str:
+            return "java.lang.Exception: ended"
+
+    cancelled: list[str] = []
+
+    def end(paused: bool, seconds: float) -> None:
+        context: Any = SimpleNamespace(master="local[2]", cancelJobGroup=cancelled.append)
+        with watched(context, lambda: paused) as watch:
+            until = time.monotonic() + seconds
+            while not cancelled and time.monotonic() < until:
+                watch.ended.wait(0.005)
+            raise EndedError
+
+    with pytest.raises(JobFailed, match="ended"):
+        end(False, 0.1)
+    assert cancelled == []
+    with pytest.raises(Cancelled):
+        end(True, 20)
+    assert cancelled
+
+
+def test_a_second_attempt_gives_the_first_one_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pyspark = pytest.importorskip("pyspark")
+    slept: list[float] = []
+    accepted = Accepted(1, np.zeros((1, 5), dtype=np.uint64), 3.0)
+    monkeypatch.setattr(time, "sleep", slept.append)
+    for attempt, seconds in ((None, []), (0, []), (1, [3.0]), (2, [3.0])):
+        context = None if attempt is None else SimpleNamespace(attemptNumber=lambda attempt=attempt: attempt)
+        monkeypatch.setattr(pyspark.TaskContext, "get", lambda context=context: context)
+        slept.clear()
+        tasks._be_patient(accepted)
+        assert slept == seconds, attempt
+
+
 def gateway(port: int) -> Any:
     return SimpleNamespace(gateway_parameters=SimpleNamespace(address="127.0.0.1", port=port))
 
@@ -94,6 +150,7 @@ def test_what_spark_reports_is_one_line() -> None:
     assert reason(shuffled).startswith("no space is left on 10.0.0.2 for what Spark shuffles")
     named = str(scratch.full_disk(OSError(28, "No space left on device"), Path("/disk"), 5_000_000))
     assert reason(f"{lost}executor 1): org.x.PythonException: Traceback\nOSError: {named}\n") == f"OSError: {named}"
+    assert reason("java.io.IOException: No space left on device") == "java.io.IOException: No space left on device"
     text = "Traceback\nfloodmark.checkers.spark.shard.FilesChangedError: /disk/states on host\n\tat org.x"
     assert reason(text) == "/disk/states on host"
 

@@ -63,6 +63,23 @@ class Walk(Model):
         return self.place < self.end or self.side > 0
 
 
+class Pairs(Model):
+    """Its states have two words."""
+
+    left: Annotated[int, Between(0, 2**50)] = 0
+    right: Annotated[int, Between(0, 2**50)] = 0
+
+    @action
+    def rises(self) -> None:
+        require(self.left < 20)
+        self.left += 1
+
+    @action
+    def sinks(self) -> None:
+        require(self.right < 20)
+        self.right += 1
+
+
 MODELS: dict[str, tuple[type[Model], dict[str, int]]] = {
     "walk": (Walk, {}),
     "philosophers": (Philosophers, {"last": 2}),
@@ -354,6 +371,50 @@ def test_what_is_kept_is_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
     found, repairs = search_states(*of("philosophers"), quiet(tmp_path), partitions=2)
     same(found, "philosophers")
     assert (done, repairs) == ([0], 2)
+
+
+def in_cluster(model: Model, root: Path, monkeypatch: pytest.MonkeyPatch, do: Callable[[Simulated], None]) -> None:
+    """Does something with the cluster of a search that has found all states of a model."""
+    done: list[int] = []
+    original = Cluster.codes
+
+    def codes(self: Any) -> Any:
+        do(self)
+        done.append(0)
+        return original(self)
+
+    monkeypatch.setattr(Cluster, "codes", codes)
+    search_states(model, [], quiet(root), partitions=3)
+    assert done == [0]
+
+
+def test_a_sample_is_of_as_many_partitions_as_hold_what_is_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All pieces of all levels are read in these; so a sample as large as the search is everything."""
+    monkeypatch.setattr(tasks, "OUTBOX_BYTES", 8)
+
+    def sampled(cluster: Simulated) -> None:
+        assert len(np.unique(cluster.sample(cluster.count * 3, cluster.count))) == cluster.count
+        some = cluster.sample(cluster.count, 1)
+        counts = [cluster.ledger.of(p)[-1, 0] for p in range(cluster.partitions)]
+        assert 0 < len(some) == counts[0] < cluster.count
+        assert len(cluster.sample(7, cluster.count)) == 9  # three of each partition
+
+    in_cluster(Philosophers(last=2), tmp_path, monkeypatch, sampled)
+
+
+def test_what_partitions_say_that_they_were_given_is_counted_in_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given(cluster: Simulated) -> None:
+        states = cluster.sample(5, 1)
+        assert states.shape[1] == cluster.words == 2
+        ((_, digest),) = divided(states, 2, 1)
+        (said,) = cluster.put_from([(1, (4, states.tobytes()))], "another")  # type: ignore[arg-type]
+        assert (said.partition, said.position, said.count, said.digest) == (1, 4, len(states), digest)
+
+    in_cluster(Pairs(), tmp_path, monkeypatch, given)
 
 
 def test_what_arrives_is_what_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expanded_by: str) -> None:

@@ -15,13 +15,16 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
+from floodmark.checkers.project.spec import read  # noqa: E402
 from floodmark.checkers.search.statistics import column  # noqa: E402
-from floodmark.checkers.spark import parquet, session, state_table  # noqa: E402
+from floodmark.checkers.spark import parquet, project_transfer, session, state_table  # noqa: E402
 from floodmark.checkers.spark.package import package_zip  # noqa: E402
+from floodmark.checkers.verdict.check import CheckSettings, checks  # noqa: E402
 from floodmark.compiler.layout import encode, lay_out  # noqa: E402
 from floodmark.language.errors import SourceError  # noqa: E402
 from floodmark.language.reference import initial_states, successors  # noqa: E402
 from tests.spark.test_spark_runs import Sieve  # noqa: E402
+from tests.support.projects import tank_project  # noqa: E402
 
 
 def test_packed_states_become_rows() -> None:
@@ -69,6 +72,28 @@ def test_a_table_is_written_in_objects_that_hold_whole_batches(monkeypatch: pyte
     assert list(parquet._objects("s3://a", "part-1", iter([]))) == []
 
 
+def test_a_table_takes_the_place_of_the_objects_of_an_older_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["older-1", "older-2", "new-1", "new-2"]
+    folder = SimpleNamespace(names=lambda: list(names), remove=names.remove)
+    monkeypatch.setattr(parquet, "ObjectFolder", lambda url: folder)
+    monkeypatch.setattr(parquet, "_written", lambda frame, folder: {"new-1": 3, "new-2": 4})
+    frame: Any = None
+    assert parquet.replace(frame, "s3://a") == 7
+    assert names == ["new-1", "new-2"]
+
+
+def test_all_sources_of_a_project_travel(tmp_path: Path) -> None:
+    """Also those that no check has loaded, and none that is no source."""
+    more = {"invariants/other.py": "", "specs/deep/other.toml": "", "specs/floodmark.lock": "", "specs/notes.txt": ""}
+    root = tank_project(tmp_path, **more)
+    ((_, content),) = project_transfer.files_of(checks(read(root / "specs/tank.toml"), CheckSettings())).values()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert sorted(archive.namelist()) == [
+            "invariants/other.py", "model/tank.py", "specs/deep/other.toml", "specs/flawed.py", "specs/floodmark.lock",
+            "specs/tank.toml",
+        ]
+
+
 def test_the_package_travels_whole() -> None:
     path = package_zip()
     assert path is not None
@@ -94,6 +119,69 @@ def test_settings_from_the_environment_come_last(monkeypatch: pytest.MonkeyPatch
 )
 def test_local_tasks_are_tried_again(url: str, used: str) -> None:
     assert session._retrying(url, None) == used
+
+
+@pytest.mark.parametrize(
+    ("url", "tasks"), [("local", 5), ("local[*]", 5), ("local[2]", 2), ("local[2,3]", 5), ("spark://host:7077", 5)]
+)
+def test_a_limit_is_divided_among_the_tasks_that_run_at_once(
+    url: str, tasks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "cores", lambda: 5)
+    assert session._cores(url) == tasks
+
+
+@pytest.mark.parametrize(
+    ("master", "variable", "asked"),
+    [("local[2]", "yarn", "local[2]"), (None, "yarn", "yarn"), (None, "", "local[*]"), (None, None, "local[*]")],
+)
+def test_a_master_is_the_one_that_is_named_or_this_machine(
+    master: str | None, variable: str | None, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.delenv("FLOODMARK_MASTER", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("FLOODMARK_MASTER", variable)
+
+    def prepare(url: str) -> None:
+        raise SourceError(f"asked for {url}")
+
+    monkeypatch.setattr(session, "_prepare_launch", prepare)
+    with pytest.raises(SourceError) as told:
+        session._start(master, None)
+    assert told.value.message == f"asked for {asked}"
+
+
+class Session:
+    """A session that Spark has, which knows whether it was ended."""
+
+    def __init__(self) -> None:
+        self.sparkContext = SimpleNamespace(_jsc=object())
+        self.stopped = 0
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+
+def test_a_session_is_started_once_and_ended_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark is not asked for the session of a thread: other threads of a search may have none."""
+    started = Session()
+    monkeypatch.setattr(session, "available", lambda: True)
+    monkeypatch.setattr(session, "_STARTED", [started])
+    monkeypatch.setattr(session, "_end_gateway", lambda: None)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr(session, "_start", lambda *given: pytest.fail("another session was started"))
+    assert session.session() is started  # type: ignore[comparison-overlap]
+    session.stop()
+    session.stop()
+    assert (started.stopped, session._STARTED) == (1, [])
+
+
+def test_python_workers_find_the_package_where_it_is_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder has a link to it and nothing else; where it is in an archive, that is on the path."""
+    assert [path.name for path in session._only_this_package().iterdir()] == ["floodmark"]
+    monkeypatch.setattr(session, "PACKAGE", tmp_path / "floodmark.zip" / "floodmark")
+    assert session._only_this_package() == tmp_path / "floodmark.zip"
 
 
 @pytest.mark.parametrize(
@@ -129,6 +217,8 @@ def test_what_the_launcher_says_is_shown_when_it_fails(capfd: pytest.CaptureFixt
                 raise ValueError("lost")
 
     launch(b"all is well\n", False)
+    before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(ValueError, match="lost"):
         launch(b"no such master\n", True)
     assert capfd.readouterr().err == "no such master\n"
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -26,6 +26,7 @@ from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.shard import FilesChangedError, PartitionLost, Shard, divided
 from floodmark.checkers.spark.tasks import Seeded
 from specs.examples.philosophers import Philosophers
+from tests.support.corruption import SUBJECTS
 
 FIRST = np.arange(7, 8, dtype=np.uint64)
 SECOND = np.arange(100, 1100, dtype=np.uint64)
@@ -357,6 +358,30 @@ def test_seeded_states_are_compared_with_the_ledger(tmp_path: Path, code: Loaded
     assert held(new) == WHOLE
 
 
+def test_a_partition_has_room_for_no_more_states_than_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States have two words, and the table has room for more of them; the file grows only when there is need."""
+    monkeypatch.setattr(shard, "_FIRST_STATES", 1)
+    model, _ = SUBJECTS[1].of()
+    files = Shard(tmp_path, build_code(model, {}, False).load())
+    first = np.arange(2, dtype=np.uint64)
+    ((_, digest),) = divided(first, 2, 1)
+    known = Ledger(1)
+    known.accept([1], [digest])
+    files.put("a", 0, first.tobytes())
+    files.adopt("a", known.of(0))
+    with contextlib.suppress(Killed), files.extending(1, known.upto(1).seal(0)):
+        for number in (1, 3 * loops.BATCH):
+            files.insert(np.arange(10, 10 + 2 * number, dtype=np.uint64))
+            size = (tmp_path / "states").stat().st_size
+            assert files.count == 1 + number
+            assert files.fields[loops.LIMIT] == size // 16 < shard.FULLEST * (1 << shard.FIRST_BITS)
+            files._make_room(files.count)
+            assert (tmp_path / "states").stat().st_size == size
+        raise Killed
+
+
 def test_seeds_that_come_late_change_nothing(tmp_path: Path, code: Loaded) -> None:
     files, late = begun(tmp_path, code), Shard(tmp_path, code)
     late.put("a", 0, FIRST.tobytes() * 2000)
@@ -426,6 +451,12 @@ def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
     assert not KNOWN.intact(range(3), [replace(first, digest=(0, 0)), *others])
     assert not KNOWN.intact(range(3), [replace(first, partition=1), *others])
     assert not KNOWN.intact(range(3), [replace(first, position=1 << 40), *others])
+    ((_, digest),) = divided(FIRST, 1, 1)
+    two = Ledger(2)
+    two.accept([1, 1], [digest, digest])
+    mine = [Seeded(partition, 0, 1, digest) for partition in range(2)]
+    assert two.intact(range(1), mine)
+    assert not two.intact(range(1), [mine[0], mine[0]]), "one partition has what both should have"
     assert KNOWN.first(2).of(0).tolist() == KNOWN.of(0)[:2].tolist()
     assert (KNOWN.first(2).levels, KNOWN.first(2).count) == (2, 1001)
 

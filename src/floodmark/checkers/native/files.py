@@ -390,7 +390,7 @@ class Files(LocalStore):
             assert len(partition.levels) == level
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        while self._todo or self._waiting:
+        while self._todo:
             self._all(lambda lane, task: self._route(lane, task, paused), self._todo)
             for lane in self.lanes:
                 self._waiting += lane.flush(self.partitions, 1, Partition.send)

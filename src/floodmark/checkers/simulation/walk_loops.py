@@ -254,7 +254,6 @@ def begin(w: Words, current: Words) -> None:
         mask = 0
         for k in range(count):
             if drawn(w, 2) == 1:
-                order[k] = order[kept]
                 order[kept] = k
                 kept = kept + 1
                 mask = mask | (1 << (k & 63))

@@ -250,7 +250,6 @@ class Shard:
                 if rows[-1, ledger.END]:
                     raise PartitionLost("nothing was put there")
                 path.touch()
-            os.truncate(path, min(path.stat().st_size, int(rows[-1, ledger.END]) * self.words * 8))
             os.replace(path, self.folder / "states")
             self.header = Header(rows, 0, _file_of(self.folder / "states"), this_boot(), uuid.uuid4().hex)
             self._open()
@@ -297,7 +296,7 @@ class Shard:
         self._compare()
 
     def _read_header(self) -> None:
-        """Reads the header. Raises PartitionLost if there is none, or if it describes another file."""
+        """Reads the header, which has no levels if there is none, or if it describes another file."""
         path = self.folder / "states"
         try:
             self.header = unpacked((self.folder / "header").read_bytes())
@@ -305,8 +304,6 @@ class Shard:
             self.header = Header()
         if self.header.file != _file_of(path):
             self.header = Header()
-        if not self.header.levels:
-            raise PartitionLost(f"{self.folder} has no levels")
 
     def _compare(self) -> None:
         """Opens the file of the states; a file not opened by this process before is compared with its header."""

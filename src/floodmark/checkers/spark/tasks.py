@@ -34,7 +34,6 @@ import numpy as np
 from floodmark.checkers.kernel import loops as native_loops
 from floodmark.checkers.kernel.partitioned import (
     COUNTS,
-    DROPPED,
     FILTER,
     FILTER_BITS,
     FULLEST,
@@ -98,7 +97,6 @@ class ExpandedPart:
     partition: int
     context: bytes = b""
     noted: dict[int, Packed] = field(default_factory=dict)
-    dropped: int = 0
     sent: int = 0
     seconds: float = 0.0
 
@@ -405,7 +403,6 @@ def routed(
             at = reader.code.route(reader.fields.ctypes.data, route.ctypes.data, at, reader.count)
             yield from drained(room // 2)
     yield from drained(1)
-    report.dropped = int(route[DROPPED])
 
 
 def _empty_filter(process: _Process, bits: int, words: int) -> Any:
