@@ -302,6 +302,15 @@ def test_a_process_in_promela_takes_the_steps_of_the_model(cls: type[Model]) -> 
         assert promela_runs.ask(process, [macro]).length == len(trace)
 
 
+def test_what_is_no_part_of_a_state_is_cleared_in_promela() -> None:
+    """Otherwise ``-DSHORTEST``, with which nothing is hidden, would tell states apart that are one."""
+    text = as_promela(export_models.Weather).text
+    end = text.rpartition("action = 0;")[2]
+    names = re.findall(r"TEMPORARY \w+ (\w+)(?:\[\d+\])?;", text)
+    assert len(names) > 10
+    assert [name for name in names if not re.search(rf"\b{name}(\[\w+\])? = 0;", end)] == []
+
+
 @pytest.mark.slow
 @needs_tlc
 @pytest.mark.parametrize("cls", EXPORTED)

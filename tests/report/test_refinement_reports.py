@@ -71,6 +71,48 @@ def test_json_has_the_only_state_of_a_run_that_begins_elsewhere(tmp_path: Path) 
     assert found == {"refines": "Switch", "steps": 1, "before": None, "after": {"on": True}, "nearest": None}
 
 
+SKIPS = '''
+from typing import Annotated
+from floodmark import Between, Model, action, refines, require
+
+Count = Annotated[int, Between(0, 3)]
+
+class Counter(Model):
+    count: Count = 0
+    turns: Count = 0
+    @action
+    def waits(self) -> None:
+        """Nothing happens."""
+    @action
+    def turns_late(self) -> None:
+        if self.count < 3:
+            require(self.turns > 1)
+        self.turns = 1
+    @action
+    def counts(self) -> None:
+        require(self.count < 3)
+        self.count += 1
+
+class Skips(Model):
+    count: Count = 0
+    @action
+    def skips(self) -> None:
+        require(self.count < 2)
+        self.count += 2
+    @refines
+    def as_counter(self) -> Counter:
+        return Counter(count=self.count, turns=0)
+'''
+
+
+def test_the_nearest_step_is_one_that_changes_something(tmp_path: Path) -> None:
+    (tmp_path / "skips.py").write_text(SKIPS)
+    (tmp_path / "skips.toml").write_text('model = "skips.py:Skips"\n')
+    (check,) = checks(read(tmp_path / "skips.toml"), CheckSettings(workers=1))
+    nearest = json.loads(document([run_check(check)]))["results"][0]["refinement"]["nearest"]
+    assert (nearest["action"], nearest["state"]["count"]) == ("counts", 1)
+
+
 def test_json_says_nothing_of_a_refinement_that_holds() -> None:
     (check, *_) = checks(read(ROOT / "specs/examples/transaction_commit.toml"), CheckSettings(workers=1))
     assert json.loads(document([run_check(check)]))["results"][0]["refinement"] is None

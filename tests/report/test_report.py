@@ -206,6 +206,12 @@ def test_a_list_that_grew_or_lost_its_head_shows_only_that() -> None:
     assert lines([1, 2], []) == ["log: [1,2] -> []"]
 
 
+def test_a_list_of_records_shows_the_field_that_changed_or_the_record_that_came() -> None:
+    one, two = Proposal(isr=b(1), version=1), Proposal(isr=b(1), version=2)
+    assert change_lines(["log"], (Seq([one, one]),), (Seq([one, two]),)) == ["log[1].version: 1 -> 2"]
+    assert change_lines(["log"], (Seq([one]),), (Seq([one, two]),)) == ["log[1]: + Proposal(isr={b1}, version=2)"]
+
+
 def test_a_first_state_with_nested_maps_has_a_line_for_each_part() -> None:
     seen = Map({broker: Map({other: broker == other for other in b(1, 2, 3)}) for broker in b(1, 2)})
     deep = Map({broker: Map({other: Seq(range(20)) for other in b(1, 2)}) for broker in b(1)})
@@ -219,9 +225,9 @@ def test_a_first_state_with_nested_maps_has_a_line_for_each_part() -> None:
     ]
 
 
-def broken(prop: Callable[..., bool]) -> tuple[Cluster, Violation]:
+def broken(prop: Callable[..., bool], cls: type[Cluster] = Cluster) -> tuple[Cluster, Violation]:
     """The violation of a property that a search of the cluster finds."""
-    model = Cluster()
+    model = cls()
     found = search_states(model, list(collect(Cluster, [_module(prop)]).values()), Options())
     assert found.violations, "the property holds"
     assert found.violations[0].kind != "error", found.violations[0].message
@@ -234,9 +240,9 @@ def _module(prop: Callable[..., bool]) -> ModuleType:
     return module
 
 
-def why(prop: Callable[..., bool]) -> list[str]:
+def why(prop: Callable[..., bool], cls: type[Cluster] = Cluster) -> list[str]:
     """The explanation of a property that fails, without its first line."""
-    model, violation = broken(prop)
+    model, violation = broken(prop, cls)
     found = collect(Cluster, [_module(prop)])[prop.__name__]
     first, *lines = explain(model, found, violation.trace)
     assert first == f"why {prop.__name__} is false:"
@@ -416,6 +422,77 @@ def test_explanations_follow_loops_and_tests() -> None:
         "  for broker = b1:",
         "    model.log[broker] = [1]",
     ]
+
+
+def nobody_follows(model: Cluster) -> bool:
+    for broker in Broker:
+        if model.leader is not None and broker != model.leader:
+            return False
+    return True
+
+
+def test_an_explanation_goes_through_a_loop_until_it_is_left() -> None:
+    @invariant
+    def leads_alone(model: Cluster) -> bool:
+        return nobody_follows(model)
+
+    assert why(leads_alone) == [
+        "false: nobody_follows(), because",
+        "  for broker = b2:",
+        "    true: model.leader is not None, that is b1 is not None",
+        "    true: broker != model.leader, that is b2 != b1",
+    ]
+
+
+def test_each_name_of_a_pair_is_bound() -> None:
+    @invariant
+    def nobody_is_ahead(model: Cluster) -> bool:
+        return all(node.hw <= 1 or broker in model.isr for broker, node in model.node.items())
+
+    assert why(nobody_is_ahead) == [
+        "for broker = b1, node = Node(hw=2, role=LEADER):",
+        "  false: node.hw <= 1, that is 2 <= 1",
+        "  false: broker in model.isr, that is b1 in {b2,b3}",
+    ]
+
+
+class Cautious(Cluster):
+    @rule
+    def committed(self, broker: Broker, offset: int) -> bool:
+        return super().committed(broker, offset) and offset < 3
+
+
+def test_an_explanation_follows_a_call_of_what_is_overridden() -> None:
+    @invariant
+    def leader_has_committed(model: Cluster) -> bool:
+        return model.leader is None or model.committed(model.leader, 1)
+
+    assert why(leader_has_committed, Cautious) == [
+        "false: model.leader is None, that is b1 is None",
+        "false: committed(b1, 1), because",
+        "  false: committed(b1, 1), because",
+        "    false: len(self.log[broker]) > offset, that is 0 > 1",
+        "      self.log[broker] = []",
+    ]
+
+
+def test_a_constant_is_no_explanation() -> None:
+    def never(model: Cluster) -> bool:
+        return False
+
+    @invariant
+    def is_never(model: Cluster) -> bool:
+        return model.leader is None or never(model)
+
+    assert why(is_never) == ["false: model.leader is None, that is b1 is None", "false: never(), because"]
+
+
+def test_a_name_that_a_comprehension_binds_is_its_own_explanation() -> None:
+    @invariant
+    def all_true(model: Cluster) -> bool:
+        return all(fact for fact in (model.leader is not None, model.cleaned))
+
+    assert why(all_true) == ["for fact = False:", "  fact = False"]
 
 
 def test_an_explanation_follows_local_variables() -> None:

@@ -476,6 +476,45 @@ class Widens(Model):
         return self.more == Set([1, 2]) and self.rest == Seq([2, 1]) and self.any_of == 1
 
 
+class Fine(Record):
+    degrees: Low
+
+
+class Wet(Record):
+    sunny: bool
+
+
+class Foggy(Record):
+    haze: Low
+
+
+class Weather(Model):
+    """Records of three classes, which are numbered through, and a value of which one branch of two has to be made."""
+
+    seen: Set[Fine | Wet | Foggy] = Set()
+    row: Annotated[Seq[Low], Capacity(2)] = Seq([1, 2])
+    other: Annotated[Seq[Low], Capacity(2)] = Seq()
+
+    @action
+    def changes(self, now: Fine | Wet | Foggy) -> None:
+        require(len(self.seen) < 2)
+        self.seen.add(now)
+
+    @action
+    def ends(self, then: Fine | Wet | Foggy) -> None:
+        require(then in self.seen)
+        self.seen.remove(then)
+        self.other = self.row if len(self.seen) == 0 else Seq([number for number in self.row if number > 1])
+
+    @invariant
+    def is_in_order(self) -> bool:
+        return len(self.other) < 2 or self.other[0] < self.other[1]
+
+    @reachable
+    def is_short(self) -> bool:
+        return self.other == Seq([2]) and Foggy(haze=2) in self.seen
+
+
 class Unbounded(Model):
     """A sum whose bounds nobody knows."""
 
@@ -490,4 +529,5 @@ class Unbounded(Model):
 
 
 EXPORTED = (Division, DividesByZero, Guards, Lists, Laziness, LooksTooFar, Loops, Bags, Overflows, Cut, CutTooLate,
-            Idles, NeverIdles, Stuck, Starts, Seats, Ballots, Letters, Rebound, Widens)
+            Idles, NeverIdles, Stuck, Starts, Seats, Ballots, Letters, Rebound, Widens,
+            Weather)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from floodmark.checkers.export.assignments import assigned, results, stores
+from floodmark.checkers.export.names import Names
 from floodmark.checkers.export.refusal import refuse
 from floodmark.checkers.export.tla_expressions import TlaExpressions, let
-from floodmark.checkers.export.tla_values import bracketed, chosen, conj, disj, negated
+from floodmark.checkers.export.tla_values import RESERVED, bracketed, chosen, conj, disj, negated
 from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 
@@ -234,13 +235,19 @@ class Fields:
     """The names of what a loop carries: unique in its record."""
 
     def __init__(self) -> None:
-        self._names: dict[tuple[str, object], str] = {}
+        self._names: dict[int | str, str] = {}
+        self._given = Names([*RESERVED, "ended"])
 
     def local(self, local: ir.Local) -> str:
-        return self._names.setdefault(("local", local.slot), f"{local.name}_{local.slot}")
+        return self._name(local.slot, local.name)
 
     def variable(self, name: str) -> str:
-        return self._names.setdefault(("variable", name), f"new_{name}")
+        return self._name(name, f"new_{name}")
+
+    def _name(self, of: int | str, wanted: str) -> str:
+        if of not in self._names:
+            self._names[of] = self._given.fresh(wanted)
+        return self._names[of]
 
 
 def _record(fields: dict[str, str]) -> str:
