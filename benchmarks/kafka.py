@@ -42,6 +42,7 @@ VOTERS: dict[str, dict[str, Any]] = {
     "three voters, one observer": {}, "two voters, two observers": {"voters": 2, "observers": 2},
     "one voter, two observers": {"voters": 1, "observers": 2},
     "three voters, two observers": {"observers": 2},
+    "two voters, two new observers": {"voters": 2, "observers": 2, "fresh": True},
 }
 LEADERS: dict[str, dict[str, Any]] = {
     "three replicas": {}, "two replicas": {"brokers": 2}, "min.insync.replicas 2": {"min_insync_replicas": 2},
@@ -266,7 +267,8 @@ def main() -> None:
             if given.write:
                 in_step = part in ("controller", "quorum", "voters", "leader", "followers", "elr")
                 how = f" --steps {given.steps} --choice {given.choice}" if in_step else ""
-                section(f"Kafka, {part}", f"python -m benchmarks.kafka --part {part}{how} --write", lines)
+                title = f"Kafka, {part}, {given.choice}" if in_step else f"Kafka, {part}"
+                section(title, f"python -m benchmarks.kafka --part {part}{how} --write", lines)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from voters import KafkaVoters
 
-from floodmark import action, require
+from floodmark import action, require, rule
 from model.dynamic_quorum.pre_vote import DynamicPreVote
 from model.dynamic_quorum.voters import DynamicQuorum
 from model.kraft.quorum import Epoch, Offset, Replica, Role
@@ -148,6 +148,22 @@ class AsksForAddress(KafkaVoters):
             super().hear_of_leader(replica, epoch, leader, told)
 
 
+class TellsAddressAtEnd(KafkaVoters):
+    """A leader that has resigned says where it is, as KIP-853 has it."""
+
+    @rule
+    def tells_address_at_end(self) -> bool:
+        return True
+
+
+class AllSucceed(KafkaVoters):
+    """Every voter that hears of a leader's resignation stands at once."""
+
+    def resign(self, leader: Replica) -> None:
+        super().resign(leader)
+        self.heir[leader] = None
+
+
 class IgnoresFormerVoters(KafkaVoters):
     """The late acknowledgement of a former voter is ignored."""
 
@@ -160,10 +176,9 @@ class IgnoresFormerVoters(KafkaVoters):
 class RestartsAsObserver(KafkaVoters):
     """Whoever has voted for itself, and is no voter any more, restarts as an observer."""
 
-    @action
-    def replica_restarts(self, replica: Replica) -> None:
-        super().replica_restarts(replica)
-        self.stopped.discard(replica)
+    @rule
+    def stands_again(self, replica: Replica) -> bool:
+        return super().stands_again(replica) and self.is_voter(replica)
 
 
 class FollowsAgain(KafkaVoters):
@@ -177,6 +192,6 @@ BELIEFS: dict[type[KafkaVoters], dict[str, int]] = {
     ChangesBeforeCommit: {}, ChangesTwoAtOnce: {}, ReplacesVoter: {}, UsesCommittedVoters: {},
     CountsRemovedLeader: {"voters": 2}, AddsWithoutCatchingUp: {}, ObserversStand: {}, CountsObservers: {},
     CandidatesDoNotAsk: {}, ForgetsVote: {}, ServesVotersOnly: {}, ResignsAtOnce: {}, ForgetsChange: {},
-    FollowsAgain: {},
+    FollowsAgain: {}, AllSucceed: {},
 }
 """Those that a walk contradicts soon, with the numbers of replicas; the others are in ``voter_tours.py``."""

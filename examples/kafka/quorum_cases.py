@@ -32,11 +32,12 @@ class Voters:
     def begin_changing(self, first: tuple[int, ...], members: int, joins: bool = False) -> Voters:
         """Voters that may change (KIP-853), of which 1 leads, and has committed its first record."""
         self.members = Quorum(self.kafka, members, first, joins).members
-        self.steps.append(f"begin(voters={list(first)}, members={members})")
         self.elect(1, *first[1:])
         for _ in range(4):
             for other in range(2, members + 1):
                 self.exchange(other, 1)
+        self.steps = [f"begin(voters={list(first)}, members={members})"]
+        self.told("1 is elected, and everybody has fetched all", 1)
         return self
 
     def remove(self, leader: int, voter: int) -> None:
@@ -77,6 +78,11 @@ class Voters:
         kind = str(request.data().getClass().getSimpleName()).removesuffix("RequestData")
         self.told(f"{source} sends {kind} to {destination}, and has the answer", source, destination)
         return answer
+
+    def resign(self, leader: int) -> None:
+        """``KafkaRaftClient.resign``, which the controller calls."""
+        self.members[leader].resign()
+        self.told(f"{leader} resigns", leader)
 
     def throws(self, what: str, does: Callable[[], Any]) -> bool:
         """Whether a member throws, which ends its process (``KafkaRaftClientDriver``)."""
@@ -378,8 +384,22 @@ def former_voter_acknowledges(voters: Voters) -> bool:
     return voters.throws("1 has the answer of 3", lambda: leader.hear(request, answer))
 
 
-def leader_elsewhere(voters: Voters) -> None:
-    """2 restarts when it knows that 3 leads, and has not read of the record that makes 3 a voter."""
+@case("Whoever knows its leader's id only stops when it fetches from it")
+def fetches_from_leader(voters: Voters) -> bool:
+    """A leader that is removing itself leads on, and is no voter by the log of an observer that starts again. It is
+    unattached then, and asks any controller who leads; the leader answers without an error.
+    """
+    voters.begin_changing((1, 2), 3).remove(1, 1)
+    voters.exchange(3, 1)
+    voters.restart(3)
+    return voters.throws("3 fetches from 1", lambda: voters.exchange(3, 1))
+
+
+@case("Whoever is told of a leader without its address stops")
+def told_without_address(voters: Voters) -> bool:
+    """2 restarts when it knows that 3 leads, and has not read of the record that makes 3 a voter. 4, an observer, asks
+    it, and is told the id of a leader that it has no address of.
+    """
     voters.begin_changing((1, 2), 4).add(1, 3)
     voters.exchange(3, 1)
     voters.expire(1)
@@ -388,20 +408,22 @@ def leader_elsewhere(voters: Voters) -> None:
         voters.exchange(3, 1)
     voters.exchange(3, 2)
     voters.restart(2)
-
-
-@case("Whoever knows its leader's id only stops when it fetches from it")
-def fetches_from_leader(voters: Voters) -> bool:
-    """It is unattached, and asks any controller who leads; the leader answers with records."""
-    leader_elsewhere(voters)
-    return voters.throws("2 fetches from 3", lambda: voters.exchange(2, 3))
-
-
-@case("Whoever is told of a leader without its address stops")
-def told_without_address(voters: Voters) -> bool:
-    """4, an observer, asks 2, which tells it the id of the leader that it has no address of."""
-    leader_elsewhere(voters)
     return voters.throws("4 fetches from 2", lambda: voters.exchange(4, 2))
+
+
+@case("A leader that resigns stops a voter that does not know it")
+def resigns_unknown(voters: Voters) -> bool:
+    """Its EndQuorumEpoch has no addresses, unlike BeginQuorumEpoch, and 2 has not read of the record that makes 3 a
+    voter.
+    """
+    voters.begin_changing((1, 2), 3).add(1, 3)
+    voters.exchange(3, 1)
+    voters.expire(1)
+    voters.expire(3)
+    for _ in range(2):
+        voters.exchange(3, 1)
+    voters.resign(3)
+    return voters.throws("3 sends EndQuorumEpoch to 2", lambda: voters.exchange(3, 2))
 
 
 @case("A candidate that is no voter any more does not start again")

@@ -101,10 +101,13 @@ class Kinds:
     """Classes and objects of a version that every member uses.
 
     With ``first``, every log begins with the records of KIP-853 that make those the voters, and the voters may change;
-    otherwise all members are. With ``joins``, a controller that is no voter asks to be one.
+    otherwise all members are. With ``joins``, a controller that is no voter asks to be one; with ``fresh``, the log of
+    whoever is no voter is empty.
     """
 
-    def __init__(self, kafka: Classes, voters: int, first: tuple[int, ...] = (), joins: bool = False) -> None:
+    def __init__(
+        self, kafka: Classes, voters: int, first: tuple[int, ...] = (), joins: bool = False, fresh: bool = False,
+    ) -> None:
         self.kafka = kafka
         kind = kafka.type
         java = jpype.java
@@ -141,6 +144,9 @@ class Kinds:
         self.pool = kind("raft.internals.BatchMemoryPool")(5, kind("raft.KafkaRaftClient").MAX_BATCH_SIZE_BYTES)
         self.seeds = [self._seed(voters, voter) for voter in range(voters)]
         self.begins_with = self._founding(first) if first else []
+        self.empty_handed = set(range(1, voters + 1)) - set(first) if fresh else set()
+        self.static = java.util.TreeMap() if first else self.addresses
+        self.bootstrap = java.util.ArrayList(self.addresses.values()) if first else java.util.ArrayList()
 
     def _seed(self, voters: int, wanted: int) -> int:
         return next(seed for seed in range(10_000) if jpype.java.util.Random(seed).nextInt(voters) == wanted)
@@ -181,7 +187,7 @@ class Member:
     def __init__(self, kinds: Kinds, number: int) -> None:
         self.kinds = kinds
         self.number = number
-        begins_with = list(kinds.begins_with)
+        begins_with = [] if number in kinds.empty_handed else list(kinds.begins_with)
         self.log = Log(kinds, [0] * len(begins_with), begins_with, len(begins_with))
         self.stored: Any = None
         self.correlation = 0
@@ -212,13 +218,13 @@ class Member:
         self.client = kinds.kafka.new(
             "raft.KafkaRaftClient", java.util.OptionalInt.of(self.number), kinds.directory(self.number),
             kind("raft.internals.StringSerde")(), channel, queue, self.log.implementation(), kinds.pool, self.time,
-            expiration, 0, True, CLUSTER, java.util.ArrayList(), endpoints, kinds.versions,
+            expiration, 0, True, CLUSTER, kinds.bootstrap, endpoints, kinds.versions,
             kind("common.utils.LogContext")(""), self.random, kinds.config)
         store = implement("raft.QuorumStateStore", {
             "readElectionState": self._read, "writeElectionState": self._write, "clear": self._clear,
             "path": lambda: java.nio.file.Path.of("quorum-state")})
         metrics = implement("raft.ExternalKRaftMetrics", {"setIgnoredStaticVoters": lambda _ignored: None})
-        self.client.initialize(kinds.addresses, store, kind("common.metrics.Metrics")(), metrics)
+        self.client.initialize(kinds.static, store, kind("common.metrics.Metrics")(), metrics)
         self.quorum = kinds.kafka.call(self.client, "quorum")
         self.requests = kinds.kafka.field(self.client, "requestManager")
         self.settle()
@@ -228,7 +234,9 @@ class Member:
         return self.correlation
 
     def _send(self, request: Any) -> None:
-        self.sent[int(request.destination().id())] = request
+        """A bootstrap server has an id of its own: -2 for the first, -3 for the second."""
+        destination = int(request.destination().id())
+        self.sent[destination if destination > 0 else -1 - destination] = request
 
     def _read(self) -> Any:
         optional = jpype.java.util.Optional
@@ -281,6 +289,10 @@ class Member:
         self.client.schedulePreparedAppend()
         self.settle()
 
+    def resign(self) -> None:
+        self.client.resign(self.quorum.epoch())
+        self.settle()
+
     def restart(self, kept: int) -> None:
         """Stops without a word. It finds so much of its log when it starts again."""
         self.log.stops_before_flush = False
@@ -315,7 +327,8 @@ class Member:
 
     def free(self, destination: int) -> None:
         """The request that is under way to another member has timed out."""
-        self.requests.reset(self.kinds.kafka.type("common.Node")(destination, f"r{destination}", 9000))
+        for number in (destination, -1 - destination):
+            self.requests.reset(self.kinds.kafka.type("common.Node")(number, f"r{destination}", 9000))
 
     def _announce(self, destination: int) -> None:
         """BeginQuorumEpoch goes to voters that have not fetched for half a fetch timeout."""
@@ -403,15 +416,17 @@ class Member:
 
 
 @functools.lru_cache
-def kinds_of(kafka: Classes, voters: int, first: tuple[int, ...], joins: bool) -> Kinds:
-    return Kinds(kafka, voters, first, joins)
+def kinds_of(kafka: Classes, voters: int, first: tuple[int, ...], joins: bool, fresh: bool) -> Kinds:
+    return Kinds(kafka, voters, first, joins, fresh)
 
 
 class Quorum:
     """So many members, none of which has ever run."""
 
-    def __init__(self, kafka: Classes, members: int, first: tuple[int, ...] = (), joins: bool = False) -> None:
-        kinds = kinds_of(kafka, members, first, joins)
+    def __init__(
+        self, kafka: Classes, members: int, first: tuple[int, ...] = (), joins: bool = False, fresh: bool = False,
+    ) -> None:
+        kinds = kinds_of(kafka, members, first, joins, fresh)
         self.members = {number: Member(kinds, number) for number in range(1, members + 1)}
 
     def close(self) -> None:

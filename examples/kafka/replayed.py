@@ -4,10 +4,11 @@
 
 The shortest counterexample of each known-bad design of a spec is found by search and taken step by step: of the
 controller (``partition.toml``), with eligible leader replicas (``elr.toml``), of a partition's leader
-(``leader.toml``), of the quorum (``quorum.toml``), and of leader epoch caches (``specs/epoch_cache/partition.toml``),
-or of the specs that are named. Kafka takes every step of a design that is its own, such as ``KafkaLeader`` and
-``LosesEpochsWithDirectory``, unless it has another mistake, or a later rule, that comes first. It also takes every step
-where the mistake is that of somebody who is not Kafka's here, such as the leader whose requests the controller answers.
+(``leader.toml``), of the quorum (``quorum.toml``), of voters that change (``voters.toml``), and of leader epoch caches
+(``specs/epoch_cache/partition.toml``), or of the specs that are named. Kafka takes every step of a design that is its
+own, such as ``KafkaLeader`` and ``NeedsAddress``, unless it has another mistake, or a later rule, that comes first. It
+also takes every step where the mistake is that of somebody who is not Kafka's here, such as the leader whose requests
+the controller answers.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from observed import ObservedPartition  # noqa: E402
 from partition_adapter import PartitionAdapter, of_version  # noqa: E402
 from quorum import KafkaQuorum  # noqa: E402
 from quorum_adapter import QuorumAdapter  # noqa: E402
+from voters import KafkaVoters  # noqa: E402
+from voters_adapter import VotersAdapter  # noqa: E402
 
 from floodmark.checkers.project.spec import read_all  # noqa: E402
 from floodmark.checkers.run.checks import run_check  # noqa: E402
@@ -100,9 +103,9 @@ def _beside(check: Check, kafka: Classes) -> tuple[Any, type[Any]]:
 
 _ADAPTERS: dict[type[Any], type[Any]] = {
     PartitionLeader: LeaderAdapter, OrderedEligibleLeaders: ElrAdapter, KafkaQuorum: QuorumAdapter,
-    EpochCaches: EpochsAdapter,
+    KafkaVoters: VotersAdapter, EpochCaches: EpochsAdapter,
 }
-SPECS = [HERE / f"{name}.toml" for name in ("leader", "partition", "elr", "quorum")]
+SPECS = [HERE / f"{name}.toml" for name in ("leader", "partition", "elr", "quorum", "voters")]
 SPECS += [HERE.parent.parent / "specs" / "epoch_cache" / "partition.toml"]
 
 

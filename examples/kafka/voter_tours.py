@@ -17,6 +17,7 @@ from mistaken_voters import (
     KnowsAddresses,
     ResignsWheneverRemoved,
     RestartsAsObserver,
+    TellsAddressAtEnd,
 )
 from voters import KafkaVoters
 
@@ -46,29 +47,32 @@ def of(action: str, **replicas: int) -> Call:
 
 ADDED = [begins(1, 2), of("leader_adds_voter", leader=1, replica=3), fetches(3, 1, 1)]
 STOOD = [*ADDED, of("leader_resigns", leader=1), of("election_timeout", replica=3), asks(PRE_VOTE, 3, 1)]
-LEADER_ELSEWHERE = [*STOOD, asks(VOTE, 3, 1), tells(3, 2), of("replica_restarts", replica=2)]
-STOPS: dict[str, list[Call]] = {
-    "r1": [
+LED = [*STOOD, asks(VOTE, 3, 1)]
+STOPS: dict[type[KafkaVoters], tuple[str, list[Call]]] = {
+    IgnoresFormerVoters: ("r1", [
         begins(1, 2), tells(1, 2, late=True), of("leader_removes_voter", leader=1, voter=2),
         of("late_acknowledgement_arrives", leader=1, voter=2),
-    ],
-    "r2": [*LEADER_ELSEWHERE, fetches(2, 3, 1)],
-    "r4": [*LEADER_ELSEWHERE, fetches(4, 2)],
-    "r3": [
+    ]),
+    FollowsFromFetch: ("r3", [
+        begins(1, 2), of("leader_removes_voter", leader=1, voter=1), fetches(3, 1, 1),
+        of("replica_restarts", replica=3), fetches(3, 1),
+    ]),
+    AsksForAddress: ("r4", [*LED, tells(3, 2), of("replica_restarts", replica=2), fetches(4, 2)]),
+    TellsAddressAtEnd: ("r2", [
+        *LED, of("leader_resigns", leader=3), of("leader_sends_end_quorum_epoch", leader=3, voter=2),
+    ]),
+    RestartsAsObserver: ("r3", [
         begins(1, 2, 4), *ADDED[1:], *(of("election_timeout", replica=replica) for replica in (2, 4, 3)),
         asks(PRE_VOTE, 3, 2), asks(PRE_VOTE, 3, 4), asks(PRE_VOTE, 2, 4), asks(VOTE, 2, 4), asks(VOTE, 3, 2),
         fetches(3, 2), of("replica_restarts", replica=3),
-    ],
+    ]),
 }
-"""By who throws at the end."""
+"""Who throws at the end, by the belief that it does not."""
 
 TOURS: dict[type[KafkaVoters], list[Call]] = {
-    IgnoresFormerVoters: STOPS["r1"],
-    KnowsAddresses: STOPS["r2"],
-    FollowsFromFetch: STOPS["r2"],
-    AsksForAddress: STOPS["r4"],
-    RestartsAsObserver: STOPS["r3"],
-    KeepsTruncatedVoters: STOPS["r3"],
+    **{belief: calls for belief, (_, calls) in STOPS.items()},
+    KnowsAddresses: STOPS[FollowsFromFetch][1],
+    KeepsTruncatedVoters: STOPS[RestartsAsObserver][1],
     HeedsVotersOnly: [*STOOD, asks(VOTE, 3, 2)],
     CatchesUpNow: [begins(1, 2), of("client_writes", leader=1), of("leader_adds_voter", leader=1, replica=3)],
     ResignsWheneverRemoved: [

@@ -7,6 +7,8 @@ What is added:
 * A replica may know who leads, and not where: the addresses of leaders are those of the voters, or come in answers.
 * The leader waits for the change that it was asked for. It resigns as one that is no voter only if it still waits.
 * A replica has caught up if it did so at some time in the leader's epoch, within the hour.
+* A leader that has resigned says so to its voters (EndQuorumEpoch), without its addresses. The one that had fetched
+  most stands at once.
 * A replica that throws stops; it may start again.
 * A vote that is refused is counted, and a vote is kept beside the leader of its epoch.
 """
@@ -42,6 +44,8 @@ class KafkaVoters(DynamicPreVote):
     """
     max_resignations = Constant(2)
     max_timeouts = Constant(60)
+    fresh = Constant(False)
+    """Whether the observers have an empty log at first, and know nothing but addresses to ask."""
 
     strays: Annotated[int, Between(0, "max_strays")]
     resignations: Annotated[int, Between(0, "max_resignations")]
@@ -57,6 +61,10 @@ class KafkaVoters(DynamicPreVote):
     pending: Map[Replica, Change]
     unanswered: Map[Replica, Set[Replica]]
     """Whose answer to BeginQuorumEpoch is late, and waited for."""
+    heir: Map[Replica, Replica | None]
+    """Who is the first of a resigned leader's successors. After a restart it has none, and all are the first."""
+    acknowledged: Map[Replica, Set[Replica]]
+    """Who has answered the EndQuorumEpoch of this resigned leader."""
     nowhere: Set[Replica]
     """The replicas that know the id of their leader, and no address."""
     stopped: Set[Replica]
@@ -67,8 +75,9 @@ class KafkaVoters(DynamicPreVote):
         require(leader == Replica(1))
         super().start(leader, first)
         log = Seq([Entry(epoch=0), Entry(epoch=0, voters=first)])
-        self.logs = Map({replica: log for replica in Replica})
-        self.voter_set = Map({replica: first for replica in Replica})
+        here = first if self.fresh else Set(Replica)
+        self.logs = Map({replica: log if replica in here else Seq() for replica in Replica})
+        self.voter_set = Map({replica: first if replica in here else Set() for replica in Replica})
         self.high_watermark = Map({replica: 0 for replica in Replica})
         self.end_offsets = Map({replica: self.no_offsets() for replica in Replica})
         self.elected = Map({epoch: None for epoch in range(self.max_epoch + 1)})
@@ -79,6 +88,8 @@ class KafkaVoters(DynamicPreVote):
         self.caught_up = Map({replica: Set() for replica in Replica})
         self.pending = Map({replica: Change.NONE for replica in Replica})
         self.unanswered = Map({replica: Set() for replica in Replica})
+        self.heir = Map({replica: None for replica in Replica})
+        self.acknowledged = Map({replica: Set() for replica in Replica})
         self.nowhere = Set()
         self.stopped = Set()
         self.strays = 0
@@ -86,10 +97,10 @@ class KafkaVoters(DynamicPreVote):
         self.timeouts = 0
         for replica in Replica:
             self.transition_to_unattached(replica, 0)
-        self.elect(leader)
+        self.elect(leader, here)
 
-    def elect(self, first: Replica) -> None:
-        """A voter is elected, and everybody has its first record and knows that it is committed."""
+    def elect(self, first: Replica, here: Set[Replica]) -> None:
+        """A voter is elected, and all who are here have its first record and know that it is committed."""
         self.stand(first)
         for voter in self.voter_set[first]:
             if self.role[first] == Role.PROSPECTIVE and voter != first:
@@ -98,7 +109,7 @@ class KafkaVoters(DynamicPreVote):
             if self.role[first] == Role.CANDIDATE and voter != first:
                 self.ask_for_vote(first, voter)
         for _ in range(3):
-            for replica in Replica:
+            for replica in here:
                 if replica != first:
                     served = self.quorum_state[replica].epoch == self.quorum_state[first].epoch
                     more = len(self.logs[first]) > len(self.logs[replica])
@@ -119,6 +130,8 @@ class KafkaVoters(DynamicPreVote):
         self.caught_up[replica] = Set()
         self.pending[replica] = Change.NONE
         self.unanswered[replica] = Set()
+        self.heir[replica] = None
+        self.acknowledged[replica] = Set()
 
     def transition_to_unattached(self, replica: Replica, epoch: Epoch) -> None:
         super().transition_to_unattached(replica, epoch)
@@ -299,6 +312,52 @@ class KafkaVoters(DynamicPreVote):
         self.resignations += 1
         self.resign(leader)
 
+    def resign(self, leader: Replica) -> None:
+        heir = self.first_successor(leader)
+        super().resign(leader)
+        self.heir[leader] = heir
+
+    @rule
+    def first_successor(self, leader: Replica) -> Replica | None:
+        """``LeaderState.nonLeaderVotersByDescendingFetchOffset``: who has fetched most, then by id."""
+        first: Replica | None = None
+        for voter in self.voter_set[leader]:
+            if voter != leader and (first is None or self.precedes(leader, voter, first)):
+                first = voter
+        return first
+
+    @rule
+    def precedes(self, leader: Replica, one: Replica, other: Replica) -> bool:
+        """``ReplicaState.compareTo``, of two of which the other is before the one by id."""
+        if one not in self.known[leader]:
+            return False
+        return other not in self.known[leader] or self.end_offsets[leader][one] > self.end_offsets[leader][other]
+
+    @action
+    def leader_sends_end_quorum_epoch(self, leader: Replica, voter: Replica) -> None:
+        """``handleEndQuorumEpochRequest``. The request has no addresses. A voter that follows the leader, and is the
+        first of its successors, stands at once.
+        """
+        require(self.role[leader] == Role.RESIGNED and self.are_up(leader, voter))
+        require(voter in self.voter_set[leader] - {leader} - self.acknowledged[leader])
+        epoch = self.quorum_state[leader].epoch
+        self.hear_of_leader(voter, epoch, leader, self.tells_address_at_end())
+        if voter not in self.stopped:
+            if self.quorum_state[voter].epoch == epoch:
+                self.acknowledged[leader].add(voter)
+            else:
+                self.hear_of_leader(leader, self.quorum_state[voter].epoch, self.quorum_state[voter].leader,
+                                    self.tells_address(voter))
+        following = self.role[voter] == Role.FOLLOWER and self.quorum_state[voter].leader == leader
+        if following and self.is_voter(voter) and self.heir[leader] in (None, voter):
+            require(self.may_campaign(voter))
+            self.stand(voter)
+
+    @rule
+    def tells_address_at_end(self) -> bool:
+        """``RaftUtil.singletonEndQuorumEpochRequest``, other than the one of BeginQuorumEpoch, sets none."""
+        return False
+
     @action
     def client_writes(self, leader: Replica) -> None:
         require(self.role[leader] == Role.LEADER and leader not in self.stopped)
@@ -444,8 +503,7 @@ class KafkaVoters(DynamicPreVote):
         require(self.voter_set[replica] != Set({replica}) or self.may_campaign(replica))
         self.stopped.discard(replica)
         self.nowhere.discard(replica)
-        state = self.quorum_state[replica]
-        stands = state.voted_key == replica and state.leader != replica
+        stands = self.stands_again(replica)
         if stands and not self.is_voter(replica):
             require(self.restarts < self.max_restarts)
             self.restarts += 1
@@ -457,6 +515,12 @@ class KafkaVoters(DynamicPreVote):
                 self.quorum_state[replica].leader = None
             super().replica_restarts(replica)
             self.begin_again(replica)
+
+    @rule
+    def stands_again(self, replica: Replica) -> bool:
+        """``ElectionState.isVotedCandidate`` of what is stored."""
+        state = self.quorum_state[replica]
+        return state.voted_key == replica and state.leader != replica
 
     def begin_again(self, replica: Replica) -> None:
         leader = self.quorum_state[replica].leader

@@ -1,8 +1,8 @@
 """How the steps of ``KafkaVoters`` are taken by Kafka's clients, and what is compared after each.
 
 Compared are who has stopped, and of everybody else the epoch, leader, vote, role, the log with its epochs, the high
-watermark, the voters by its log, who has voted for it or refused, and which end offsets a leader knows and what it
-waits for.
+watermark, the voters by its log, who has voted for it or refused, which end offsets a leader knows and what it waits
+for, and of one that has resigned its first successor and whose answer it lacks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class VotersAdapter(Adapter):
 
     def __init__(self, start: Any) -> None:
         first = tuple(sorted(number(voter) for voter in next(iter(start.voter_set.values()))))
-        self.quorum = Quorum(self.kafka, len(start.role), first)
+        here = {number(replica) for replica, log in start.logs.items() if len(log) > 0}
+        self.quorum = Quorum(self.kafka, len(start.role), first, fresh=len(here) < len(start.role))
         self.members = self.quorum.members
         self.stopped: set[int] = set()
         self.late: dict[tuple[int, int], tuple[Any, Any]] = {}
@@ -38,9 +39,8 @@ class VotersAdapter(Adapter):
                 if self.members[leader].role == role:
                     self.exchange(leader, voter)
         for _ in range(3):
-            for other in self.members:
-                if other != leader:
-                    self.exchange(other, leader)
+            for other in here - {leader}:
+                self.exchange(other, leader)
 
     def close(self) -> None:
         self.quorum.close()
@@ -84,13 +84,7 @@ class VotersAdapter(Adapter):
         self.expires(leader)
 
     def leader_resigns(self, leader: Any) -> None:
-        member = self.members[number(leader)]
-
-        def resign() -> None:
-            member.client.resign(member.quorum.epoch())
-            member.settle()
-
-        self.does(number(leader), resign)
+        self.does(number(leader), self.members[number(leader)].resign)
 
     def client_writes(self, leader: Any) -> None:
         self.does(number(leader), self.members[number(leader)].write)
@@ -112,6 +106,9 @@ class VotersAdapter(Adapter):
     def late_acknowledgement_arrives(self, leader: Any, voter: Any) -> None:
         request, answer = self.late.pop((number(leader), number(voter)))
         self.does(number(leader), lambda: self.members[number(leader)].hear(request, answer))
+
+    def leader_sends_end_quorum_epoch(self, leader: Any, voter: Any) -> None:
+        self.exchange(number(leader), number(voter))
 
     def replica_fetches(self, replica: Any, source: Any, records: int) -> None:
         """An answer with records is lost where the model has none arrive."""
@@ -161,6 +158,7 @@ class VotersAdapter(Adapter):
                 found[name] = named(found[name])
             found["voters"] = named(f"r{voter}" for voter in member.voters())
             found["pending"] = pending(member)
+            found["successor"], found["unheard"] = successor(member)
             if found["role"] == "Leader":
                 found["end_offsets"] |= observers(member)
             self.seen[replica] = found
@@ -218,6 +216,14 @@ class VotersAdapter(Adapter):
     def pending(self) -> dict[str, str]:
         return self.each("pending")
 
+    @observable(of=lambda model: {repr(each): repr(model.heir[each]) for each in running(model)})
+    def successor(self) -> dict[str, str]:
+        return self.each("successor")
+
+    @observable(of=lambda model: {repr(each): named(unheard(model, each)) for each in running(model)})
+    def unheard(self) -> dict[str, list[str]]:
+        return self.each("unheard")
+
     @observable(of=lambda model: named(model.has_fetched - model.stopped))
     def has_fetched(self) -> list[str]:
         return named(f"r{replica}" for replica in self.members
@@ -240,6 +246,21 @@ def running(model: Any) -> list[Any]:
 def nominee(model: Any, replica: Any, of: Any) -> Any:
     """What only prospectives and candidates have; a leader of the model keeps nothing of it either."""
     return of[replica] if model.role[replica].name in ("PROSPECTIVE", "CANDIDATE") else set()
+
+
+def unheard(model: Any, replica: Any) -> Any:
+    """Who has not answered the EndQuorumEpoch of this replica."""
+    resigned = model.role[replica].name == "RESIGNED"
+    return model.voter_set[replica] - {replica} - model.acknowledged[replica] if resigned else set()
+
+
+def successor(member: Member) -> tuple[str, list[str]]:
+    """Whom a leader that has resigned prefers, and who has not answered its EndQuorumEpoch."""
+    if member.role != "Resigned":
+        return "None", []
+    preferred = member.state.preferredSuccessors()
+    first = "None" if preferred.isEmpty() else f"r{preferred.get(0).id()}"
+    return first, named(f"r{voter}" for voter in member.state.unackedVoters())
 
 
 def pending(member: Member) -> str:

@@ -109,9 +109,9 @@ class AcceptsEqualPartitionEpoch(ShippedAlterIsr):
     """A-M9: a LeaderAndIsr of the partition epoch that the leader already has settles what is pending: finding F1.
 
     The answer to a shrink arrives, then the leader asks for an expansion, then the LeaderAndIsr of the shrink makes it
-    forget that. Kafka's Partition.makeLeader compares in this way; reproduced in 4.2.0 and 4.3.0 (docs/kafka.md), no
-    ticket known. There the high watermark also waits for followers outside the ISR, but only for those that have caught
-    up within replica.lag.time.max.ms. 8 steps.
+    forget that. Kafka's Partition.makeLeader compares in this way; reproduced in 4.0.0, 4.1.1, 4.2.0 and 4.3.0
+    (docs/kafka.md), no ticket known. There the high watermark also waits for followers outside the ISR, but only for
+    those that have caught up within replica.lag.time.max.ms. 8 steps.
     """
 
     def is_news(self, update: LeaderAndIsr) -> bool:

@@ -84,8 +84,8 @@ class TrustsSkippedEpochs(AlterIsrFailover):
     election, at four leader epochs and four partition epochs, no replica has the record (committed_records_survive, 14
     states).
 
-    Reproduced in Kafka 4.2.0 and 4.3.0 (docs/kafka.md), with no ticket known: Partition.makeLeader checks only whether
-    this broker led before, and one metadata delta can carry several leader epochs.
+    Reproduced in Kafka 4.0.0, 4.1.1, 4.2.0 and 4.3.0 (docs/kafka.md), with no ticket known: Partition.makeLeader checks
+    only whether this broker led before, and one metadata delta can carry several leader epochs.
     """
 
     def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
