@@ -112,6 +112,11 @@ def test_what_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
     assert "never reached: gets_full (model/tank.py:" in ended.out
 
 
+def test_what_holds_and_is_not_as_expected_is_unexpected(tmp_path: Path) -> None:
+    ended = check(tank_project(tmp_path, "[expect]\ndistinct = 5\n"))
+    assert (ended.code, ended.out.split()[:2]) == (1, ["unexpected", "tank"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -31,6 +32,7 @@ from floodmark import (
 )
 from floodmark.checkers import processes
 from floodmark.checkers.gate.cacheable_names import foreign
+from floodmark.checkers.interface.notebook import result_html
 from floodmark.checkers.reference.search import reachable_states
 from floodmark.conformance import (
     Adapter,
@@ -44,7 +46,7 @@ from floodmark.conformance import (
 )
 from floodmark.replay import load_file
 from tests.repository.test_readme import ROOT, block
-from tests.support.projects import write
+from tests.support.projects import INVARIANTS, tank_project, write
 
 
 class Hand(Identifier, count="hands"):
@@ -225,6 +227,12 @@ def test_a_constant_that_is_called_like_a_setting_has_to_be_named_as_a_constant(
     assert floodmark.prove(Pool, method="k-induction", workers=2).constants["workers"] == 2  # no setting of a proof
 
 
+def test_properties_are_found_in_the_project_of_the_class_wherever_python_runs(tmp_path: Path) -> None:
+    root = tank_project(tmp_path, **{"invariants/tank.py": INVARIANTS})
+    tank = load_file("model/tank.py", root / "here.py").Tank
+    assert floodmark.check(tank).properties == ["below_size", "gets_full", "never_two", "one_step"]
+
+
 def test_properties_are_functions_or_names() -> None:
     assert floodmark.check(Counter, properties=[at_most_three]).properties == ["at_most_three"]
     assert floodmark.check(Counter, properties=[Counter.within, "gets_there"]).properties == ["within", "gets_there"]
@@ -317,6 +325,13 @@ def test_a_notebook_shows_a_table_and_the_chart() -> None:
     assert "k-induction" in floodmark.prove(Counter, method="k-induction")._repr_html_()
     ids = [word for word in page.split() if word.startswith("id=")]
     assert len(ids) == len(set(ids)) > 5
+
+
+def test_a_notebook_says_why_an_answer_is_open_and_shows_a_result_without_a_search() -> None:
+    found = floodmark.check(Counter, states=2)._found
+    assert "at the limit of 2 states" in found.message
+    assert found.message in result_html(found)
+    assert "<td>0</td>" in result_html(replace(found, search_result=None))
 
 
 CELL = """

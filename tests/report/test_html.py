@@ -8,16 +8,19 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import tostring
 
 import pytest
 
+from floodmark import Identifier, Map, Record
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.html.markup import tag
-from floodmark.checkers.report.html.states import changes
+from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import Event, MessageSequence
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
 from floodmark.checkers.verdict.check import CheckSettings
+from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.browser import Browser, Scheme, browser, chromium
@@ -99,6 +102,52 @@ def test_it_says_what_is_wrong_first(tmp_path: Path) -> None:
                  "floodmark check specs/tank.toml --only-variant Tank", "size = 3", "1 of 2", "Why one_step is false"):
         assert said in text or said == "1 of 2"
     assert "2 of 2 found" in text
+    assert "Reproduce: floodmark check specs/tank.toml --only-variant Tank" in text
+    assert "Claims" not in text
+
+
+def test_a_spec_has_its_title_beside_its_name(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        titled = html(tank_cases(tmp_path / "a", 'title = "One tank"\n'))
+        plain = html(tank_cases(tmp_path / "b", ""))
+    assert '</a><span class="quiet">One tank</span></th>' in titled
+    assert '</a></th>' in plain
+
+
+def test_an_error_has_no_states_and_no_more_lines_than_it_has(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        (case,) = tank_cases(tmp_path, "constants = { sice = 3 }\n")
+    text = html([case])
+    assert "Tank has no constant 'sice'" in text
+    assert " states" not in Page(text).text
+    assert 'aria-label="details"' not in text
+
+
+def test_a_difference_from_the_lock_is_no_claim() -> None:
+    drift = Drift("tank", "distinct", "4", "5", "more states", "specs/tank.toml")
+    text = html(cases([], drift=[drift]))
+    assert "differs from the lock" in text
+    assert 'id="claims"' not in text
+    assert 'aria-label="details"' not in text
+    assert 'id="claims"' in html([claim(ExitCode.AS_EXPECTED)])
+
+
+class Broker(Identifier, count="brokers", prefix="b"):
+    """A broker."""
+
+
+class Place(Record):
+    epoch: int
+    leads: bool
+
+
+def test_a_state_has_every_field_of_each_identifier() -> None:
+    before, after = (Map({Broker(n): Place(epoch=n, leads=leads) for n in (1, 2)}) for leads in (False, True))
+    text = tostring(whole(["place"], (after,), (before,)), encoding="unicode")
+    assert [re.sub("<.*?>", " ", row).split() for row in re.findall(r"<tr>(.*?)</tr>", text)] == [
+        ["b1", "b2"], ["place.", "epoch", "1", "2"], ["place.", "leads", "True", "True"],
+    ]
+    assert text.count("<mark>True</mark>") == 2
 
 
 def test_what_changed_is_marked(tmp_path: Path) -> None:

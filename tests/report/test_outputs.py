@@ -23,7 +23,8 @@ from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.itf import itf
 from floodmark.checkers.report.json import document
 from floodmark.checkers.report.junit import junit
-from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.report.outputs import Reports, write_edits_page, write_reports
+from floodmark.checkers.report.replay import test_module as emitted
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import cases
 from floodmark.checkers.saved.results_file import read
@@ -240,6 +241,18 @@ def test_neither_inputs_nor_sources_are_overwritten(tmp_path: Path, arguments: l
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
+def test_what_keeps_a_report_from_being_written_is_no_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> str:
+        raise SourceError("there is no room")
+
+    monkeypatch.setattr("floodmark.checkers.report.html.document.edits_page", full)
+    assert write_edits_page(tmp_path / "a.html", {}) == ExitCode.USER_ERROR
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "error: the HTML report: there is no room\n")
+
+
 def test_a_report_that_fails_costs_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -381,6 +394,7 @@ def test_a_property_that_fails_is_asked_of_the_states_that_it_is_about(
     assert (entry["verdict"], len(entry["trace"])) == ("error", 3)
     Path("a.json").write_text(text)
     assert document(read(Path("a.json")).results) == text
+    assert "with pytest.raises(IndexError):" in emitted(results)
     del entry["trace"][-1]
     Path("a.json").write_text(json.dumps(whole))
     with pytest.raises(SourceError, match=f"Pump disagrees with the results: {name} does not fail"):

@@ -113,6 +113,46 @@ def test_the_nearest_step_is_one_that_changes_something(tmp_path: Path) -> None:
     assert (nearest["action"], nearest["state"]["count"]) == ("counts", 1)
 
 
+FAILS = SKIPS.replace("self.count += 1\n", "self.count += 1\n        self.turns += 4\n")
+
+
+def test_a_refined_step_that_fails_is_no_step_of_another_kind(tmp_path: Path) -> None:
+    (tmp_path / "skips.py").write_text(FAILS)
+    (tmp_path / "skips.toml").write_text('model = "skips.py:Skips"\n')
+    (check,) = checks(read(tmp_path / "skips.toml"), CheckSettings(workers=1))
+    result = run_check(check)
+    assert (result.verdict, result.message) == ("error", "turns would become 4, outside of 0..3")
+    assert json.loads(document([result]))["results"][0]["refinement"] is None
+    page = "".join(tostring(part, encoding="unicode") for part in counterexample(result, "it"))
+    assert "Why as_counter is false" not in page
+
+
+GROWS = '''
+from typing import Annotated
+from floodmark import Between, Model, action, transition
+
+class Grows(Model):
+    size: Annotated[int, Between(0, 3)] = 1
+    @action
+    def shrinks(self) -> None:
+        self.size = 0
+    @transition
+    def never_smaller(self, new: "Grows") -> bool:
+        return new.size >= self.size
+'''
+
+
+def test_a_property_of_steps_is_no_refinement(tmp_path: Path) -> None:
+    (tmp_path / "grows.py").write_text(GROWS)
+    (tmp_path / "grows.toml").write_text('model = "grows.py:Grows"\n')
+    (check,) = checks(read(tmp_path / "grows.toml"), CheckSettings(workers=1))
+    result = run_check(check)
+    assert json.loads(document([result]))["results"][0]["refinement"] is None
+    page = "".join(tostring(part, encoding="unicode") for part in counterexample(result, "it"))
+    assert "<h4>Why never_smaller is false</h4>" in page
+    assert "false: new.size &gt;= self.size, that is 0 &gt;= 1" in page
+
+
 def test_json_says_nothing_of_a_refinement_that_holds() -> None:
     (check, *_) = checks(read(ROOT / "specs/examples/transaction_commit.toml"), CheckSettings(workers=1))
     assert json.loads(document([run_check(check)]))["results"][0]["refinement"] is None

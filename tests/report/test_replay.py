@@ -205,6 +205,42 @@ def test_a_file_that_a_test_does_not_find(tmp_path: Path) -> None:
     assert Path(str(shipped.__file__)).samefile(ROOT / "model/alter_isr/core.py")
 
 
+LIGHT = """
+from floodmark import Model, action, eventually, refines
+
+
+class Light(Model):
+    on: bool = False
+
+    @action
+    def flips(self) -> None:
+        self.on = not self.on
+
+    @eventually
+    def gets_bright(self) -> bool:
+        return self.on
+
+
+class Lamp(Model):
+    on: bool = False
+
+    @action
+    def flips(self) -> None:
+        self.on = not self.on
+
+    @refines
+    def as_light(self) -> Light:
+        return Light(on=self.on)
+"""
+
+
+def test_a_property_of_a_refined_model_is_asked_of_what_that_model_sees(tmp_path: Path) -> None:
+    root = write(tmp_path, {"lamp.py": LIGHT, "lamp.toml": 'model = "lamp.py:Lamp"\nrefines.liveness = true\n'})
+    with inside(root):
+        text = emitted(check(Path("lamp.toml")))
+    assert "assert not image(model, Lamp.as_light, model.snapshot()).at().gets_bright()" in text
+
+
 def test_a_deadlock_is_replayed(tmp_path: Path) -> None:
     root = tank_project(tmp_path, 'deadlock = true\ninvariants = ["below_size"]\n')
     model = (root / "model/tank.py").read_text().replace("require(self.level > 0)", "require(False)")

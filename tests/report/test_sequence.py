@@ -9,7 +9,7 @@ from typing import Annotated
 
 import pytest
 
-from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
+from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial, require
 from floodmark.checkers.report import github
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.mermaid import _event, mermaid
@@ -27,6 +27,10 @@ class Node(Identifier, count="nodes", prefix="n"):
     """A machine."""
 
 
+class Disk(Identifier, count="disks", prefix="d"):
+    """What a machine writes to."""
+
+
 class Ping(Record):
     """A message that says who gets it."""
 
@@ -38,6 +42,7 @@ class Network(Model):
     """Nodes that send pings by way of a bag, in which a message may be delivered twice."""
 
     nodes = Constant(3)
+    disks = Constant(2)
     leader: Node | None
     pings: Annotated[Bag[Ping], Capacity(3)]
     seen: Map[Node, Set[Node]]
@@ -72,6 +77,10 @@ class Network(Model):
     @action
     def marks(self) -> None:
         self.seen[Node(2)].add(Node(1))
+
+    @action
+    def space_ends(self, disk: Disk, node: Node) -> None:
+        require(self.leader is None)
 
     @action
     def everything_stops(self) -> None:
@@ -116,6 +125,21 @@ def test_the_actor_of_a_step_is_its_parameter_or_the_role_in_its_name() -> None:
     chart = run(*steps)
     assert chart.participants == ["controller", "time", "n1", "n2", "n3"]
     assert actors(chart) == [None, "n2", "controller", "n3", "time", "n2", None]
+
+
+def test_of_several_parameters_one_of_a_kind_that_acts_elsewhere_is_the_actor() -> None:
+    chart = run(send(2), Step("space_ends", {"disk": Disk(1), "node": Node(3)}))
+    assert chart.participants == ["n1", "n2", "n3"]
+    assert actors(chart) == [None, "n2", "n3"]
+
+
+def test_a_step_that_fails_is_drawn_without_a_state_after_it() -> None:
+    model = Network()
+    (first, state), *_ = initial_states(model)
+    after = fire(model, state, send(2))
+    assert after is not None
+    chart = message_sequence(model, [TraceState(first, state), TraceState(send(2), after)], arrive(3))
+    assert [event.action for event in chart.events] == ["start", "node_sends", "ping_arrives"]
 
 
 def test_a_participant_that_is_told_something_is_one_of_the_others() -> None:

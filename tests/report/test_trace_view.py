@@ -47,6 +47,14 @@ class Mail(Model):
     def node_sends(self, node: Node, to: Node) -> None:
         self.sent = self.sent | {Note(source=node, to=to)}
 
+    @action
+    def note_arrives(self, node: Node, note: Note) -> None:
+        self.sent -= {note}
+
+    @action
+    def all_count(self) -> None:
+        self.count = Map({node: count + 1 for node, count in self.count.items()})
+
     def most(self) -> int:
         return max(self.count.values())
 
@@ -89,6 +97,26 @@ def test_a_participant_has_the_steps_in_which_it_takes_part_and_its_own_entries(
         "     sent: + Note(source=n3, to=n1)",
         "     (step 6 is without n1)",
     ]
+
+
+def test_a_message_to_another_participant_is_not_shown() -> None:
+    note = Note(source=Node(3), to=Node(1))
+    run = violation(
+        Step("node_sends", {"node": Node(3), "to": Node(1)}), Step("note_arrives", {"node": Node(1), "note": note}),
+        Step("node_counts", {"node": Node(2)}),
+    )
+    lines = list(TraceView.of(Mail(), ["n2"]).lines(run, lambda _: ""))
+    assert lines[4:] == [
+        "     (steps 2 to 3 are without n2)", "4  node_counts(node=n2)", "     total: 0 -> 1", "     count[n2]: 0 -> 1",
+    ]  # fmt: skip
+
+
+def test_a_step_that_changes_an_entry_is_shown_whoever_takes_it() -> None:
+    run = violation(Step("all_count"), Step("node_counts", {"node": Node(2)}))
+    lines = list(TraceView.of(Mail(), ["n1"]).lines(run, lambda _: ""))
+    assert lines[lines.index("2  all_count()") :] == [
+        "2  all_count()", "     count[n1]: 0 -> 1", "     (step 3 is without n1)",
+    ]  # fmt: skip
 
 
 def test_chosen_variables_stand_alone_and_steps_keep_their_numbers() -> None:

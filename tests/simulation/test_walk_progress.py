@@ -94,6 +94,10 @@ def test_a_line_has_what_was_taken_and_what_never_was() -> None:
     assert describe(CHECK, replace(AT, walked=many)).endswith("actions 0 of 5 (never: a0, a1, a2 and 2 more)")
 
 
+def test_walks_that_have_just_begun_have_no_rate() -> None:
+    assert " 0  steps/s, " in describe(CHECK, replace(AT, seconds=0.0))
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     now = SimpleNamespace(value=0.0)

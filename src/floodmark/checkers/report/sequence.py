@@ -210,7 +210,7 @@ class _Chart:
         ]
         others = tuple(dict.fromkeys(self.index[who] for who in drawn.values()))
         at = None if actor is None else self.index[actor]
-        if at is None and not self.participants and index > 0:
+        if not self.participants and index > 0:
             at = 0
         lost = _lost(step) if others else ""
         self.chart.events.append(Event(index + 1, step.action, show_step(step), ", ".join(noted), at, others, lost))
