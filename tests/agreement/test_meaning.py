@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 from typing import Annotated, Any
 
 import numpy as np
 import pytest
 
-from floodmark import Bag, Between, Capacity, Model, Set, action, invariant, reachable, require, transition
+from floodmark import (
+    Bag,
+    Between,
+    Capacity,
+    Map,
+    Model,
+    Record,
+    Set,
+    action,
+    invariant,
+    reachable,
+    require,
+    transition,
+)
 from floodmark.checkers.codegen.jit import GOOD, MachineCode, _compile
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.kernel import loops as native_loops
@@ -84,6 +98,26 @@ class Leaving(Model):
     @reachable
     def left_at_once(self) -> bool:
         return self.stop == 0 and self.last == 3
+
+
+class Skipping(Model):
+    """Turns of a loop that are cut short, with no other loop around it."""
+
+    least: Annotated[int, Between(0, 4)] = 0
+    turns: Annotated[int, Between(0, 4)] = 0
+
+    @action
+    def skip(self, least: Annotated[int, Between(0, 4)]) -> None:
+        self.least = least
+        self.turns = 0
+        for number in range(4):
+            if number < self.least:
+                continue
+            self.turns += 1
+
+    @invariant
+    def no_turn_is_counted_below(self) -> bool:
+        return self.turns in (0, 4 - self.least)
 
 
 Wide = Annotated[int, Between(0, 200_000)]
@@ -192,7 +226,98 @@ class Masks(Model):
         return new.held < old.held and len(old.held - new.held) == 1
 
 
-@pytest.mark.parametrize("cls", [Divisions, Leaving, FullSlots, EveryElement, WholeWord, Masks])
+class Outside(Model):
+    """Numbers that no element of a mask can be, also those that differ from one by as much as a word has bits."""
+
+    held: Set[Annotated[int, Between(0, 2)]] = Set((0, 2))
+    number: Annotated[int, Between(-64, 66)] = 0
+    there: bool = True
+
+    @action
+    def look(self, number: Annotated[int, Between(-64, 66)]) -> None:
+        require(self.number == 0)
+        self.number = number
+        self.there = number in self.held
+
+    @invariant
+    def two_are_there(self) -> bool:
+        return self.there == (self.number == 0 or self.number == 2)
+
+
+class Part(Record):
+    """Three values in four codes."""
+
+    number: Annotated[int, Between(0, 2)]
+
+
+class Whole(Record):
+    """A part of which some codes are none of its own, and others are those of no optional part."""
+
+    part: Part | None
+    on: bool
+
+
+class Wholes(Model):
+    """A parameter that runs over records with gaps in the codes of a field and behind them."""
+
+    whole: Whole = Whole(part=None, on=False)
+
+    @action
+    def choose(self, whole: Whole) -> None:
+        self.whole = whole
+
+    @invariant
+    def is_small(self) -> bool:
+        return self.whole.part is None or self.whole.part.number <= 2
+
+
+class Asked(Record):
+    first: Annotated[int, Between(0, 2)]
+    second: Annotated[int, Between(0, 2)]
+
+
+class Told(Record):
+    third: bool
+    fourth: bool
+
+
+class Messages(Model):
+    """A parameter that runs over the records of two classes, each with the fields of its own and no others."""
+
+    message: Asked | Told = Told(third=False, fourth=False)
+
+    @action
+    def send(self, message: Asked | Told) -> None:
+        self.message = message
+
+    @invariant
+    def is_small(self) -> bool:
+        return isinstance(self.message, Told) or self.message.first + self.message.second <= 4
+
+
+PARTS = [
+    Set(Part(number=number) for number in numbers) for count in range(4) for numbers in combinations(range(3), count)
+]
+
+
+class SparseKeys(Model):
+    """A map whose keys are sets of what has fewer values than codes."""
+
+    seen: Map[Set[Part], bool] = Map({parts: False for parts in PARTS})
+
+    @action
+    def see(self, parts: Set[Part]) -> None:
+        require(not any(self.seen.values()))
+        self.seen[parts] = True
+
+    @invariant
+    def one_at_most(self) -> bool:
+        return sum(1 for parts, seen in self.seen.items() if seen) <= 1
+
+
+@pytest.mark.parametrize("cls", [
+    Divisions, Leaving, Skipping, FullSlots, EveryElement, WholeWord, Masks, Outside, Wholes, Messages, SparseKeys,
+])  # fmt: skip
 def test_every_engine_reads_it_as_cpython_does(cls: type[Model]) -> None:
     assert agreed(cls).verdict == "holds"
 

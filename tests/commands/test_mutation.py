@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, get_args
@@ -11,17 +12,22 @@ from typing import Any, get_args
 import pytest
 
 from floodmark.checkers.commands import mutate as command
+from floodmark.checkers.kernel.loops import SEED_1, SEED_2
+from floodmark.checkers.mutation import report
 from floodmark.checkers.mutation.change import MutationKind, changes
 from floodmark.checkers.mutation.mutant import Mutant, functions, mutants
 from floodmark.checkers.mutation.run import run
+from floodmark.checkers.mutation.steps import steps_digest
 from floodmark.checkers.mutation.trial import Trial, TrialBudget, stages, try_mutant
 from floodmark.checkers.project.spec import Spec, read
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
+from floodmark.compiler.layout import digest_text, fingerprint, lay_out
 from floodmark.language.errors import SourceError
-from floodmark.language.reference import Step, fire, initial_states
+from floodmark.language.reference import Step, fire, initial_states, successors
 from tests.support.command import Ended, floodmark
+from tests.support.engines import imported
 from tests.support.outcomes import inside
 from tests.support.projects import tank_project, write
 
@@ -167,6 +173,17 @@ def test_every_kind_of_change_is_tried() -> None:
     assert ast.dump(tree) == before
     assert "item in self.room and" not in ast.unparse(found[1].tree)
     assert len({ast.unparse(each.tree) for each in found}) == len(found)
+
+
+def test_a_line_says_why_a_mutant_is_not_decided() -> None:
+    trial = Trial("fill: - a  + b", "guard", "tank.py", 3, 0, "undetermined", "the limit of 8 states")
+    assert report.said(trial).endswith("tank.py:3  fill: - a  + b  (the limit of 8 states)")
+    assert report.said(replace(trial, fate="equal", by="")).endswith("tank.py:3  fill: - a  + b")
+
+
+def test_each_comparison_of_a_chain_is_changed() -> None:
+    found = changes(ast.parse("def full(self): return 0 <= self.level < self.size").body[0])  # type: ignore[arg-type]
+    assert [each.now for each in found] == ["0 < self.level < self.size", "0 <= self.level <= self.size"]
 
 
 @pytest.mark.slow
@@ -402,6 +419,48 @@ def test_a_state_that_begins_outside_of_the_boundary_is_a_difference(tmp_path: P
             if far:
                 self.level = 8""")
     assert trial_of(tmp_path, starts, "Bounded.start: - self.level = 8  + (dropped)").fate == "survived"
+
+
+def test_a_survivor_that_reaches_other_states_says_so(tmp_path: Path) -> None:
+    free = BOUNDED.replace("self.level < 3\n\n", "self.level < 9\n\n").replace("Bounded", "Free")
+    trial = trial_of(tmp_path, free, "Free.rise: - self.level < 3  + self.level <= 3")
+    assert (trial.fate, trial.states_differ) == ("survived", True)
+
+
+def test_the_digest_of_steps_is_that_of_each_step_once(tmp_path: Path) -> None:
+    """Compared with what CPython takes: steps that change nothing, and those that two actions take, are not added."""
+    drawn = """
+        from typing import Annotated
+        from floodmark import Between, Model, action, require
+        Far = Annotated[int, Between(0, 19)]
+        class Drawn(Model):
+            here: Far = 0
+            there: Annotated[int, Between(0, 2**61)] = 0
+            @action
+            def goes(self, to: Far) -> None:
+                self.here = to
+            @action
+            def goes_far(self, to: Far) -> None:
+                require(to > 9)
+                self.here = to
+                self.there = 1
+            @action
+            def returns(self) -> None:
+                self.here = 0
+    """
+    with imported(dedent(drawn), "Drawn", tmp_path) as cls:
+        model = cls()
+        layout, sums = lay_out(model.variable_types), [0, 0]
+        states = {layout.pack(state): state for _, state in initial_states(model)}
+        waiting = list(states)
+        while waiting:
+            words = waiting.pop()
+            after = {layout.pack(state): state for _, state in successors(model, states[words])}
+            for number, seed in enumerate((SEED_1, SEED_2)):
+                sums[number] += sum(fingerprint(it, fingerprint(words, seed)) for it in after if it != words)
+            waiting += [it for it in after if it not in states]
+            states.update(after)
+        assert steps_digest(model) == digest_text(*(it % (1 << 64) for it in sums))
 
 
 def test_a_known_bad_design_that_is_no_longer_caught_kills(tmp_path: Path) -> None:

@@ -145,6 +145,12 @@ class TestTold:
         assert steps[0] == "the plan is submitted"
         assert {"broker 14 catches up", "broker 14 joins the ISR"} <= set(steps)
 
+    def test_many_partitions_take_few_lines(self) -> None:
+        moves = [move([1, 2], [2, 3], "topic", number) for number in range(0, 60, 2)]
+        lines = list(report._wrapped(report._named(moves)))
+        assert " ".join(lines).split() == [f"topic-{number}" for number in range(0, 60, 2)]
+        assert [len(line) <= 110 for line in lines] == [True] * 3
+
 
 class TestCommand:
     def test_a_safe_plan_can_be_cancelled_at_every_point(self, tmp_path: Path) -> None:
@@ -189,6 +195,14 @@ class TestCommand:
         target = tmp_path / "plan.json"
         target.write_text(dumps([Move(TopicPartition("foo", 0), (1, 3), (2, 1))]))
         with pytest.raises(SourceError, match=r"foo-0: original_replicas is \[2, 1\]"):
+            moves_of(target, current)
+
+    def test_original_replicas_of_every_partition_are_compared(self, tmp_path: Path) -> None:
+        current = write(tmp_path / "current.json", [[1, 2], [1, 2]])
+        target = tmp_path / "plan.json"
+        moves = [Move(TopicPartition("foo", number), (1, 3), (1 + number, 2 - number)) for number in range(2)]
+        target.write_text(dumps(moves))
+        with pytest.raises(SourceError, match=r"foo-1: original_replicas is \[2, 1\]"):
             moves_of(target, current)
 
     def test_a_move_of_too_many_brokers_is_refused(self, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ MAPPINGS = {
     "entries that are chosen within an entry": "sum(self.deep[Node(1)][colour].hint // 3 for colour in Colour)",
     "a whole record": "6 if self.entries[Node(1)].inner == self.entries[Node(3)].inner else 0",
     "a local variable": "shown(self)",
+    "a map that is made": "Map({node: self.entries[node].noise for node in Node})[self.chosen]",
     "a sequence": "self.listed[0] if len(self.listed) > 1 else 0",
     "a comparison of two parts": "6 if self.flag and self.entries[Node(1)].seen <= self.entries[Node(2)].seen else 0",
 }
@@ -210,5 +211,88 @@ def test_a_state_without_bits_is_not_remembered_before_it_was_mapped(tmp_path: P
     with imported(FULL_WORD, "Bytes", tmp_path) as cls:
         layout = lay_out(cls().variable_types)
         assert footprint(_image_of(cls()), "new", layout) == ((1 << 64) - 1,)
+        found = search_states(cls(), properties_of(cls), Options(workers=1))
+        assert [len(violation.trace) for violation in found.violations] == [2]
+
+
+WIDE = """
+from typing import Annotated
+from floodmark import *
+
+class Node(Identifier, count=5, prefix="n"):
+    pass
+
+Number = Annotated[int, Between(0, 2**20 - 1)]
+
+class Counts(Model):
+    of: Map[Node, Number]
+    @initial
+    def start(self) -> None:
+        self.of = Map({node: 0 for node in Node})
+    @action
+    def counts(self, node: Node) -> None:
+        require(self.of[node] < 40)
+        self.of[node] += 1
+
+class Hears(Model):
+    values: Map[Node, Number]
+    noise: bool = False
+    @initial
+    def start(self) -> None:
+        self.values = Map({node: 0 for node in Node})
+    @action
+    def counts(self, node: Node) -> None:
+        require(node in (Node(4), Node(5)) and self.values[node] < 20)
+        self.values[node] += 1
+    @action
+    def makes_noise(self) -> None:
+        self.noise = not self.noise
+    @refines
+    def as_counts(self) -> Counts:
+        return Counts(of=self.values)
+"""
+
+
+def test_an_image_of_several_words_is_remembered_whole(tmp_path: Path) -> None:
+    """Of its 100 bits those are set that lie around the end of a word."""
+    with imported(WIDE, "Hears", tmp_path) as cls:
+        found = search_states(cls(), properties_of(cls), Options(workers=1))
+        assert found.distinct == 2 * 21 * 21
+        assert not found.violations
+
+
+APART = """
+from typing import Annotated
+from floodmark import *
+
+Number = Annotated[int, Between(0, 20)]
+
+class Counts(Model):
+    value: Number = 0
+    @action
+    def counts(self) -> None:
+        require(self.value < 20)
+        self.value += 1
+
+class Jumps(Model):
+    wide: Annotated[int, Between(0, 2**61)] = 0
+    value: Number = 0
+    @action
+    def widens(self) -> None:
+        self.wide = 5 - self.wide if self.wide < 6 else 0
+    @action
+    def jumps(self) -> None:
+        require(self.value < 20)
+        self.value += 2
+    @refines
+    def as_counts(self) -> Counts:
+        return Counts(value=self.value)
+"""
+
+
+def test_what_changes_behind_the_first_word_is_judged(tmp_path: Path) -> None:
+    with imported(APART, "Jumps", tmp_path) as cls:
+        slots = lay_out(cls().variable_types).slots
+        assert (slots["wide"].word, slots["value"].word) == (0, 1)
         found = search_states(cls(), properties_of(cls), Options(workers=1))
         assert [len(violation.trace) for violation in found.violations] == [2]

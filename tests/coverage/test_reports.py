@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers.coverage.places import Covered
 from tests.support.command import floodmark
 from tests.support.projects import write
 
@@ -135,3 +136,18 @@ def test_a_line_that_was_taken_is_not_among_those_that_never_were(tmp_path: Path
     assert "valve.py:15  self.level = 1\n" in said
     assert "valve.py:17  self.level = 2\n" in said
     assert "valve.py:16  self.level == 3: never true" in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "in_actions", "counts"),
+    [
+        ("line", None, True, False), ("guard", False, True, False), ("if", False, False, True),
+        ("choice", True, False, True), ("and", False, True, True), ("and", False, False, False),
+        ("premise", True, False, True), ("premise", False, False, False), ("premise", False, True, True),
+        ("condition", True, False, True), ("condition", False, False, False), ("value", None, True, False),
+    ],
+)
+def test_what_a_property_that_holds_never_shows_is_no_branch(
+    kind: str, outcome: bool | None, in_actions: bool, counts: bool
+) -> None:
+    assert Covered(kind, "pump.py", 1, 0, outcome, "", 0, 0, in_actions).is_branch == counts

@@ -155,6 +155,28 @@ def test_a_stronger_property_checks_no_less(lease: Repository) -> None:
     assert "property never_longer is stronger" in found.out and "checks less" not in found.out
 
 
+def test_a_property_that_allows_and_forbids_more_is_shown_with_both(lease: Repository) -> None:
+    """Only the known-bad design has states in which its two versions differ: two clients then believe to hold it."""
+    held = "sum(1 for client in Client if model.believed[client] > 0) <= 1"
+    lease.edit("all(model.believed[client] <= model.granted for client in Client)",
+               f"model.believed[Client(1)] < 2 or {held}")
+    lease.commit("second")
+    lease.edit("model.believed[Client(1)] < 2", "model.believed[Client(1)] > 1")
+    said = diff(lease).out
+    assert "checks less: never_longer is weaker: it allows what it did not allow" in said
+    assert "property never_longer is neither weaker nor stronger" in said
+    assert "allowed now, and not before: what GrantsEarly of the working tree does in 4 steps" in said
+    assert "no longer allowed: what GrantsEarly of the working tree does in 4 steps" in said
+
+
+def test_every_property_that_is_written_otherwise_is_looked_at(lease: Repository) -> None:
+    lease.edit("if model.believed[client] > 0) <= 1", "if model.believed[client] > 1) <= 1")
+    lease.edit("model.believed[client] <= model.granted for", "model.believed[client] < 2 for")
+    said = diff(lease).out
+    assert "property one_holder is weaker" in said
+    assert "property never_longer is stronger" in said
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -10,25 +10,13 @@ import pytest
 
 from floodmark.checkers.edits.comparison import compare
 from floodmark.checkers.edits.difference import Difference
-from floodmark.checkers.project.modules import Project
 from floodmark.checkers.search_result import Options
 from floodmark.language.errors import SourceError
-from floodmark.language.model import Model
 from floodmark.language.reference import within_boundary
-from tests.support.edits import EditDraw, PlainGraph, TooLarge, is_escape, shortest_escape
+from tests.support.edits import EditDraw, PlainGraph, TooLarge, is_escape, loaded, shortest_escape
 
 SMALL = 4
 """A pair of graphs that both have fewer states shows little."""
-
-
-def loaded(text: str, folder: Path) -> Model:
-    """The model of a text, in a project of its own."""
-    (folder / "specs").mkdir(parents=True)
-    file = folder / "versions.py"
-    file.write_text(text)
-    cls = Project.of(file).load(file).Spec
-    model: Model = cls()
-    return model
 
 
 def agrees(seed: int, folder: Path) -> str:

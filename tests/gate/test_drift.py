@@ -142,6 +142,7 @@ WAS: LockEntry = {"verdict": "holds", "distinct": 4, "actions": {"up": 3}, "dige
         ({**WAS, "cut": 3}, {**WAS, "cut": 4}, ["cut: 3 | 4 more than before"]),
         ({**WAS, "flawed": {"D": {"verdict": "violated"}}}, WAS,
          ["known-bad design: D | - the design is no longer checked"]),
+        ({"verdict": "holds", "actions": {"fill": 3}}, {"verdict": "holds"}, ["action fill: 3 | - the action is gone"]),
     ],
 )  # fmt: skip
 def test_no_more_is_said_than_is_known(was: LockEntry, now: LockEntry, said: list[str]) -> None:

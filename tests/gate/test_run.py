@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
+from floodmark.checkers.gate import run as gate_run
 from floodmark.checkers.gate import text
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.lock import Lock
@@ -17,6 +19,7 @@ from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.run import GateRun, _on_cluster, _uncollected
 from floodmark.checkers.gate.schedule import _on_one_core
 from floodmark.checkers.gate.scope import GateScope
+from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import SearchResult
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
@@ -59,6 +62,20 @@ def test_only_the_checks_of_a_cluster_run_there(tmp_path: Path) -> None:
     for engine, there in (("spark", [True, True, False]), ("native", [False] * 3), ("reference", [False] * 3)):
         plan = plan_of(scope, "quick", CheckSettings(engine=engine), None)  # type: ignore[arg-type]
         assert [_on_cluster(job) for job in (*plan.checks, *plan.others)] == there
+
+
+def test_a_check_of_a_cluster_does_not_run_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str | None] = []
+
+    def there(jobs: Sequence[CheckJob], *_: object) -> Iterator[tuple[CheckJob, CheckResult]]:
+        for job in jobs:
+            ran.append(job.variant)
+            yield job, run_check(job.check)
+
+    monkeypatch.setattr(gate_run, "_run_on_cluster", there)
+    monkeypatch.setattr(gate_run, "_on_cluster", lambda job: job.variant == "StopsHalf")
+    assert run(repository(tmp_path), update=True).code == ExitCode.AS_EXPECTED
+    assert ran == ["StopsHalf"]
 
 
 @pytest.mark.parametrize("was", [True, False])

@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from floodmark.checkers.project.modules import Project
 from floodmark.language.model import Model, State
 from floodmark.language.reference import initial_states, successors, within_boundary
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
@@ -47,6 +49,16 @@ _MORE_EFFECTS = {"role": ["self.role = Role.LEADER", "self.role = Role.FOLLOWER"
                  "roles": ["self.roles[p] = Role.LEADER", "self.roles[p] = Role.FOLLOWER"]}
 _ALL = {**VARIABLES, **_MORE}
 _GUARDS, _EFFECTS = {**GUARDS, **_MORE_GUARDS}, {**EFFECTS, **_MORE_EFFECTS}
+
+
+def loaded(text: str, folder: Path) -> Model:
+    """The model of a text, in a project of its own."""
+    (folder / "specs").mkdir(parents=True)
+    file = folder / "versions.py"
+    file.write_text(text)
+    cls = Project.of(file).load(file).Spec
+    model: Model = cls()
+    return model
 
 
 @dataclass

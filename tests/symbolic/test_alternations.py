@@ -39,6 +39,14 @@ def test_a_function_of_everything_is_an_edge_and_a_function_of_a_constant_is_non
     assert pairs(z3.ForAll([ONE], z3.Implies(HAS(ONE, it), HAS(OWNER(it), it)))) == set()
 
 
+def test_every_part_of_a_statement_is_looked_at_with_its_own_sign() -> None:
+    it, first = z3.Const("it", B), z3.Const("first", A)
+    assert pairs(z3.ForAll([ONE], z3.And(HAS(ONE, it), z3.Exists([OTHER], HAS(ONE, OTHER))))) == {("A", "B")}
+    assert pairs(z3.ForAll([ONE], z3.Or(HAS(ONE, it), z3.ForAll([OTHER], HAS(ONE, OTHER))))) == set()
+    chosen = z3.If(z3.Exists([OTHER], HAS(ONE, OTHER)), ONE, first)
+    assert ("A", "B") in pairs(z3.ForAll([ONE], HAS(chosen, it)))
+
+
 def test_the_shortest_cycles_are_found_and_none_where_sorts_are_stratified() -> None:
     edges = [Edge(start, end, "by", "here") for start, end in ("AB", "BC", "CA", "BA", "CD")]
     assert cycles(edges) == [["A", "B"], ["A", "B", "C"]]

@@ -13,6 +13,7 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_co
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.symbolic.tactics.relevant_lemmas import LATER, Needed
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.reference import initial_states, successors
@@ -252,6 +253,41 @@ HOLDS |= {
             self.level[node] in Set(self.level[other] for other in Node) for node in Node
         )
 """,
+    "a loop that adds from the left": """
+    members: Set[Node] = Set()
+    everyone: bool = False
+
+    @action
+    def join(self) -> None:
+        found = self.members
+        for node in Node:
+            found = {node} | found
+        self.members = found
+        self.everyone = True
+
+    @invariant
+    def law(self) -> bool:
+        return implies(self.everyone, all(node in self.members for node in Node))
+""",
+    "what one of two elements lets in": """
+    members: Set[Node] = Set()
+    group: Set[Node] = Set()
+    gathered: bool = False
+
+    @action
+    def join(self, node: Node) -> None:
+        require(not self.gathered)
+        self.members = self.members | {node}
+
+    @action
+    def gather(self) -> None:
+        self.group = {node for node in Node for other in Node if node in self.members and other in self.members}
+        self.gathered = True
+
+    @invariant
+    def law(self) -> bool:
+        return implies(self.gathered, self.members <= self.group)
+""",
     "what a loop keeps need have no value before": """
     level: Map[Node, Annotated[int, Between(0, 9)]]
     most: Annotated[int, Between(0, 9)] = 0
@@ -284,6 +320,25 @@ def test_what_holds_for_every_number_is_proved(name: str, tmp_path: Path) -> Non
 # What holds for some numbers only, or for infinitely many identifiers only.
 
 FAILS = {
+    "what is added may be none": ("gather: declared types", """
+    members: Set[Node] = Set()
+    more: Set[Node] | None = None
+
+    @action
+    def know(self, node: Node) -> None:
+        self.more = {node}
+
+    @action
+    def gather(self) -> None:
+        found = self.members
+        for node in Node:
+            found = found | self.more
+        self.members = found
+
+    @invariant
+    def law(self) -> bool:
+        return len(self.members) <= self.nodes
+"""),
     "the middle of a part": ("look: law", """
     level: Map[Node, Annotated[int, Between(0, 9)]]
     reached: Annotated[int, Between(0, 9)] = 0
@@ -730,6 +785,58 @@ REFUSED = {
             last = node
         self.chosen = last
 """,
+    "any number of elements may only add to sets": """
+    chosen: Set[Node] = Set()
+    asked: bool = False
+
+    def asks(self) -> bool:
+        self.asked = not self.asked
+        return self.asked
+
+    @action
+    def choose(self) -> None:
+        found: Set[Node] = Set()
+        for node in Node:
+            if self.asks():
+                found = found | {node}
+        self.chosen = found
+""",
+    "over any number of elements may only add to sets": """
+    chosen: Set[Node] = Set()
+    limit: Annotated[int, Between(0, 1)] | None = None
+
+    @action
+    def choose(self) -> None:
+        found: Set[Node] = Set()
+        for node in Node:
+            if node in found and self.limit > 0:
+                found = found | {node}
+        self.chosen = found
+""",
+    "this list may have any length": """
+    leader: Map[Node, Node]
+    first: Node | None = None
+
+    @initial
+    def start(self) -> None:
+        self.leader = Map({node: node for node in Node})
+
+    @action
+    def choose(self) -> None:
+        self.first = [self.leader[node] for node in Node][0]
+""",
+    "how often something occurs in a list of any length": """
+    leader: Map[Node, Node]
+    few: bool = False
+
+    @initial
+    def start(self) -> None:
+        self.leader = Map({node: node for node in Node})
+
+    @action
+    def look(self) -> None:
+        self.few = len([self.leader[node] for node in Node]) < 3
+""",
     "lists of any length cannot be compared": """
     level: Map[Node, Annotated[int, Between(0, 9)]]
     group: Set[Node] = Set()
@@ -795,6 +902,24 @@ def test_what_cannot_be_said_is_refused_with_its_line(reason: str, tmp_path: Pat
 def test_a_model_without_identifiers_has_nothing_to_prove_for_any_number() -> None:
     with pytest.raises(SourceError, match="counts identifiers"):
         prove_check(check_of("specs/examples/peterson.toml"), ProofTask(any_size=True))
+
+
+def test_a_constant_that_no_type_depends_on_is_not_left_open(tmp_path: Path) -> None:
+    body = """
+    least = Constant(2)
+    quiet = Constant(0)
+    here: Annotated[int, Between(0, "steps")] = 0
+    group: Set[Node] = Set()
+
+    @action
+    def walk(self) -> None:
+        require(self.here < self.steps and len(self.group) >= self.least + self.quiet)
+        self.here += 1
+"""
+    with imported(HEADER + body, "Drawn", tmp_path) as cls:
+        assert any_size_constants(cls()) == (["nodes", "steps"], ["nodes"])
+        asked = [it._model.constant_values for it in Needed(cls(), [])._sized]
+    assert [(it["nodes"], it["steps"]) for it in asked] == [(2, 2 + LATER), (1, 2), (3, 2)]
 
 
 # CPython, state by state.

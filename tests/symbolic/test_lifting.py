@@ -120,6 +120,7 @@ def test_a_majority_is_inferred_as_what_an_action_counts() -> None:
     proved = _proved()
     assert proved.verdict == "holds"
     assert proved.facts["any_size"] == ["voters", "epochs"]
+    assert "for every voters, epochs with epochs >= 1, voters >= 1; true of all" in proved.headline
     assert proved.facts["clauses"] == ["""\
 @lemma
 def inferred_1(model: Election) -> bool:

@@ -18,6 +18,7 @@ from floodmark.checkers.gate.entries import proof_entry
 from floodmark.checkers.project.claim import claims_of, read_claims
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Limits
+from floodmark.checkers.symbolic.attempts import inductive
 from floodmark.checkers.symbolic.crosscheck import enumeration
 from floodmark.checkers.symbolic.methods import claims
 from floodmark.checkers.symbolic.methods.task import ProofTask, task_of
@@ -276,6 +277,14 @@ def test_induction_finds_reachable_breaches() -> None:
     assert code == 1
     assert "which is reachable" in text
     assert "the same state" in text
+
+
+@pytest.mark.usefixtures("project")
+def test_every_step_that_breaks_an_induction_is_taken_in_cpython(monkeypatch: pytest.MonkeyPatch) -> None:
+    confirmed: list[str] = []
+    monkeypatch.setattr(inductive, "confirm", lambda model, every, obligation: confirmed.append(obligation.action))
+    assert of("Five", "induction")[0] == 1
+    assert sorted(confirmed) == ["grow", "initial states"]
 
 
 def test_nobody_says_what_is_reachable_when_there_is_too_much(

@@ -429,6 +429,7 @@ def test_a_ranking_with_a_strongly_fair_helper_proves_a_property(tmp_path: Path,
     assert found.verdict == "holds", [found.headline, *found.lines]
     assert "1 property with 2 rankings" in found.headline
     assert "the search of all 16 states agrees" in found.headline
+    assert found.facts["enumerated"] == 16
     assert ("for every most" in found.headline) == unbounded
 
 
@@ -459,6 +460,18 @@ def test_a_weakly_fair_helper_has_to_stay_enabled(tmp_path: Path) -> None:
 def test_a_pending_state_without_help_is_shown(tmp_path: Path) -> None:
     found = proved(tmp_path, changed('helped_by="door_opens")', "helped_by=[])"))
     assert "closed_shop_empties: no helper is enabled" in found.lines
+
+
+def test_everything_that_fails_is_shown(tmp_path: Path) -> None:
+    wrong = changed("return model.waiting\n", "return 1\n").replace("self.open = False", "self.open = not self.open")
+    found = proved(tmp_path, wrong)
+    assert "closed_shop_empties: closes ends the premise, and the goal is not reached" in found.lines
+    assert "closed_shop_empties: serves is explained by no level" in found.lines
+
+
+def test_nothing_is_left_open_where_no_constant_only_bounds_integers(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no constant of Queue only bounds integers"):
+        proved(tmp_path, changed('Between(0, "most")', "Between(0, 3)"), unbounded=True)
 
 
 def test_a_premise_has_to_last_until_the_goal(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -96,6 +97,27 @@ def test_no_wrong_proof_survives_what_fails_with_up_to_five(first: int, tmp_path
 def test_a_law_that_fails_first_at_some_number_is_not_proved(first: int, tmp_path: Path) -> None:
     assert proof(tmp_path, f"len(self.members) < {first}").verdict == "undetermined"
     assert proof(tmp_path, f"len(self.members) < {first} or len(Node) < {first}").verdict == "undetermined"
+
+
+@pytest.mark.parametrize(("most", "outcome", "said"), [
+    (3, "fails", "1 fail"), (7, "undetermined", "1 are undetermined"),
+])  # fmt: skip
+def test_what_is_not_proved_fails_if_a_few_identifiers_show_it(
+    most: int, outcome: str, said: str, tmp_path: Path
+) -> None:
+    found = proof(tmp_path, f"len(self.members) < {most} or len(Node) < 3")
+    assert [row[:3] for row in found.facts["open"]] == [["join", "law", outcome]]
+    assert found.headline.endswith(f"; {said}")
+
+
+def test_what_is_not_proved_again_is_an_internal_error(tmp_path: Path) -> None:
+    failing = [SimpleNamespace(outcome=outcome) for outcome in ("undetermined", "fails")]
+    again = SimpleNamespace(seconds=0.0, outcome="fails", failing=lambda: failing)
+    with (
+        patch.object(small_sizes, "induction", lambda *_, **__: again),
+        pytest.raises(RuntimeError, match=r"is wrong for nodes = \d: .*'fails'"),
+    ):
+        proof(tmp_path)
 
 
 @pytest.mark.parametrize(("begins", "said"), [

@@ -264,13 +264,13 @@ class _ProgramParts:
         def emit(module: ir.Module) -> None:
             function = function_in(module, "within", I64, 2)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
-            inside = builder.alloca(I64)
-            builder.store(const(1), inside)
+            outside = function.append_basic_block("outside")
             for name in names:  # as in CPython, none after a false one is evaluated: it might fail
-                with builder.if_then(builder.icmp_unsigned("!=", builder.load(inside), const(0))):
-                    fine = builder.call(function_in(module, name, I1, 2), function.args)
-                    builder.store(builder.zext(fine, I64), inside)
-            builder.ret(builder.load(inside))
+                onward = function.append_basic_block("within")
+                builder.cbranch(builder.call(function_in(module, name, I1, 2), function.args), onward, outside)
+                builder.position_at_end(onward)
+            builder.ret(const(1))
+            ir.IRBuilder(outside).ret(const(0))
 
         return self._part("within", (names,), emit)
 

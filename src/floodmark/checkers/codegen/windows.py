@@ -132,8 +132,6 @@ class _Memory:
         return places, builder.and_(offset, const(WORD - 1))
 
     def cut(self, offset: Value, bits: int) -> Value:
-        if bits == 0:
-            return const(0)
         builder = self._routine.builder
         places, by = self._starts(offset, bits)
         words = [builder.load(place) for place in places]

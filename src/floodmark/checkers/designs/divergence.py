@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from floodmark.checkers.designs import distinctions
-from floodmark.checkers.designs.design_pair import Decision, DesignPair, Unlike
+from floodmark.checkers.designs.design_pair import Decision, DesignPair
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.language.model import State
@@ -28,14 +28,14 @@ class _Taken:
 
 
 def divergence(beside: DesignPair, violation: Violation, subject: distinctions.CheckSubject) -> Divergence:
-    """Where ``beside.other``, the good design, decides otherwise in a counterexample to ``beside.mine``."""
+    """Where ``beside.other``, the good design, decides otherwise in a counterexample to ``beside.mine``.
+
+    The state before a step is one of both: what leads to a state that only one of them can be in is told, and no
+    further step is looked at.
+    """
     hidden: Divergence | None = None
     for taken in _steps(violation):
-        try:
-            decision = _decision(beside, taken)
-        except Unlike as unlike:
-            text = f"says nothing of step {taken.number}: in the state before it, {unlike}"
-            return hidden or _found(beside, taken.number, Decision("unlike", text))
+        decision = _decision(beside, taken)
         if decision.how is None:
             continue
         if taken.before is None or taken.after is None or not beside.is_hidden(taken.before, taken.after):

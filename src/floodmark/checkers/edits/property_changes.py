@@ -73,7 +73,7 @@ class PropertyChange:
     @property
     def word(self) -> str:
         if self.weaker and self.stronger:
-            return "allows other states"
+            return "neither weaker nor stronger"
         if self.weaker:
             return "weaker"
         if self.stronger:
@@ -113,8 +113,7 @@ def changed_properties(
 def _has_same_words(old: Model, new: Model, alignment: Alignment) -> bool:
     if not alignment.is_whole or alignment.renamed_variables or grows(old) or grows(new):
         return False
-    before, after = lay_out(old.variable_types), lay_out(new.variable_types)
-    return before.slots == after.slots and before.words == after.words
+    return lay_out(old.variable_types).slots == lay_out(new.variable_types).slots
 
 
 def _is_same(old: Model, new: Model, before: Property, after: Property, alignment: Alignment) -> bool:
@@ -150,8 +149,7 @@ def _is_packed_alike(design: Model, model: Model) -> bool:
     """Whether the variables of a model lie where they lie in a known-bad design, which may have more."""
     if grows(design):
         return False
-    own, its = lay_out(design.variable_types), lay_out(model.variable_types)
-    return own.slots == its.slots and own.words == its.words
+    return lay_out(design.variable_types).slots == lay_out(model.variable_types).slots
 
 
 def _ask(
