@@ -139,6 +139,33 @@ def test_a_spec_elsewhere_is_collected_when_it_is_named(tmp_path: Path) -> None:
     assert "no tests ran" in run_pytest(root, ".")
 
 
+PLACES = """
+    def pytest_collection_modifyitems(items):
+        for item in items:
+            print("\\nitem", item.location[1] + 1, item.nodeid)
+"""
+ROWS = """model = "model.tank:Tank"
+    [[row]]
+    name = "small"
+    constants = {size = 2}
+    [[row]]
+    name = "large"
+    constants = {size = 5}
+"""
+
+
+def test_every_row_is_collected_and_every_item_is_at_its_line(tmp_path: Path) -> None:
+    root = write(tank(tmp_path), {"specs/rows.toml": ROWS, "conftest.py": PLACES})
+    said = run_pytest(root, "--collect-only", "-s", "specs")
+    assert re.findall(r"^item (\d+) (.*)$", said, re.MULTILINE) == [
+        ("2", "specs/rows.toml::small::Tank"),
+        ("5", "specs/rows.toml::large::Tank"),
+        ("1", "specs/tank.toml::Tank"),
+        ("3", "specs/tank.toml::StopsHalf"),
+        ("7", "specs/tank.toml::Leaks"),
+    ]
+
+
 def test_other_projects_are_left_alone(tmp_path: Path) -> None:
     """Their TOML files are not collected, and nothing of the checkers is imported."""
     files = {

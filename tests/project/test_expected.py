@@ -68,6 +68,13 @@ def test_the_command_of_a_check_has_all_limits(tmp_path: Path) -> None:
     assert " --max-states 9 --max-seconds 2.5 --max-memory 1G --workers 3" in check.reproduce()
 
 
+def test_nothing_is_counted_of_sources_where_nobody_asks(tmp_path: Path) -> None:
+    spec = read(repository(tmp_path, spec="") / "specs/tank.toml")
+    for settings in (CheckSettings(), CheckSettings(coverage=True)):
+        assert [check.options.coverage for check in checks(spec, settings)] == [settings.coverage]
+    assert not CheckSettings().coverage
+
+
 def test_each_file_of_properties_has_to_be_about_a_model(tmp_path: Path) -> None:
     other = "from model.other import Other\nfrom floodmark import invariant\n\n\n@invariant\n"
     other += "def fine(it: Other) -> bool:\n    return True\n"

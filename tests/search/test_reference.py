@@ -266,9 +266,10 @@ class Chest(Record):
 
 
 class Drawers(Model):
-    """The upper drawer gets fewer things than the lower one."""
+    """The upper drawer gets fewer things than the lower one, and a box gets some of them."""
 
     chest: Chest = Chest(upper=Seq(), lower=Seq())
+    box: Annotated[Seq[Annotated[int, Between(0, 5)]], Capacity(4)] = Seq()
 
     @action
     def fills(self) -> None:
@@ -280,12 +281,17 @@ class Drawers(Model):
         require(len(self.chest.lower) == 2 and len(self.chest.upper) == 0)
         self.chest.upper.append(1)
 
+    @action
+    def packs(self) -> None:
+        require(len(self.box) < 2)
+        self.box.append(1)
+
 
 def test_the_largest_size_of_each_container_is_known() -> None:
     native = pytest.importorskip("floodmark.checkers.native.search")
     sizes = search(Drawers).sizes
     assert sizes == native.search_states(Drawers(), [], Options(workers=1)).sizes
-    assert sizes == {"chest.upper": 1, "chest.lower": 3}
+    assert sizes == {"chest.upper": 1, "chest.lower": 3, "box": 2}
 
 
 @pytest.mark.parametrize("symmetry", [False, True])

@@ -30,7 +30,7 @@ from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.search_result import Limit, Options, SearchResult, Stop, Stopped
 from floodmark.checkers.spark import recoverability, search
-from floodmark.checkers.spark.elimination_tasks import TaskReport
+from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelection, TaskReport
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.lasso import LassoSearch
 from floodmark.checkers.spark.liveness import LivenessCheck
@@ -165,6 +165,25 @@ def test_a_loop_stays_in_the_component_that_no_step_enters(tmp_path: Path, monke
     monkeypatch.setattr(LassoSearch, "_leads", noted_leads)
     assert_graph_is_judged(graph, quiet(tmp_path), {})
     assert False in leads
+
+
+def test_a_run_that_stays_in_the_region_begins_where_the_premise_is_true(tmp_path: Path) -> None:
+    """It stays in the state 4, to which the shortest run passes the goal; before it, it has to go on."""
+    steps = ((0, 0, 1), (1, 0, 2), (1, 0, 3), (2, 0, 4), (3, 0, 5), (5, 0, 4))
+    graph = FairGraph(6, 1, steps, (0,), frozenset({1}), frozenset({2}), {0: False})
+    with as_model(graph) as cls:
+        properties = list(collect(cls, []).values())
+        found, _ = search_states(cls(), properties, quiet(tmp_path), partitions=1)
+    finding = next(it for it in found.liveness if "leads_to" in it.name)
+    assert finding.verdict == "violated"
+    assert [entry.state[0] for entry in finding.trace] == [0, 1, 3, 5, 4]
+
+
+def test_elimination_that_left_states_without_a_loop_is_told() -> None:
+    search = object.__new__(LassoSearch)
+    search._spread = lambda *given: None  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError, match="elimination left a fair run, and no loop is found"):
+        search._path((0,), FairRunQuery(StateSelection(), StateSelection(), (), ()))
 
 
 def test_a_way_that_leaves_the_loop_at_its_end_only_is_not_taken(

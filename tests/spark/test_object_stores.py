@@ -77,6 +77,23 @@ def test_states_of_several_words_come_back_from_objects(tmp_path: Path) -> None:
     same(searched(model, tmp_path, 2, resume=URL), searched(model, tmp_path, 3))
 
 
+def test_the_first_checkpoint_is_enough_and_without_its_states_there_is_none(tmp_path: Path) -> None:
+    model = Philosophers(last=2)
+    searched(model, tmp_path, 1, states=100, checkpoint=URL)
+    folder = ObjectFolder(URL)
+    first, *later = (name for name in folder.names() if name.startswith("level-"))
+    for name in later:
+        folder.remove(name)
+    same(searched(model, tmp_path, 2, resume=URL), searched(model, tmp_path, 3))
+    for name in folder.names():
+        if name.startswith("level-") and name != first:
+            folder.remove(name)
+    states = first.replace("level-", "states-").removesuffix(".json")
+    folder.remove(states)
+    with pytest.raises(SourceError, match=f"there is no intact checkpoint in {URL}: damaged: {states}"):
+        searched(model, tmp_path, 4, resume=URL)
+
+
 def test_a_search_that_ends_while_it_waits_for_a_worker_is_not_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

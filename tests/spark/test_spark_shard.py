@@ -81,6 +81,16 @@ def copied(files: Shard, level: int, most: int = 256) -> list[int]:
         return sorted(state for _ in files.read(reader, level, most) for state in reader.states.tolist())
 
 
+def test_of_all_pieces_the_smallest_state_of_each_place_is_noted(code: Loaded) -> None:
+    reader = StateReader(code)
+    for piece, places in ((SECOND, {1: 5, 4: 3}), (FIRST, {4: 1, 6: 1}), (THIRD, {1: 1})):
+        reader.copy(piece)
+        for place, position in places.items():
+            reader._best[place] = position
+    assert reader.take_noted() == {1: (104,), 4: (7,), 6: (7,)}
+    assert reader.take_noted() == {}
+
+
 WHOLE = [states.tolist() for states in LEVELS]
 
 
