@@ -214,12 +214,30 @@ def test_diff_answers_what_an_edit_allows(project: Path) -> None:
     assert entry["model"]["runs"][0]["trace"][-1]["action"] == "grants"
 
 
-@pytest.mark.parametrize("spec", ["../secret.toml", "link.toml", "sideways.toml", "/etc/hostname"])
+def test_check_takes_one_property_and_refuses_one_that_no_model_has(project: Path) -> None:
+    (good, _) = ask(project, "check", spec="lease.toml", property="holder_asked")["results"]
+    assert good["verdict"] == "holds"
+    refused = ask(project, "check", spec="lease.toml", property="holder_aksed")
+    assert "no model here has a property 'holder_aksed'" in refused["error"]
+
+
+def test_check_says_that_a_search_was_cut(project: Path) -> None:
+    within = "\n    @boundary\n    def few(self) -> bool:\n        return len(self.asked) < 2\n"
+    model, bad, rest = MODEL.partition("\n\nclass GrantsUnasked")
+    model = model.replace("import Constant,", "import boundary, Constant,")
+    (project / "lease.py").write_text(model + within + bad + rest)
+    (good, _) = ask(project, "check", spec="lease.toml")["results"]
+    (cut,) = [each["text"] for each in good["weak"] if each["kind"] == "cut"]
+    assert cut.startswith("the search was cut at the boundary ")
+
+
+@pytest.mark.parametrize("spec", ["../secret.toml", "link.toml", "sideways.toml", "design.toml", "/etc/hostname"])
 def test_files_outside_of_the_project_are_refused(project: Path, spec: str) -> None:
     (project.parent / "secret.toml").write_text(SPEC)
     (project.parent / "lease.py").write_text(MODEL)
     (project / "link.toml").symlink_to(project.parent / "secret.toml")
     (project / "sideways.toml").write_text('model = "../lease.py:Lease"\n')
+    (project / "design.toml").write_text(SPEC.replace('class = "lease.py', 'class = "../lease.py'))
     answered = ask(project, "check", spec=spec)
     assert answered["exit_code"] == 2
     assert "is outside of the project" in answered["error"], answered

@@ -112,6 +112,15 @@ def test_what_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
     assert "never reached: gets_full (model/tank.py:" in ended.out
 
 
+def test_each_spec_that_is_named_is_proved(tmp_path: Path) -> None:
+    more = {"specs/small.toml": 'model = "model.tank:Tank"\nconstants = { size = 2 }\n'}
+    ended = floodmark("prove", "tank", "small", "--method", "k-induction", "--property", "below_size",
+                      at=tank_project(tmp_path, **more))
+    assert [line.split()[:2] for line in ended.out.splitlines() if line.startswith("holds")] == [
+        ["holds", "tank"], ["holds", "small"],
+    ]  # fmt: skip
+
+
 def test_what_holds_and_is_not_as_expected_is_unexpected(tmp_path: Path) -> None:
     ended = check(tank_project(tmp_path, "[expect]\ndistinct = 5\n"))
     assert (ended.code, ended.out.split()[:2]) == (1, ["unexpected", "tank"])

@@ -148,6 +148,8 @@ def test_a_known_bad_design_stands_beside_the_good_one(isr: Session) -> None:
     assert "isr_holds_committed" in answer["parts"]["properties"]
     false = "false: model.log_end_offset[broker] &gt;= model.high_watermark, that is 0 &gt;= 1"
     assert false in answer["parts"]["properties"]
+    _, found, true_here = answer["parts"]["properties"].partition(" true here")
+    assert found and "assignment" not in true_here and "isr_holds_committed" not in true_here
 
 
 def searched(explored: Session, name: str) -> dict[str, Any]:
@@ -320,6 +322,17 @@ def test_a_fault_is_told_and_the_server_goes_on(isr: Session, monkeypatch: pytes
         assert status == 500
         assert b"internal error in floodmark: KeyError" in said
         assert asked(explorer, "POST", "/overview", {})[0] == 200
+
+
+def test_what_fails_beside_the_answers_is_printed(isr: Session, capfd: pytest.CaptureFixture[str]) -> None:
+    with served(isr) as explorer:
+        for error in (KeyError("nothing"), ConnectionResetError()):
+            try:
+                raise error
+            except Exception:
+                explorer.server.handle_error(None, ("127.0.0.1", 1))
+    said = capfd.readouterr().err
+    assert ("KeyError: 'nothing'" in said, "ConnectionResetError" in said) == (True, False)
 
 
 @contextmanager

@@ -100,7 +100,8 @@ def test_the_json_file_has_the_progress_until_the_results_replace_it(
 @pytest.mark.parametrize(
     ("seconds", "done", "total", "said"),
     [(1.0, 50, 100, ""), (10.0, 1, 100, ""), (10.0, 50, 100, "10 s"), (89.0, 50, 100, "89 s"),
-     (600.0, 50, 100, "10 min"), (7200.0, 50, 100, "2.0 h"), (10.0, 0, 100, ""), (10.0, 101, 100, ""), (10.0, 5, 0, "")],
+     (600.0, 50, 100, "10 min"), (7200.0, 50, 100, "2.0 h"),
+     (10.0, 0, 100, ""), (10.0, 101, 100, ""), (10.0, 5, 0, "")],
 )  # fmt: skip
 def test_the_time_left_is_extrapolated(seconds: float, done: float, total: float, said: str) -> None:
     assert time_left(seconds, done, total) == said

@@ -509,11 +509,12 @@ changes = ["{}"]
 """
 
 
-def mutate(root: Path, **given: Any) -> Ended:
+def mutate(root: Path, *specs: str, **given: Any) -> Ended:
     """The command in a folder, in this process."""
     with inside(root):
         try:
-            *lines, code = command.mutate([Path("specs/tank.toml")], command.MutateSettings(workers=1, **given))
+            paths = [Path(spec) for spec in specs or ("specs/tank.toml",)]
+            *lines, code = command.mutate(paths, command.MutateSettings(workers=1, **given))
         except SourceError as error:
             return Ended(2, "", str(error))
     assert isinstance(code, ExitCode)
@@ -530,6 +531,13 @@ def test_survivors_are_listed_as_one_line(tmp_path: Path) -> None:
     [data] = json.loads((tmp_path / "found.json").read_text())["mutation"]
     assert data["counts"] == {"killed": 9, "survived": 1, "refused": 2}
     assert next(each for each in data["mutants"] if each["fate"] == "survived")["file"] == "model/tank.py"
+
+
+def test_the_mutants_of_each_spec_are_tried(tmp_path: Path) -> None:
+    root = tank_project(tmp_path, **{"specs/small.toml": 'model = "model.tank:Tank"\nconstants = { size = 2 }\n'})
+    ended = mutate(root, "specs/tank.toml", "specs/small.toml", only="self.level -= 1  + (dropped)")
+    counts = [line.partition(":")[0] for line in ended.out.splitlines() if " 1 mutant: " in line]
+    assert counts == ["tank  1 mutant", "small  1 mutant"]
 
 
 def test_a_reason_makes_a_survivor_fine_until_it_is_stale(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 from dataclasses import fields, replace
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 
 from floodmark.checkers.command_line.check import _settings
 from floodmark.checkers.command_line.check import check as check_options
-from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.command_line.engine import ENGINES
+from floodmark.checkers.command_line.cli import _of_other_error, command
+from floodmark.checkers.command_line.engine import ENGINES, _Setting
+from floodmark.checkers.command_line.parameters import Assignment
 from floodmark.checkers.commands import gate as gate_command
 from floodmark.checkers.commands.gate import GateRequest
 from floodmark.checkers.project.spec import read
@@ -287,6 +289,34 @@ def test_a_wrong_setting_of_a_project_is_refused_at_its_line(run: Run, line: str
     table = TABLE.replace("partitions = 7\n", "") + line
     code, text = run("check", lay=put("pyproject.toml", table))
     assert (code, why in text) == (2, True), text
+
+
+def test_a_setting_of_spark_is_a_text_or_a_number() -> None:
+    setting = _Setting(["master", "partitions", "keep_states"])
+    given = ["master=local[2]", "partitions=8", "keep-states=12"]
+    assert [setting.convert(each, None, None) for each in given] == [
+        ("master", "local[2]"), ("partitions", 8), ("keep_states", "12"),
+    ]  # fmt: skip
+    with pytest.raises(click.BadParameter, match="partitions must be"):
+        setting.convert("partitions=eight", None, None)
+
+
+def test_what_click_asks_to_convert_once_more_stays_as_it_is() -> None:
+    assert Assignment().convert(("size", 3), None, None) == ("size", 3)
+    assert Assignment().convert("size=3", None, None) == ("size", 3)
+
+
+@pytest.mark.parametrize(("error", "code", "said"), [
+    (RecursionError("maximum depth"), ExitCode.USER_ERROR, "error: this is nested too deeply"),
+    (FileNotFoundError(errno.ENOENT, "No such file", "a.toml"), ExitCode.USER_ERROR, "error: a.toml: No such file"),
+    (KeyError("nothing"), ExitCode.INTERNAL_ERROR, "internal error in floodmark: KeyError: 'nothing'"),
+    (OSError(errno.EPROTO, "Protocol error"), ExitCode.INTERNAL_ERROR, "internal error in floodmark: OSError: "),
+])  # fmt: skip
+def test_an_error_is_the_users_or_one_of_the_program(
+    error: Exception, code: ExitCode, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _of_other_error(error) == code
+    assert capsys.readouterr().err.startswith(said)
 
 
 def test_the_help_of_check_fits_on_a_screen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.commands.watch import _stamps
 from tests.support.command import COMMAND
 from tests.support.projects import tank_project
@@ -50,6 +52,23 @@ def test_a_change_is_checked_at_once(tmp_path: Path) -> None:
         assert any(line.startswith("holds") for line in until(process, "watching"))
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
+
+
+def test_what_is_run_again_is_the_command_without_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+
+    def watched(words: list[str], paths: list[Path]) -> None:
+        given.extend(words)
+        raise KeyboardInterrupt
+
+    root = tank_project(tmp_path)
+    monkeypatch.chdir(root)
+    words = ["check", "specs/tank.toml", "--watch", "--traces"]
+    monkeypatch.setattr("sys.argv", ["floodmark", *words])
+    monkeypatch.setattr("floodmark.checkers.commands.watch.watch", watched)
+    with pytest.raises((KeyboardInterrupt, click.Abort)):
+        command.main(words, standalone_mode=False)
+    assert given == ["check", "specs/tank.toml", "--traces"]
 
 
 @pytest.mark.parametrize("name", [".git", ".venv", "__pycache__"])

@@ -6,11 +6,13 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from floodmark.checkers.assistants import worker
+from floodmark.checkers.assistants.budget import Budget
 from floodmark.checkers.editor.diagnostics import Message, hover_text, messages, specs_about
 from tests.support.command import REPOSITORY, floodmark
 from tests.support.gates import forget
@@ -143,6 +145,23 @@ def test_without_the_package_the_command_says_what_to_install(project: Path, mon
     monkeypatch.setattr("floodmark.checkers.command_line.lsp.find_spec", lambda _: None)
     ended = floodmark("lsp", at=project)
     assert (ended.code, "pip install 'floodmark[editor]'" in ended.err) == (2, True)
+
+
+def test_what_has_no_place_is_shown_at_the_beginning_of_the_spec() -> None:
+    answered = {"verdict": "error", "error": "no"}
+    assert messages("specs/a.toml@row", answered) == [Message("specs/a.toml", 1, "error", "error", "no")]
+
+
+def test_files_belong_to_the_folder_that_the_editor_opened_or_to_their_own(tmp_path: Path) -> None:
+    pytest.importorskip("pygls", reason="the extra floodmark[editor] is not installed")
+    from floodmark.checkers.editor.server import _Files
+
+    def root(opened: str | None) -> Path:
+        server: Any = SimpleNamespace(workspace=SimpleNamespace(root_path=opened))
+        return _Files(server, Budget())._root(tmp_path / "model/a.py")
+
+    assert root(None) == tmp_path / "model"
+    assert root(str(tmp_path)) == tmp_path.resolve()
 
 
 def test_the_same_message_of_two_specs_is_shown_once() -> None:

@@ -194,6 +194,7 @@ def test_results_that_are_not_those_of_the_spec_are_refused(
     ("arguments", "message"),
     [
         ((*CHECK, "--json", "no/such/folder.json"), "no/such/folder.json: cannot be written: there is no folder no/su"),
+        (("report", "a.json", "--as", "test", "--into", "no/test_a.py"), "there is no folder no"),
         (("gate", "--junit", "specs"), "specs: cannot be written: it is a folder"),
         (("gate", "--json", "a", "--html", "./a"), "--json and --html name the same file; each report needs its own"),
         (("report", "a.json", "--as", "html", "--into", "a.json"), "a.json: would be overwritten: it is an input"),
