@@ -1,11 +1,12 @@
 """How a whole run is measured and ordered: ``pytest -p tests.measuring``, as the README's command has it.
 
-Tracing every line doubles the time of whatever Python does. What is measured are the language, the compiler and the
-engines. So tests of anything else are not traced, nor are those that repeat on many models what others do on one: whole
-files of them are listed here, and a single test is marked ``untraced``. All tests run all the same, and what they find
-does not depend on it. Without this plug-in everything is traced.
+Tracing every line doubles the time of whatever Python does, and most lines of the language, the compiler and the
+engines, which are what is measured, are run by tests without number. So only the tests of ``traced.txt`` are traced,
+which ``python -m tools.tracing`` chose: the fewest seconds that run nearly every line. All tests run all the same, and
+what they find does not depend on it. Without this plug-in everything is traced.
 
 The tests are collected untraced as well, after what is measured has been imported: importing a file runs its lines.
+Within a file the traced tests come first, as to stop and to continue takes time.
 
 What takes longest begins first, so that the processes of pytest-xdist end at about the same time: each of them takes
 the next file when it has nearly finished one. The files that need Spark go to one process, which starts it once.
@@ -41,10 +42,10 @@ FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"
 """With this in the environment coverage measures the Python processes that are started."""
 
 ON_SPARK = (
-    "test_generated_models", "test_spark", "test_spark_runs", "test_spark_checkpoints", "test_spark_liveness",
+    "test_spark", "test_generated_models", "test_spark_runs", "test_spark_checkpoints", "test_spark_liveness",
     "test_spark_growth", "test_spark_symmetry", "test_spark_walks",
 )
-"""Files of tests that share a session of Spark."""
+"""Files of tests that share a session of Spark. Its workers are traced if it was started by a test that is."""
 
 LONGEST = (
     *ON_SPARK, "test_edits", "test_answers", "test_suggestions", "test_growth", "test_readme", "test_symbolic",
@@ -52,25 +53,13 @@ LONGEST = (
 )
 """Files of tests that take longest."""
 
-OF_OTHER_THINGS = frozenset({
-    "assistants", "commands", "conformance", "editor", "gate", "interface", "project", "protocols", "report",
-    "repository", "simulation", "systems", "tools",
-})
-"""Rooms of tests that are about something else than the language, the compiler and the engines."""
-
-REPEATING = frozenset({
-    "arithmetic", "by_hand", "cases", "compiler", "conditions", "container_sizes", "copies", "corruption",
-    "deadline", "diff", "exact_terms", "gate_against", "known_counts", "liveness_graphs", "liveness_solvers",
-    "loop_variables", "meaning", "model_errors", "mutants", "numbers", "pairs", "random_edits", "refinements",
-    "set_pairs", "spark_growth", "symbolic", "symbolic_symmetry",
-})
-"""Files of tests, without ``test_``, whose lines others run, too."""
+TRACED = frozenset(Path(__file__).with_name("traced.txt").read_text().split())
+"""The tests that are measured, by the names that pytest gives them, without parameters."""
 
 
 def is_traced(item: pytest.Item) -> bool:
     """Whether a test is measured."""
-    room, file = item.path.parent.name, item.path.stem.removeprefix("test_")
-    return room not in OF_OTHER_THINGS and file not in REPEATING and item.get_closest_marker("untraced") is None
+    return item.nodeid.partition("[")[0] in TRACED
 
 
 @contextmanager
@@ -139,9 +128,10 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Moves the longest files to the beginning."""
-    places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
+    """Moves the longest files to the beginning, and in each file what is traced."""
+    longest = {name: place for place, name in enumerate(LONGEST)}
+    files = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
+    items.sort(key=lambda it: (longest.get(it.path.stem, len(LONGEST)), files[it.path], not is_traced(it)))
 
 
 @pytest.hookimpl(optionalhook=True)

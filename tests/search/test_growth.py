@@ -78,7 +78,6 @@ def test_every_engine_finds_what_cpython_finds(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.untraced
 def test_a_search_through_files_finds_the_same(name: str, small: SetLimit) -> None:
     model = MODELS[name]
     small(1 << 30)
@@ -99,7 +98,6 @@ def test_orbits_grow_like_states() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.untraced
 def test_z3_grows_as_far_as_its_runs_need(tmp_path: Path) -> None:
     for model, depth in ((Late(), 6), (Through(), 4), (Aside(), 5)):
         properties = list(collect(type(model), ()).values())
@@ -119,7 +117,6 @@ class NoCapacity:
 
 
 @pytest.mark.slow
-@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("name", "grown"),
     [
@@ -272,7 +269,6 @@ class Draws(Model):
         return len(self.held) > 0
 
 
-@pytest.mark.untraced
 def test_a_parameter_is_whatever_a_container_offers() -> None:
     """The longest one, too, although a parameter has no width of its own."""
     properties = list(collect(Draws, ()).values())

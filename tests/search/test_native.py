@@ -221,7 +221,6 @@ def test_an_invariant_is_violated_after_the_fewest_steps() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", ["lost_partitions", "two_phase_commit", "async_isr"])
 @pytest.mark.parametrize("told", [(), {"no such action"}])
-@pytest.mark.untraced
 def test_what_compiled_code_tells_of_actions_changes_no_trace(
     spec: str, told: Collection[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -571,7 +570,6 @@ def grid_digest(side: int) -> tuple[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 4])
-@pytest.mark.untraced
 def test_states_may_have_very_many_successors(workers: int) -> None:
     """90,000 states with up to 600 successors each, 27 million in all, on three levels."""
     found = native(Jumps, Options(workers=workers), size=300)

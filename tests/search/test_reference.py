@@ -91,7 +91,6 @@ def numbers(trace: tuple[TraceState, ...]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("managers", "distinct", "generated"), [(2, 56, 154), (3, 288, 1146), (4, 1568, 8258)])
-@pytest.mark.untraced
 def test_the_reference_engine_has_the_counts_of_tlc(managers: int, distinct: int, generated: int) -> None:
     """288 is the figure of Stateright's test; 1,146 that of TLC for the same text."""
     found = search(TwoPhaseCommit, managers=managers)

@@ -21,7 +21,6 @@ SOME = z3.Function("some", VOTERS, PERSON)
 ANN, ONE, OTHER = z3.Consts("ann one other", PERSON)
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("count", [40, pytest.param(120, marks=pytest.mark.slow)])
 def test_what_is_possible_stays_possible(count: int) -> None:
     """Here one of two is a set, which each of two has: so every variable may be one on which a set depends."""

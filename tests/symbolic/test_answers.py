@@ -402,7 +402,6 @@ def commit() -> tuple[System, list[Property]]:
     return system_of(model, properties, names, any_size=True), properties
 
 
-@pytest.mark.untraced
 def test_neither_the_number_of_processes_nor_the_order_makes_a_difference() -> None:
     """With one answer missing, and one that is none: each obligation is the same question, whoever asks it when."""
     known = dict(recorded(*listed()).answers)

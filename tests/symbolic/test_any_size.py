@@ -925,7 +925,6 @@ def test_a_constant_that_no_type_depends_on_is_not_left_open(tmp_path: Path) -> 
 # CPython, state by state.
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("seed", [0, 1, 3])
 def test_terms_allow_what_cpython_does(seed: int, tmp_path: Path) -> None:
     _agrees(seed, tmp_path, (1, 2))
@@ -1109,7 +1108,6 @@ def test_terms_allow_what_cpython_does_in_loops_that_look_at_what_they_added(nod
         assert counts["steps"] > 20
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize(("body", "nodes"), [
     pytest.param(body, nodes, id=f"{name}-{nodes}", marks=[pytest.mark.slow] if (name, nodes) in LARGE else [])
     for name, body in (("messages", MESSAGES), ("best", BEST), ("ranked", RANKED)) for nodes in (1, 2, 3)
@@ -1138,7 +1136,6 @@ def _agrees(seed: int, directory: Path, sizes: Sequence[int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.untraced
 def test_most_models_that_are_drawn_take_steps(tmp_path: Path) -> None:
     """So that agreement about steps is about some."""
     taken = 0

@@ -186,7 +186,6 @@ def _compared(seeds: range, directory: Path, numbers: tuple[int, ...]) -> Counte
     return counts
 
 
-@pytest.mark.untraced
 def test_terms_of_a_refinement_allow_what_cpython_says_of_two_states(tmp_path: Path) -> None:
     counts = _compared(range(10, 13), tmp_path, (2,))
     assert counts["transitions that are True"] and counts["transitions that are False"]

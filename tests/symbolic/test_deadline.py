@@ -70,7 +70,6 @@ PROOFS = [
 
 
 @pytest.mark.slow
-@pytest.mark.untraced
 @pytest.mark.parametrize(("path", "variant", "task"), PROOFS)
 def test_a_busy_machine_gives_the_same_answer(
     path: str, variant: str | None, task: ProofTask, monkeypatch: pytest.MonkeyPatch

@@ -133,7 +133,6 @@ def inferred_1(model: Election) -> bool:
 """]
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("of", [pytest.param("two-phase commit", marks=pytest.mark.slow), "election"])
 def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, tmp_path: Path) -> None:
     if of == "election":
@@ -163,7 +162,6 @@ def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_nu
 
 
 @pytest.mark.parametrize("variant", ["VotesAgain", "OneVoteWins"])
-@pytest.mark.untraced
 def test_nothing_is_inferred_of_a_known_bad_election(variant: str) -> None:
     proved = prove_check(_election(variant), ONE_LEADER)
     assert proved.verdict != "holds"

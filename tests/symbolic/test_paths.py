@@ -52,7 +52,6 @@ def ends(path: Path) -> Iterator[Path]:
             yield from ends(part)
 
 
-@pytest.mark.untraced
 def test_a_case_has_a_model_exactly_if_one_of_its_paths_has() -> None:
     source = random.Random(5)
     satisfiable, several = 0, 0
@@ -66,7 +65,6 @@ def test_a_case_has_a_model_exactly_if_one_of_its_paths_has() -> None:
     assert several > 10
 
 
-@pytest.mark.untraced
 def test_each_path_says_what_the_case_says_where_its_conditions_are_true() -> None:
     """A model of a path is one of the case, so nothing of what breaks a property is lost on a path."""
     source = random.Random(6)
@@ -236,7 +234,6 @@ def test_a_second_solver_agrees_about_an_obligation_if_it_does_about_all_parts(t
 
 
 @pytest.mark.slow
-@pytest.mark.untraced
 def test_a_countermodel_on_one_path_is_one_that_cpython_confirms() -> None:
     with patch.object(portfolio, "STRATEGIES", ONLY):
         proved = prove_check(check_of(COMMIT, "CommitsOnMajority"), ProofTask(any_size=True))

@@ -74,7 +74,6 @@ def test_a_term_is_as_simple_as_its_own_place_permits() -> None:
     assert len(found.sexpr()) < len(z3.simplify(term).sexpr())
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_simpler_term_is_the_same_in_the_ranges(count: int) -> None:
     source = random.Random(3)

@@ -309,7 +309,6 @@ def random_level(graph: FairGraph, prop: Property, assumptions: Assumptions, cha
     return BoundRanking(level, {}, tuple(Help(it, chosen if it.each else {}) for it in helpers))
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 5])  # a graph of 5 tells weak from strong
 def test_the_rule_is_sound_on_random_graphs(seed: int) -> None:
     chance = random.Random(seed)

@@ -240,7 +240,6 @@ def _sample(questions: Sequence[ClauseLiteral]) -> Sequence[ClauseLiteral]:
     return questions[:: max(1, len(questions) // 30)]
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize(
     "model",
     [*(cls() for cls in MODELS if cls.__name__ != "Wide"), TwoPhaseCommit(managers=3),

@@ -354,7 +354,6 @@ class _Stubborn:
     ("len(model.sent) == 0", True),  # true at first, and not preserved
     ("model.written <= model.copy[replica]", True),
 ])
-@pytest.mark.untraced
 def test_a_wrong_clause_is_no_lemma(text: str, affirmed: bool, copies: Check) -> None:
     real = suggested._support
 
@@ -385,7 +384,6 @@ def test_a_limit_in_z3s_own_units_ends_the_search(copies: Check) -> None:
     assert "ended by z3's limit of 100 units" in proved.headline
 
 
-@pytest.mark.untraced
 def test_a_majority_is_suggested_as_what_an_action_counts() -> None:
     """Its guard has a variable of its own, which is not the one that is asked about."""
     election = Path(__file__).resolve().parents[2] / "specs" / "examples" / "election.toml"

@@ -26,7 +26,6 @@ NEW = SkolemConstants()
 
 @pytest.mark.parametrize("view", ["witnesses", "namesakes"])
 @pytest.mark.parametrize("uncounted", [[], [TWO]], ids=["counted", "uncounted"])
-@pytest.mark.untraced
 def test_what_is_possible_stays_possible(view: View, uncounted: list[z3.SortRef]) -> None:
     source = random.Random(11)
     possible, less = 0, 0

@@ -40,7 +40,6 @@ def ask(pipe):
     pipe.send({name}("fork"))
 
 
-{mark}
 def test_it():
     context = get_context("fork")
     ours, theirs = context.Pipe()
@@ -58,12 +57,22 @@ def function(name: str) -> str:
     return f"def {name}(how):\n{''.join(branches)}\n\n"
 
 
-def test_each_room_and_file_exists() -> None:
+def test_each_file_exists() -> None:
     files = {path.stem: path for path in TESTS.rglob("test_*.py")}
     assert files.keys() >= {*measuring.LONGEST, *measuring.ON_SPARK}
-    assert {path.parent.name for path in files.values()} > measuring.OF_OTHER_THINGS
-    repeating = {files[f"test_{name}"].parent.name for name in measuring.REPEATING}
-    assert not repeating & measuring.OF_OTHER_THINGS
+
+
+def test_each_test_that_is_traced_exists_and_is_a_quick_one() -> None:
+    """Else whoever renames a test loses what it covers, and is told so only by the percentage of a whole run."""
+    for name in measuring.TRACED:
+        file, _, function = name.partition("::")
+        before, found, _ = (TESTS.parent / file).read_text().partition(f"\ndef {function}(")
+        assert found, name
+        assert "@pytest.mark.slow" not in before.rpartition("\n\n")[2].split("\n"), name
+
+
+def test_the_first_test_on_spark_is_traced() -> None:
+    assert any(name.startswith(f"tests/spark/{measuring.ON_SPARK[0]}.py::") for name in measuring.TRACED)
 
 
 def test_what_is_measured_is_imported_before_tests_are_collected() -> None:
@@ -75,36 +84,42 @@ def test_what_is_measured_is_imported_before_tests_are_collected() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.slow), 1])
-def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> None:
-    """Tests of the page, and one that is marked, run between two of the engine's. Nothing of theirs is measured, in
-    no process."""
-    names = {"compiler/test_a": "before", "report/test_b": "page", "search/test_c": "marked", "search/test_d": "after"}
+def test_only_what_is_listed_is_traced(tmp_path: Path, workers: int) -> None:
+    """A test runs between two that are listed. Nothing of it is measured, in no process."""
+    names = {"compiler/test_a": "before", "report/test_b": "between", "search/test_d": "after"}
     for name, each in names.items():
         file = tmp_path / f"{name}.py"
         file.parent.mkdir(exist_ok=True)
-        file.write_text(FILE.format(name=each, mark="@pytest.mark.untraced" if each == "marked" else ""))
+        file.write_text(FILE.format(name=each))
+    listed = [f"{name}.py::test_it" for name, each in names.items() if each != "between"]
+    (tmp_path / "here.py").write_text(f"from tests import measuring\nmeasuring.TRACED = {listed}\n")
     (tmp_path / "work.py").write_text("".join(map(function, names.values())))
     (tmp_path / "sitecustomize.py").write_text("import coverage\n\ncoverage.process_startup()\n")
     (tmp_path / "rc").write_text(RC)
     here = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE_", "PYTEST_"))}
     here["PYTHONPATH"] = f"{TESTS.parent}{os.pathsep}{tmp_path}"
     measure = [sys.executable, "-m", "coverage"]
-    run = [*measure, "run", "--rcfile=rc", "-m", "pytest", "-q", "-p", "tests.measuring", "-n", str(workers)]
+    plugins = ["-p", "tests.measuring", "-p", "here", "-n", str(workers)]
+    run = [*measure, "run", "--rcfile=rc", "-m", "pytest", "-q", *plugins]
     subprocess.run(run, cwd=tmp_path, env=here, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([*measure, "combine", "-q", "--rcfile=rc"], cwd=tmp_path, env=here, check=True)
     subprocess.run([*measure, "json", "-q", "--rcfile=rc"], cwd=tmp_path, env=here, check=True)
     (found,) = json.loads((tmp_path / "coverage.json").read_text())["files"].values()
     missing = {name: each["missing_lines"] for name, each in found["functions"].items() if name}
     assert missing["before"] == missing["after"] == []
-    assert len(missing["page"]) == len(missing["marked"]) == 6
+    assert len(missing["between"]) == 6
 
 
-def test_the_longest_tests_begin_first() -> None:
+def test_the_longest_tests_begin_first_and_those_that_are_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["test_a", measuring.LONGEST[1], measuring.LONGEST[0], "test_z"]
-    items: list[Any] = [SimpleNamespace(path=Path(f"{name}.py"), name=each) for name in names for each in "12"]
+    monkeypatch.setattr(measuring, "TRACED", frozenset(f"{name}.py::2" for name in names[:2]))
+    items: list[Any] = [
+        SimpleNamespace(path=Path(f"{name}.py"), name=each, nodeid=f"{name}.py::{each}[a]")
+        for name in names for each in "12"
+    ]
     measuring.pytest_collection_modifyitems(items)
-    order = [measuring.LONGEST[0], measuring.LONGEST[1], "test_a", "test_z"]
-    assert [(it.path.stem, it.name) for it in items] == [(name, each) for name in order for each in "12"]
+    order = [(measuring.LONGEST[0], "12"), (measuring.LONGEST[1], "21"), ("test_a", "21"), ("test_z", "12")]
+    assert [(it.path.stem, it.name) for it in items] == [(name, each) for name, both in order for each in both]
 
 
 def test_what_needs_spark_is_one_piece_of_work() -> None:
