@@ -352,6 +352,17 @@ def test_every_side_of_a_condition_is_asked() -> None:
         assert not replayed.goes_through((Split(condition, way, None),))
 
 
+def test_every_law_of_a_record_is_said_of_sets_that_the_query_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (z3.Const(name, z3.SetSort(z3.IntSort())) for name in ("one", "other"))
+    monkeypatch.setattr(replay, "counted_sets", lambda *_: [one, other])
+    first, second = map(TermNames([one == other]).of, (one, other))
+    laws = (Instance("of one", (first,)), Instance("of none", ("gone",)), Instance("of two", (second, first)))
+    replayed = Replaying(z3.Int("number") > 0, z3.BoolVal(True), {}, lambda _: [])
+    said = list(replayed._instances([one == other], Way("late", (), "set pairs", laws)))
+    told = [(law, [str(it) for it in sets]) for law, sets in said]
+    assert told == [("of one", ["one"]), ("of two", ["other", "one"])]
+
+
 def test_a_record_goes_through_only_if_every_case_is_refuted() -> None:
     number = z3.Int("number")
     age, height = (z3.Function(name, z3.IntSort(), z3.IntSort()) for name in ("age", "height"))

@@ -288,6 +288,23 @@ HOLDS |= {
     def law(self) -> bool:
         return implies(self.gathered, self.members <= self.group)
 """,
+    "sets in a bag, which is in the order of its elements": """
+    held: Annotated[Bag[Set[Annotated[int, Between(0, "steps")]]], Capacity(2)] = Bag()
+    one: Set[Annotated[int, Between(0, "steps")]] = Set()
+
+    @action
+    def grow(self, step: Annotated[int, Between(0, "steps")]) -> None:
+        self.one = self.one | {step}
+
+    @action
+    def hold(self) -> None:
+        require(len(self.held) < 2)
+        self.held.add(self.one)
+
+    @invariant
+    def law(self) -> bool:
+        return all(group <= self.one for group in self.held)
+""",
     "what a loop keeps need have no value before": """
     level: Map[Node, Annotated[int, Between(0, 9)]]
     most: Annotated[int, Between(0, 9)] = 0

@@ -26,6 +26,7 @@ from floodmark.checkers.symmetry.obligations import interchangeable, swapped
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.compiler.renaming import symmetric_types
 from floodmark.language.model import State
+from floodmark.language.reference import initial_states, successors
 from floodmark.language.values import Identifier
 from specs.examples.two_phase_commit import ResourceManager, TwoPhaseCommit
 from tests.support.broken import action_text, load, model_text, property_text
@@ -36,6 +37,7 @@ from tests.symmetry.test_symmetry import (
     JOIN,
     ORDERED,
     Chosen,
+    Elects,
     Flawed,
     FlawedStep,
     Item,
@@ -149,17 +151,17 @@ def orbits(states: set[State], classes: Classes, everyone: list[Identifier]) -> 
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "depth", "everyone"),
     [
-        (lambda: TwoPhaseCommit(managers=3), 5, all_of(ResourceManager, 3)),
-        (lambda: Maps(nodes=3), 4, all_of(Node, 3)),
-        (lambda: TwoKinds(nodes=2, items=2), 4, (*all_of(Node, 2), *all_of(Item, 2))),
+        pytest.param(lambda: TwoPhaseCommit(managers=3), 5, all_of(ResourceManager, 3), marks=pytest.mark.slow),
+        pytest.param(lambda: Maps(nodes=3), 4, all_of(Node, 3), marks=pytest.mark.slow),
+        pytest.param(lambda: TwoKinds(nodes=2, items=2), 4, (*all_of(Node, 2), *all_of(Item, 2)),
+                     marks=pytest.mark.slow),
         (lambda: Chosen(nodes=4), 4, all_of(Node, 4)),
     ],
     ids=["TwoPhaseCommit", "Maps", "TwoKinds", "Chosen"],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("ordered_from", [1, 3])
 def test_ordered_runs_reach_every_orbit(
     model: Callable[[], Model], depth: int, everyone: tuple[Identifier, ...], ordered_from: int
@@ -181,6 +183,36 @@ def test_ordered_runs_reach_every_orbit(
         assert orbits(found, classes, list(everyone)) == orbits(wanted, classes, list(everyone))
         fewer = fewer or len(found) < len(wanted)
     assert fewer
+
+
+def in_order(members: tuple[Identifier, ...], mentioned: frozenset[Identifier], arguments: list[Identifier]) -> bool:
+    """Whether each member that a step mentions comes after a mention of the one before it."""
+    pairs = dict(zip(members[1:], members, strict=False))
+    known = ({*mentioned, *arguments[:place]} for place in range(len(arguments)))
+    return all(it == members[0] or pairs[it] in before for it, before in zip(arguments, known, strict=True))
+
+
+def test_ordered_runs_are_those_of_cpython_that_mention_in_order() -> None:
+    """Actions with one and with two arguments follow each other, and some have arguments of an earlier step."""
+    model = Elects(nodes=3)
+    system = System(model, {})
+    (members,) = interchangeable(system, [], Deadline())
+    unrolled = Runs(system, [])
+    unrolled.order([members])
+    now = {(state, frozenset[Identifier]()) for _, state in initial_states(model)}
+    for _ in range(4):
+        unrolled.solver.push()
+        last = unrolled.states[-1]
+        found = {system.decode(last.state, m) for m in every_model(unrolled.solver, last.terms)}
+        unrolled.solver.pop()
+        assert found == {state for state, _ in now}
+        now = {
+            (after, mentioned | {*step.arguments.values()})
+            for state, mentioned in now
+            for step, after in successors(model, state)
+            if in_order(members, mentioned, list(step.arguments.values()))
+        }
+        unrolled.extend()
 
 
 @pytest.fixture
