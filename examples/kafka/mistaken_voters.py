@@ -148,6 +148,14 @@ class AsksForAddress(KafkaVoters):
             super().hear_of_leader(replica, epoch, leader, told)
 
 
+class ReadsAgain(KafkaVoters):
+    """A replica whose log was truncated reads what comes in its place."""
+
+    @rule
+    def reads(self, replica: Replica, end: Offset) -> bool:
+        return True
+
+
 class TellsAddressAtEnd(KafkaVoters):
     """A leader that has resigned says where it is, as KIP-853 has it."""
 

@@ -79,6 +79,11 @@ class Voters:
         self.told(f"{source} sends {kind} to {destination}, and has the answer", source, destination)
         return answer
 
+    def write(self, leader: int) -> None:
+        """A record of the controller's."""
+        self.members[leader].write()
+        self.told(f"{leader} writes a record, high watermark {self.members[leader].log.high_watermark}", leader)
+
     def resign(self, leader: int) -> None:
         """``KafkaRaftClient.resign``, which the controller calls."""
         self.members[leader].resign()
@@ -444,6 +449,36 @@ def former_candidate(voters: Voters) -> bool:
     voters.steps.append(f"3 knows the voters {sorted(voters.voters_of(3))}")
     member = voters.members[3]
     return all(voters.throws("3 starts again", lambda: member.restart(len(member.log))) for _ in range(2))
+
+
+@case("A replica that has truncated its log does not read who votes")
+def reads_once(voters: Voters) -> bool:
+    """2 has written two records that nobody else has. When they are gone, and others have come in their place, it does
+    not heed the one that says who votes, and is elected by voters of before.
+    """
+    first, second, _ = voters.begin_changing((1, 2, 3), 3).members.values()
+    voters.resign(1)
+    for _ in range(3):
+        voters.exchange(*((1, 2) if second.role == "Follower" else (2, 1)))
+    voters.write(2)
+    voters.resign(2)
+    voters.exchange(2, 1)
+    for voter in (3, 2, 3):
+        voters.exchange(1, voter)
+    for _ in range(3):
+        voters.exchange(2, 1)
+    voters.remove(1, 3)
+    for _ in range(2):
+        voters.exchange(2, 1)
+    voters.expire(2)
+    voters.exchange(2, 3)
+    voters.remove(1, 2)
+    voters.write(1)
+    voters.exchange(2, 3)
+    for member in (1, 2):
+        voters.steps.append(f"{member} knows the voters {sorted(voters.voters_of(member))}, and has the records of "
+                            f"epochs {voters.members[member].log.epochs}")
+    return second.role == "Leader" and first.log.high_watermark > len(second.log)
 
 
 @case("Half of the voters may be all that hold an acknowledged record")

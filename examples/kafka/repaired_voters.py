@@ -1,4 +1,4 @@
-"""``KafkaVoters`` with the five ways repaired in which a member throws, and designs that leave out one repair each.
+"""``KafkaVoters`` with six mistakes repaired, in five of which a member throws, and designs that have one of them.
 
 The repairs are beliefs of ``mistaken_voters.py``: what one might expect of Kafka, and Kafka contradicts.
 """
@@ -9,16 +9,19 @@ from mistaken_voters import (
     AsksForAddress,
     FollowsFromFetch,
     IgnoresFormerVoters,
+    ReadsAgain,
     RestartsAsObserver,
     TellsAddressAtEnd,
 )
 from voters import KafkaVoters
 
 from floodmark import action, invariant
-from model.kraft.quorum import Epoch, Replica
+from model.kraft.quorum import Epoch, Offset, Replica
 
 
-class RepairedVoters(IgnoresFormerVoters, FollowsFromFetch, AsksForAddress, TellsAddressAtEnd, RestartsAsObserver):
+class RepairedVoters(
+    IgnoresFormerVoters, FollowsFromFetch, AsksForAddress, TellsAddressAtEnd, RestartsAsObserver, ReadsAgain
+):
     """Controllers of Kafka with all the repairs."""
 
     @invariant
@@ -54,6 +57,13 @@ class ResignsWithoutAddress(NeedsAddress):
 
     def tells_address_at_end(self) -> bool:
         return KafkaVoters.tells_address_at_end(self)
+
+
+class ReadsOnce(RepairedVoters):
+    """``KRaftControlRecordStateMachine.truncateNewEntries`` leaves the next offset to be read where it is."""
+
+    def reads(self, replica: Replica, end: Offset) -> bool:
+        return KafkaVoters.reads(self, replica, end)
 
 
 class StandsAgain(RepairedVoters):

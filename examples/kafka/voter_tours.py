@@ -15,6 +15,7 @@ from mistaken_voters import (
     IgnoresFormerVoters,
     KeepsTruncatedVoters,
     KnowsAddresses,
+    ReadsAgain,
     ResignsWheneverRemoved,
     RestartsAsObserver,
     TellsAddressAtEnd,
@@ -71,6 +72,13 @@ STOPS: dict[type[KafkaVoters], tuple[str, list[Call]]] = {
 
 TOURS: dict[type[KafkaVoters], list[Call]] = {
     **{belief: calls for belief, (_, calls) in STOPS.items()},
+    ReadsAgain: [
+        begins(1, 2, 3), of("leader_resigns", leader=1), of("leader_sends_end_quorum_epoch", leader=1, voter=2),
+        asks(PRE_VOTE, 2, 1), asks(VOTE, 2, 1), of("client_writes", leader=2), of("leader_resigns", leader=2),
+        of("leader_sends_end_quorum_epoch", leader=2, voter=1), asks(PRE_VOTE, 1, 3), asks(VOTE, 1, 2),
+        asks(VOTE, 1, 3), fetches(2, 1), fetches(2, 1, 1), fetches(2, 1),
+        of("leader_removes_voter", leader=1, voter=3), fetches(2, 1, 1),
+    ],
     KnowsAddresses: STOPS[FollowsFromFetch][1],
     KeepsTruncatedVoters: STOPS[RestartsAsObserver][1],
     HeedsVotersOnly: [*STOOD, asks(VOTE, 3, 2)],

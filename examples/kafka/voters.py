@@ -7,6 +7,7 @@ What is added:
 * A replica may know who leads, and not where: the addresses of leaders are those of the voters, or come in answers.
 * The leader waits for the change that it was asked for. It resigns as one that is no voter only if it still waits.
 * A replica has caught up if it did so at some time in the leader's epoch, within the hour.
+* A replica reads each offset of its log once: a VotersRecord that takes the place of a truncated record is not read.
 * A leader that has resigned says so to its voters (EndQuorumEpoch), without its addresses. The one that had fetched
   most stands at once.
 * A replica that throws stops; it may start again.
@@ -59,6 +60,12 @@ class KafkaVoters(DynamicPreVote):
     caught_up: Map[Replica, Set[Replica]]
     """Whom a leader has seen catch up (``ReplicaState.lastCaughtUpTimestamp``)."""
     pending: Map[Replica, Change]
+    awaited: Map[Replica, Offset]
+    """The end of the record with that change."""
+    read: Map[Replica, Offset]
+    """How far a replica has read its log for voters (``KRaftControlRecordStateMachine.nextOffset``)."""
+    missed: Map[Replica, Set[Offset]]
+    """The ends of the VotersRecords in its log that it has not read."""
     unanswered: Map[Replica, Set[Replica]]
     """Whose answer to BeginQuorumEpoch is late, and waited for."""
     heir: Map[Replica, Replica | None]
@@ -88,6 +95,9 @@ class KafkaVoters(DynamicPreVote):
         self.caught_up = Map({replica: Set() for replica in Replica})
         self.pending = Map({replica: Change.NONE for replica in Replica})
         self.unanswered = Map({replica: Set() for replica in Replica})
+        self.awaited = Map({replica: 0 for replica in Replica})
+        self.read = Map({replica: len(self.logs[replica]) for replica in Replica})
+        self.missed = Map({replica: Set() for replica in Replica})
         self.heir = Map({replica: None for replica in Replica})
         self.acknowledged = Map({replica: Set() for replica in Replica})
         self.nowhere = Set()
@@ -119,6 +129,49 @@ class KafkaVoters(DynamicPreVote):
     def are_up(self, one: Replica, other: Replica) -> bool:
         return one not in self.stopped and other not in self.stopped
 
+    # The log, and the voters in it.
+
+    @rule
+    def reads(self, replica: Replica, end: Offset) -> bool:
+        """``maybeLoadLog``: the next offset to be read is not set back when the log is truncated."""
+        return end > self.read[replica]
+
+    def append(self, replica: Replica, entry: Entry) -> None:
+        """A VotersRecord that comes where another record was truncated is not read. ``VoterSetHistory.addAt`` throws if
+        more than one voter is new, or gone.
+        """
+        self.logs[replica].append(entry)
+        end = len(self.logs[replica])
+        if self.reads(replica, end):
+            if entry.voters is not None:
+                last = self.voter_set[replica]
+                if len(last) > 0 and (len(entry.voters - last) > 1 or len(last - entry.voters) > 1):
+                    self.stopped.add(replica)
+                self.voter_set[replica] = entry.voters
+        elif entry.voters is not None:
+            self.missed[replica].add(end)
+        self.read[replica] = max(self.read[replica], end)
+
+    def truncate(self, replica: Replica, offset: Offset) -> None:
+        self.missed[replica] = Set(end for end in self.missed[replica] if end <= offset)
+        super().truncate(replica, offset)
+
+    def voters_below(self, replica: Replica, end: Offset) -> Set[Replica]:
+        voters = Set[Replica]()
+        for offset, entry in enumerate(self.logs[replica][:end], 1):
+            if entry.voters is not None and offset not in self.missed[replica]:
+                voters = entry.voters
+        return voters
+
+    def last_change(self, replica: Replica) -> Offset:
+        return max((offset for offset, entry in enumerate(self.logs[replica], 1)
+                    if entry.voters is not None and offset not in self.missed[replica]), default=0)
+
+    def read_from_the_start(self, replica: Replica) -> None:
+        self.missed[replica] = Set()
+        self.read[replica] = len(self.logs[replica])
+        self.voter_set[replica] = self.voters_below(replica, len(self.logs[replica]))
+
     # Roles.
 
     def take_role(self, replica: Replica, role: Role) -> None:
@@ -129,6 +182,7 @@ class KafkaVoters(DynamicPreVote):
         self.seen_ends[replica] = self.no_offsets()
         self.caught_up[replica] = Set()
         self.pending[replica] = Change.NONE
+        self.awaited[replica] = 0
         self.unanswered[replica] = Set()
         self.heir[replica] = None
         self.acknowledged[replica] = Set()
@@ -396,18 +450,21 @@ class KafkaVoters(DynamicPreVote):
 
     def wait_for(self, leader: Replica, change: Change) -> None:
         """``highWatermarkUpdated`` of the handlers."""
-        if self.role[leader] == Role.LEADER and not self.last_change_is_committed(leader):
+        if self.role[leader] == Role.LEADER and len(self.logs[leader]) > self.high_watermark[leader]:
             self.pending[leader] = change
+            self.awaited[leader] = len(self.logs[leader])
 
     def advance_high_watermark(self, leader: Replica) -> None:
         super().advance_high_watermark(leader)
-        if self.role[leader] == Role.LEADER and self.last_change_is_committed(leader):
+        if self.role[leader] == Role.LEADER and self.awaited[leader] <= self.high_watermark[leader]:
             self.pending[leader] = Change.NONE
+            self.awaited[leader] = 0
 
     @rule
     def resigns_when_removed(self, leader: Replica) -> bool:
         """``RemoveVoterHandler.highWatermarkUpdated``: only a handler that still waits."""
-        return self.pending[leader] == Change.REMOVE and super().resigns_when_removed(leader)
+        committed = self.awaited[leader] <= self.high_watermark[leader]
+        return self.pending[leader] == Change.REMOVE and committed and not self.is_voter(leader)
 
     @action
     def change_times_out(self, leader: Replica) -> None:
@@ -415,6 +472,7 @@ class KafkaVoters(DynamicPreVote):
         require(self.role[leader] == Role.LEADER and leader not in self.stopped)
         require(self.pending[leader] != Change.NONE)
         self.pending[leader] = Change.NONE
+        self.awaited[leader] = 0
         self.unanswered[leader] = Set()
 
     # Fetches.
@@ -500,6 +558,7 @@ class KafkaVoters(DynamicPreVote):
         """``QuorumState.initialize``. A vote of its own is looked at before the leader, and a candidate has to be a
         voter. Who is the only voter leads at once.
         """
+        self.read_from_the_start(replica)
         require(self.voter_set[replica] != Set({replica}) or self.may_campaign(replica))
         self.stopped.discard(replica)
         self.nowhere.discard(replica)

@@ -16,12 +16,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from docs.tools.findings import findings
 from floodmark import SourceError
-from floodmark.conformance import Mismatch, observable, replay, state_machine, walk
+from floodmark.conformance import Mismatch, observable, replay, state_machine, tour, walk
 from tests.conformance.test_conformance import QUICK
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +107,21 @@ class Example:
         if not found:
             pytest.skip("no version since 4.1: FLOODMARK_KAFKA_LIBS")
         return found
+
+    def beside(self, part: str) -> tuple[Any, Any]:
+        """A model, and the adapter of the last version."""
+        kafka = self.kafkas[-1]
+        if part == "controller":
+            return self.model(kafka), self.adapter(kafka)
+        if part == "eligible leaders":
+            return self.module("elr").OrderedEligibleLeaders(), self.elr_adapter(kafka)
+        if part == "quorum":
+            return self.quorum(led=True), self.quorum_adapter(kafka)
+        if part == "voters":
+            return self.voters(voters=2, observers=2, fresh=True), self.voters_adapter(kafka)
+        if part == "leader":
+            return self.leader(), self.leader_adapter(kafka)
+        return self.followers(2), self.followers_adapter(self.with_followers[-1])
 
     def close(self) -> None:
         sys.path.remove(str(EXAMPLE))
@@ -240,11 +254,21 @@ def test_every_version_does_what_its_model_says(example: Example, cluster: str, 
         assert found is None, f"{kafka}: {found.mismatch}"
 
 
+PARTS = ["controller", "eligible leaders", "quorum", "voters", "leader", "followers"]
+
+
 @pytest.mark.slow
-def test_hypothesis_finds_no_difference(example: Example) -> None:
-    kafka = example.kafkas[-1]
-    run_state_machine_as_test(
-        state_machine(example.model(kafka), example.adapter(kafka)), settings=settings(QUICK, max_examples=20))
+@pytest.mark.parametrize("part", PARTS)
+def test_hypothesis_finds_no_difference(example: Example, part: str) -> None:
+    run_state_machine_as_test(state_machine(*example.beside(part)), settings=QUICK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", PARTS)
+def test_a_tour_finds_no_difference(example: Example, part: str) -> None:
+    """It takes the runs that cover what walks in the model alone came across."""
+    found = tour(*example.beside(part), most=1_000)
+    assert found is None, found.mismatch
 
 
 @pytest.mark.slow
@@ -362,7 +386,7 @@ def no_one(_adapter: object) -> list[str]:
     return []
 
 
-def tour(calls: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, int], list[dict[str, Any]]]:
+def told(calls: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, int], list[dict[str, Any]]]:
     """The numbers of replicas, and the steps."""
     first = len(calls[0][1]["first"])
     return {"voters": first, "observers": 4 - first}, [{"action": name, "arguments": given} for name, given in calls]
@@ -376,7 +400,7 @@ def test_a_member_throws_where_its_model_stops(example: Example, belief: str) ->
     stops = {each.__name__: stop for each, stop in example.module("voter_tours").STOPS.items()}
     assert list(stops) == STOPPING
     stopped, calls = stops[belief]
-    sizes, steps = tour(calls)
+    sizes, steps = told(calls)
     for kafka in example.kafkas:
         adapter = example.voters_adapter(kafka)
         with pytest.raises(Mismatch) as found:
@@ -388,7 +412,7 @@ def test_a_member_throws_where_its_model_stops(example: Example, belief: str) ->
 
 def test_each_belief_about_changing_voters_that_walks_seldom_meet_is_contradicted_on_a_tour(example: Example) -> None:
     for belief, calls in example.module("voter_tours").TOURS.items():
-        sizes, steps = tour(calls)
+        sizes, steps = told(calls)
         replay(example.voters(**sizes), example.voters_adapter(example.kafkas[-1]), steps)
         model = belief(**{**example.module("voters").WALKED, **sizes})
         with pytest.raises((Mismatch, SourceError)):
@@ -451,13 +475,6 @@ def test_every_leader_does_what_its_model_says(example: Example, partition: str,
         found = walk(example.leader(**LEADERS[partition]), example.leader_adapter(kafka), most=2_000, seed=5,
                      choice=choice)
         assert found is None, f"{kafka}: {found.mismatch}"
-
-
-@pytest.mark.slow
-def test_hypothesis_finds_no_difference_of_the_leader(example: Example) -> None:
-    run_state_machine_as_test(
-        state_machine(example.leader(), example.leader_adapter(example.kafkas[-1])),
-        settings=settings(QUICK, max_examples=20))
 
 
 @pytest.mark.slow
