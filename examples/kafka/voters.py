@@ -137,16 +137,11 @@ class KafkaVoters(DynamicPreVote):
         return end > self.read[replica]
 
     def append(self, replica: Replica, entry: Entry) -> None:
-        """A VotersRecord that comes where another record was truncated is not read. ``VoterSetHistory.addAt`` throws if
-        more than one voter is new, or gone.
-        """
+        """A VotersRecord that comes where another record was truncated is not read."""
         self.logs[replica].append(entry)
         end = len(self.logs[replica])
         if self.reads(replica, end):
             if entry.voters is not None:
-                last = self.voter_set[replica]
-                if len(last) > 0 and (len(entry.voters - last) > 1 or len(last - entry.voters) > 1):
-                    self.stopped.add(replica)
                 self.voter_set[replica] = entry.voters
         elif entry.voters is not None:
             self.missed[replica].add(end)
