@@ -9,6 +9,7 @@ import pytest
 
 from floodmark import Map
 from floodmark.checkers.codegen.footprint import footprint
+from floodmark.checkers.codegen.memory import packed
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.search_result import Options
 from floodmark.compiler.ir import Inline, walk
@@ -18,7 +19,7 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import image
 from floodmark.language.types import MapType, RecordType, Type
 from floodmark.language.universe import universe
-from tests.support.engines import imported, properties_of
+from tests.support.engines import imported, properties_of, remember_in
 
 SOURCE = '''
 from enum import Enum
@@ -170,8 +171,12 @@ class Cells(Model):
 '''
 
 
+@pytest.mark.parametrize("room", [1 << 8, 1 << 13])
 @pytest.mark.parametrize(("jump", "verdict"), [(1, "holds"), (2, "violated"), (300, "violated")])
-def test_more_images_than_are_remembered_say_nothing_of_others(jump: int, verdict: str, tmp_path: Path) -> None:
+def test_more_images_than_are_remembered_say_nothing_of_others(
+    jump: int, verdict: str, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember_in(room, tmp_path, monkeypatch)
     with imported(FORGETFUL, "Cells", tmp_path) as cls:
         found = search_states(cls(jump=jump), properties_of(cls), Options(workers=1))
         assert ("violated" if found.violations else "holds") == verdict
@@ -296,3 +301,21 @@ def test_what_changes_behind_the_first_word_is_judged(tmp_path: Path) -> None:
         assert (slots["wide"].word, slots["value"].word) == (0, 1)
         found = search_states(cls(), properties_of(cls), Options(workers=1))
         assert [len(violation.trace) for violation in found.violations] == [2]
+
+
+@pytest.mark.parametrize("draw", range(20))
+def test_words_of_a_key_that_are_put_into_fewer_keep_each_bit(draw: int) -> None:
+    chance = random.Random(draw)
+    masks = [chance.getrandbits(64) & chance.getrandbits(64) & chance.getrandbits(64) for _ in range(6)]
+    turns, kept = packed([(1 << 64) - 1, *masks])
+    used = [0] * len(kept)
+    for mask, (place, by) in zip([(1 << 64) - 1, *masks], turns, strict=True):
+        turned = sum(1 << (bit + by) % 64 for bit in range(64) if mask >> bit & 1)
+        assert not used[place] & turned
+        used[place] |= turned
+    assert used == list(kept)
+
+
+def test_two_halves_of_words_are_put_into_one() -> None:
+    assert packed([0xFFFFFFFF, 0xFFFFFFFF]) == (((0, 0), (0, 32)), ((1 << 64) - 1,))
+    assert packed([0xF00000000000000F, 0xFFFF]) == (((0, 0), (0, 4)), (0xF0000000000FFFFF,))

@@ -12,7 +12,7 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.reference import STUTTER, holds, image, initial_states, successors, takes
 from tests.support.command import floodmark
-from tests.support.engines import ENGINES, imported, outcome, plain_search, properties_of
+from tests.support.engines import ENGINES, imported, outcome, plain_search, properties_of, remember_in
 
 SOURCE = '''
 from typing import Annotated
@@ -447,12 +447,54 @@ class Jumping(Model):
 '''
 
 
+@pytest.mark.parametrize("room", [1 << 8, 1 << 14, None])
 @pytest.mark.parametrize("jump", [1, 2, 3, 17, 64, 99])
-def test_what_was_judged_says_nothing_of_another_pair_of_states(jump: int, tmp_path: Path) -> None:
-    """More pairs than are remembered come before the wrong one."""
+def test_what_was_judged_says_nothing_of_another_pair_of_states(
+    jump: int, room: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More pairs than are remembered in so many bytes come before the wrong one."""
+    if room is not None:
+        remember_in(room, tmp_path, monkeypatch)
     with imported(LONG_COUNT, "Jumping", tmp_path) as cls:
         found = search_states(cls(jump=jump), properties_of(cls), Options(workers=1))
         assert [len(violation.trace) for violation in found.violations] == ([] if jump == 1 else [9902])
+
+
+GOES_BACK = '''
+from typing import Annotated
+from floodmark import *
+
+Number = Annotated[int, Between(0, 5)]
+
+class Steady(Model):
+    value: Number = 0
+    @action
+    def counts(self) -> None:
+        require(self.value < 5)
+        self.value += 1
+
+class Back(Model):
+    to = Constant(0)
+    value: Number = 0
+    @action
+    def counts(self) -> None:
+        require(self.value < 5)
+        self.value += 1
+    @action
+    def goes_back(self) -> None:
+        require(self.value == 4)
+        self.value = self.to
+    @refines
+    def as_steady(self) -> Steady:
+        return Steady(value=self.value)
+'''
+
+
+@pytest.mark.parametrize("to", range(6))
+def test_a_step_is_not_judged_by_others_from_or_to_the_same_state(to: int, tmp_path: Path) -> None:
+    with imported(GOES_BACK, "Back", tmp_path) as cls:
+        found = search_states(cls(to=to), properties_of(cls), Options(workers=1))
+        assert [len(violation.trace) for violation in found.violations] == ([] if to in (4, 5) else [6])
 
 
 TWO_AT_ONCE = '''

@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
+from floodmark.checkers.codegen import memory
 from floodmark.checkers.native import search as native_engine
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.reference import search as reference_engine
@@ -286,3 +289,10 @@ def states_of(model: Model) -> set[State]:
 
 def properties_of(cls: type[Model]) -> list[Property]:
     return list(collect(cls, []).values())
+
+
+def remember_in(room: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets code that is compiled from now on remember what it has judged in so many bytes; it is kept in a folder."""
+    for name in ("_STEPS", "_IMAGES", "_PAIRS"):
+        monkeypatch.setattr(memory, name, room)
+    monkeypatch.setenv("FLOODMARK_CACHE", str(folder / "cache"))

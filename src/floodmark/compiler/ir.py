@@ -507,8 +507,9 @@ class Inline(Expr):
     With ``of_state``, the result depends on nothing but the state before a step or after it, and there is no need to
     evaluate it again where all is the same that it reads: it has no effect.
 
-    With ``images``, two such calls, one of the state before and one of the state after, the result is true where they
-    have the same result.
+    With ``images``, the same call of the state before and of the state after, the result depends on nothing but their
+    results, and is true where these are the same. Once it is true there is no need to evaluate it again for the same
+    results: it has no other effect than to meet premises.
     """
 
     body: list[Stmt]

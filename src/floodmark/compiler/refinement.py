@@ -8,8 +8,8 @@ the record. So a back end has nothing to know of refinement: it sees a property 
 The mapped states are not computed where no variable that the mapping reads has changed: the step is a stutter then.
 Otherwise every action is asked, also after one that leads there, as CPython does (``reference.takes``): so an action
 that fails is an error in any case, and an action of the abstract model that no step takes is found (a premise of the
-property that is never met). Compiled code remembers the latest pairs of mapped states for which some action was found:
-a model has few of them.
+property that is never met). Compiled code remembers the latest steps and pairs of mapped states for which some action
+was found: a model has few of them that differ in what the mapping reads.
 """
 
 from __future__ import annotations

@@ -4,10 +4,14 @@ A call that may be remembered (``Inline``) has a number of places there, each fo
 kept whole, and decides the place by a hash: a later key takes the place of an earlier one with the same hash. So what
 is found is what was evaluated, however many keys there are. An empty place is zeros, and something that is kept is not:
 it has a bit that is in no key, or else a word for itself.
+
+Of a state, a key has the bits that count for the call (``footprint``), and of its words as few as these bits fit into:
+each bit is kept, at a place that no other bit has, so keys that differ are kept as words that differ.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from floodmark.checkers.codegen import llvm_ir as ir
@@ -17,9 +21,11 @@ from floodmark.compiler.ir import Inline, Predicate, walk
 from floodmark.compiler.layout import Layout
 from floodmark.language.types import WORD, Type
 
-_PAIRS = 8192
-_IMAGES = 1024
-"""Powers of two: as many as the caches of a processor hold beside the rest of a search."""
+_STEPS = 1 << 18
+_IMAGES = 1 << 17
+_PAIRS = 1 << 18
+"""Bytes for steps, mapped states, and pairs of these: what the caches of a processor hold beside the rest of a search.
+"""
 _MULTIPLIER = 0x9E3779B97F4A7C15
 
 
@@ -28,25 +34,73 @@ def words_of(kind: Type) -> int:
     return max(1, -(-kind.bits // WORD))
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """The places of a call."""
+
+    first: int
+    """The word of the context, counted from where the memory begins."""
+    places: int
+    turns: tuple[tuple[int, int], ...]
+    masks: tuple[int, ...]
+    """How a key is kept (``packed``)."""
+    found: int
+    """The words of what is found: it is nothing but true, or the result of a call of one state."""
+
+    @property
+    def spare(self) -> tuple[int, int] | None:
+        """A bit that no key has: which word it is in, and the word in which nothing else is set."""
+        for index, mask in enumerate(self.masks):
+            if free := ~mask & ((1 << WORD) - 1):
+                return index, free & -free
+        return None
+
+    @property
+    def words(self) -> int:
+        """The words of one place."""
+        return len(self.masks) + (self.spare is None) + self.found
+
+    @property
+    def size(self) -> int:
+        return self.places * self.words
+
+
 def memory_of(predicate: Predicate, layout: Layout) -> int:
     """The words in which the code of a predicate remembers what it has evaluated."""
-    calls = [part for part in walk(predicate.value) if isinstance(part, Inline)]
-    return sum(_places(call) * _words(call, layout) for call in calls if call.remembered or call.of_state)
+    return max((room.first + room.size for room in _rooms(predicate, layout).values()), default=0)
 
 
-def _places(call: Inline) -> int:
-    return _PAIRS if call.remembered else _IMAGES
+def _rooms(predicate: Predicate, layout: Layout) -> dict[int, _Room]:
+    """The rooms of calls, by their identities. The images of the two states share one: what was found of a state when
+    a step led to it is found again when it is left."""
+    found: dict[int, _Room] = {}
+    first = 0
+    for call in walk(predicate.value):
+        if not isinstance(call, Inline) or id(call) in found or not (call.remembered or call.of_state or call.images):
+            continue
+        found[id(call)] = room = _room(call, layout, first)
+        first += room.size
+        if call.images:
+            one, other = call.images
+            found[id(one)] = found[id(other)] = shared = _room(one, layout, first)
+            assert shared == _room(other, layout, first)
+            first += shared.size
+    return found
 
 
-def _words(call: Inline, layout: Layout) -> int:
-    """The words of one place of a call: what is found is nothing but true, or the result."""
-    masks = _key_bits(call, layout)
+def _room(call: Inline, layout: Layout, first: int) -> _Room:
+    turns, masks = packed(_key_bits(call, layout))
     found = 0 if call.of_state is None or call.result is None else words_of(call.result.type)
-    return len(masks) + found + (_spare_bit(masks) is None)
+    one = _Room(first, 1, turns, masks, found)
+    size = _STEPS if call.images else _IMAGES if call.of_state else _PAIRS
+    most = max(1, size // (WORD // 8 * one.words))
+    return _Room(first, 1 << (most.bit_length() - 1), turns, masks, found)
 
 
 def _key_bits(call: Inline, layout: Layout) -> list[int]:
     """For each word of a key of a call, the bits that a key may have."""
+    if call.images:
+        return [mask for image in call.images for mask in _key_bits(image, layout)]
     if call.of_state is not None:
         return [mask for mask in footprint(call, call.of_state, layout) if mask]
     return [
@@ -56,12 +110,26 @@ def _key_bits(call: Inline, layout: Layout) -> list[int]:
     ]
 
 
-def _spare_bit(masks: list[int]) -> tuple[int, int] | None:
-    """A bit that no key has: which word it is in, and the word in which nothing else is set."""
-    for index, mask in enumerate(masks):
-        if free := ~mask & ((1 << WORD) - 1):
-            return index, free & -free
-    return None
+def packed(masks: Sequence[int]) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+    """How words of which only some bits are used are put into fewer words, each bit at a place of its own.
+
+    For each word, the word in which it is kept, and by how many bits it is turned for that; for each word that is kept,
+    the bits that are used there.
+    """
+    kept: list[int] = []
+    found = []
+    for mask in masks:
+        ways = ((place, by) for place in range(len(kept)) for by in range(WORD))
+        place, by = next((it for it in ways if not kept[it[0]] & _turned(mask, it[1])), (len(kept), 0))
+        if place == len(kept):
+            kept.append(0)
+        kept[place] |= _turned(mask, by)
+        found.append((place, by))
+    return tuple(found), tuple(kept)
+
+
+def _turned(word: int, by: int) -> int:
+    return (word << by | word >> (WORD - by)) & ((1 << WORD) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,36 +150,38 @@ class Remembered:
 
 
 class Memory:
-    """The memory of one function; ``first`` is the place in the context where it begins."""
+    """The memory of one predicate; ``first`` is the place in the context where it begins."""
 
-    def __init__(self, builder: ir.IRBuilder, layout: Layout, context: Value, first: int) -> None:
-        self._builder = builder
-        self._layout = layout
-        self._context = context
-        self._next = first
-        self._firsts: dict[int, int] = {}
+    def __init__(self, predicate: Predicate, layout: Layout, first: int) -> None:
+        self._rooms = _rooms(predicate, layout)
+        self._first = first
 
-    def look(self, call: Inline, key: list[Value]) -> Remembered:
+    def look(self, builder: ir.IRBuilder, context: Value, call: Inline, key: list[Value]) -> Remembered:
         """Looks a key of a call up."""
-        builder, size, places = self._builder, _words(call, self._layout), _places(call)
-        if id(call) not in self._firsts:
-            self._firsts[id(call)] = self._next
-            self._next += places * size
-        first = builder.add(builder.mul(self._hash(key, places), const(size)), const(self._firsts[id(call)]))
-        pointers = [builder.gep(self._context, [builder.add(first, const(index))]) for index in range(size)]
-        spare = _spare_bit(_key_bits(call, self._layout))
-        kept = [*key, const(1)] if spare is None else list(key)
-        if spare is not None:
-            kept[spare[0]] = builder.or_(kept[spare[0]], const(spare[1]))
+        room = self._rooms[id(call)]
+        kept: list[Value] = [const(0) for _ in room.masks]
+        for word, (place, by) in zip(key, room.turns, strict=True):
+            turned = builder.or_(builder.shl(word, const(by)), builder.lshr(word, const(WORD - by))) if by else word
+            kept[place] = builder.or_(kept[place], turned)
+        at = builder.mul(_hash(builder, kept, room.places), const(room.words))
+        first = builder.add(at, const(self._first + room.first))
+        pointers = [builder.gep(context, [builder.add(first, const(index))]) for index in range(room.words)]
+        if room.spare is None:
+            kept.append(const(1))
+        else:
+            place, bit = room.spare
+            kept[place] = builder.or_(kept[place], const(bit))
         known: Value = const(1, I1)
         for word, pointer in zip(kept, pointers, strict=False):
             known = builder.and_(known, builder.icmp_unsigned("==", builder.load(pointer), word))
         return Remembered(known, pointers[len(kept) :], kept, pointers)
 
-    def _hash(self, key: list[Value], places: int) -> Value:
-        """A number below ``places``. Each word has its own multiplier, so no product waits for another."""
-        builder = self._builder
-        mixed: Value = const(0)
-        for index, word in enumerate(key):
-            mixed = builder.add(mixed, builder.mul(word, const(_MULTIPLIER ** (2 * index + 1))))
-        return builder.lshr(mixed, const(64 - (places - 1).bit_length()))
+
+def _hash(builder: ir.IRBuilder, key: Sequence[Value], places: int) -> Value:
+    """A number below ``places``. Each word has its own multiplier, so no product waits for another."""
+    if places == 1:
+        return const(0)
+    mixed: Value = const(0)
+    for index, word in enumerate(key):
+        mixed = builder.add(mixed, builder.mul(word, const(_MULTIPLIER ** (2 * index + 1))))
+    return builder.lshr(mixed, const(WORD - (places - 1).bit_length()))

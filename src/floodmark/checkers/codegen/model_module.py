@@ -21,7 +21,7 @@ from functools import partial
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
-from floodmark.checkers.codegen.memory import memory_of
+from floodmark.checkers.codegen.memory import Memory, memory_of
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import can_fail, may_outgrow
@@ -228,7 +228,9 @@ class _ProgramParts:
 
         def emit(module: ir.Module) -> None:
             function = function_in(module, symbol, I1, 3 if transition else 2)
-            code = Statements(function, self.interface.layout, function.args[-1], first_premise, first_memory)
+            layout = self.interface.layout
+            memory = Memory(predicate, layout, first_memory)
+            code = Statements(function, layout, function.args[-1], first_premise, memory)
             leave = code.routine.block("gave.up")
             code.routine.failed = _failure(code, leave)
             ir.IRBuilder(leave).ret(const(int(predicate.kind != "boundary"), I1))
@@ -282,9 +284,12 @@ class _ProgramParts:
         """
         names = self.of_transitions
         bounded = bool(self.program.boundaries)
+        remembers = any(memory_of(predicate, self.interface.layout) for predicate in self.transitions)
 
         def emit(module: ir.Module) -> None:
             function = function_in(module, "judge", I64, 3)
+            if remembers:  # to look a step up is little, but more than LLVM would inline by itself
+                function.attributes.append("inlinehint")
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             state, place, context = function.args
             for index, name in enumerate(names):
@@ -300,7 +305,7 @@ class _ProgramParts:
                 builder.call(_outside(module), [place, context])
             builder.ret(inside)
 
-        return self._part("judge", (names, bounded), emit)
+        return self._part("judge", (names, bounded, remembers), emit)
 
     def _outside(self) -> CodePart:
         """``outside``: counts a successor outside the boundary, and notes which state predicates are true of it."""

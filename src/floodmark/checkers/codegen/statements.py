@@ -23,7 +23,7 @@ from floodmark.checkers.codegen.bits import (
 )
 from floodmark.checkers.codegen.expressions import Expressions, field_place
 from floodmark.checkers.codegen.footprint import footprint
-from floodmark.checkers.codegen.memory import Memory, words_of
+from floodmark.checkers.codegen.memory import Memory, Remembered, words_of
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.ir import (
@@ -50,6 +50,8 @@ from floodmark.language.types import MapType, SeqType, Type
 
 _DONE, _FAILED, _ABANDONED = range(3)
 """How a function ended: at its end, by a failure of the model, or by a ``require`` that is false."""
+_FAILED_TO_JUDGE = 2
+"""What a function returns besides 0 and 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,12 @@ class MarkPlaces:
 class Statements:
     """Runs statements in a routine of its own.
 
-    ``context`` is the array in which ``first_premise`` is the place of the first premise and ``first_memory`` that of
-    what the code remembers. ``abandoned`` is where a ``require`` that is false leads.
+    ``context`` is the array in which ``first_premise`` is the place of the first premise, and in which ``memory`` has
+    its places. ``abandoned`` is where a ``require`` that is false leads.
     """
 
     def __init__(
-        self, function: ir.Function, layout: Layout, context: Value, first_premise: int, first_memory: int = 0
+        self, function: ir.Function, layout: Layout, context: Value, first_premise: int, memory: Memory | None = None
     ) -> None:
         self.routine = Routine(function)
         self.builder = self.routine.builder
@@ -76,7 +78,7 @@ class Statements:
         self.expressions = Expressions(self.routine, self.states, self)
         self.context = context
         self.first_premise = first_premise
-        self.memory = Memory(self.builder, layout, context, first_memory)
+        self.memory = memory
         self.marks: MarkPlaces | None = None
         """Where marks are, in code that counts coverage."""
         self.abandoned: ir.Block | None = None
@@ -172,37 +174,51 @@ class Statements:
         if node.of_state is not None:
             return self._image(node, node.of_state)
         if node.images:
-            return self._unless_unchanged(node)
+            return self._step(node)
         self.run(node.body)
         assert node.result is not None
         return self.builder.load(self.routine.variable(node.result))
 
+    def _place(self, node: Inline) -> Remembered:
+        """The place of a call in the memory."""
+        assert self.memory is not None
+        return self.memory.look(self.builder, self.context, node, self._key(node))
+
+    def _key(self, node: Inline) -> list[Value]:
+        """What the result of a call depends on: variables, or parts of states."""
+        if node.images:
+            return [word for image in node.images for word in self._key(image)]
+        if node.of_state is None:
+            variables = [(local.type, self.builder.load(self.routine.variable(local))) for local in node.remembered]
+            return [word for kind, value in variables for word in self._words(kind, value)]
+        words = zip(self.states.words[node.of_state], footprint(node, node.of_state, self.states.layout), strict=True)
+        return [self.builder.and_(self.builder.load(word), const(mask)) for word, mask in words if mask]
+
     def _remembering(self, node: Inline) -> Value:
         """The result of a call, which is true without another evaluation for the variables of an earlier call."""
-        builder = self.builder
-        words: list[Value] = []
-        for local in node.remembered:
-            words += self._words(local.type, builder.load(self.routine.variable(local)))
-        place = self.memory.look(node, words)
-        found, again, done = self._true_unless(node, builder.not_(place.known))
-        builder.position_at_end(again)
+        place = self._place(node)
+        found, again, done = self._true_unless(node, self.builder.not_(place.known))
+        self.builder.position_at_end(again)
+        self._evaluate(node, place)
+        self.builder.branch(done)
+        self.builder.position_at_end(done)
+        return self.builder.load(found)
+
+    def _evaluate(self, node: Inline, place: Remembered) -> None:
+        """Evaluates a call, and remembers that it is true."""
+        assert node.result is not None
         self.run(node.body)
-        remember = self.routine.block("remember")
-        builder.cbranch(builder.load(found), remember, done)
-        builder.position_at_end(remember)
-        place.keep(builder, [])
-        builder.branch(done)
-        builder.position_at_end(done)
-        return builder.load(found)
+        remember, done = self.routine.block("remember"), self.routine.block("evaluated")
+        self.builder.cbranch(self.builder.load(self.routine.variable(node.result)), remember, done)
+        self.builder.position_at_end(remember)
+        place.keep(self.builder, [])
+        self.builder.branch(done)
+        self.builder.position_at_end(done)
 
     def _image(self, node: Inline, which: Which) -> Value:
         """The result of a call, which is what it was for another state that is the same where the call reads it."""
         assert node.result is not None
-        builder, kind, masks = self.builder, node.result.type, footprint(node, which, self.states.layout)
-        words = [builder.load(word) for word in self.states.words[which]]
-        place = self.memory.look(node, [
-            builder.and_(word, const(mask)) for word, mask in zip(words, masks, strict=True) if mask
-        ])
+        builder, kind, place = self.builder, node.result.type, self._place(node)
         found = self.routine.variable(node.result)
         known, again, done = (self.routine.block(name) for name in ("known", "evaluate", "done"))
         builder.cbranch(place.known, known, again)
@@ -220,22 +236,55 @@ class Statements:
         builder.position_at_end(done)
         return builder.load(found)
 
-    def _unless_unchanged(self, node: Inline) -> Value:
-        """The result of a call, which is true where nothing has changed that its images read."""
-        builder, layout = self.builder, self.states.layout
+    def _step(self, node: Inline) -> Value:
+        """The result of a call, which is true where nothing has changed that its images read, and where it was true for
+        what they read now. Mostly one of these is so, and to find that out is little enough to be done where a
+        successor is made. The evaluation is in a function of its own, so that it leaves the registers to the rest."""
+        builder = self.builder
         changed: Value = const(0)
         for image in node.images:
             assert image.of_state is not None
-            masks = footprint(image, image.of_state, layout)
+            masks = footprint(image, image.of_state, self.states.layout)
             for old, new, mask in zip(self.states.words["old"], self.states.words["new"], masks, strict=True):
                 differs = builder.xor(builder.load(old), builder.load(new))
                 changed = builder.or_(changed, builder.and_(differs, const(mask)))
         found, judged, done = self._true_unless(node, builder.icmp_unsigned("!=", changed, const(0)))
         builder.position_at_end(judged)
-        self.run(node.body)
+        again, went = self.routine.block("again"), self.routine.block("went")
+        builder.cbranch(self._place(node).known, done, again)
+        builder.position_at_end(again)
+        states = [self.states.words[which][0] for which in ("old", "new")]
+        ended = builder.call(self._evaluation(node), [*states, self.context])
+        assert self.routine.failed is not None
+        builder.cbranch(builder.icmp_unsigned("==", ended, const(_FAILED_TO_JUDGE)), self.routine.failed, went)
+        builder.position_at_end(went)
+        builder.store(builder.icmp_unsigned("==", ended, const(1)), found)
         builder.branch(done)
         builder.position_at_end(done)
         return builder.load(found)
+
+    def _evaluation(self, node: Inline) -> ir.Function:
+        """(old state*, new state*, context*) -> the result of a call, or that it failed, which is not remembered."""
+        assert node.result is not None
+        known = self.functions.get(id(node))
+        if known is not None:
+            return known
+        old, new = (self.states.words[which] for which in ("old", "new"))
+        kinds = [old[0].type, new[0].type, self.context.type]
+        name = f"{self.symbol}.call.{len(self.functions)}"
+        self.functions[id(node)] = made = ir.Function(self.routine.function.module, ir.FunctionType(I64, kinds), name)
+        made.linkage = "internal"
+        made.attributes += ["nounwind", "noinline", "cold"]
+        inner = Statements(made, self.states.layout, made.args[2], self.first_premise, self.memory)
+        inner.functions, inner.symbol = self.functions, self.symbol
+        for which, base, words in (("old", made.args[0], old), ("new", made.args[1], new)):
+            inner.states.words[which] = [inner.builder.gep(base, [const(index)]) for index in range(len(words))]
+        inner.routine.failed = inner.routine.block("failed")
+        ir.IRBuilder(inner.routine.failed).ret(const(_FAILED_TO_JUDGE))
+        inner._evaluate(node, inner._place(node))
+        inner.builder.ret(inner.builder.zext(inner.builder.load(inner.routine.variable(node.result)), I64))
+        inner.routine.finish()
+        return made
 
     def _true_unless(self, node: Inline, condition: Value) -> tuple[Value, ir.Block, ir.Block]:
         """Makes the result of a call true, and leads to its evaluation where a condition is true: where the result is,
