@@ -42,7 +42,7 @@ from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.native.worker import Worker
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search
-from floodmark.checkers.resources import cores, memory_of_command
+from floodmark.checkers.resources import cores, memory_of_this_process
 from floodmark.checkers.search import store
 from floodmark.checkers.search.statistics import column, values_seen
 from floodmark.checkers.search_result import Limit, Limits, Options, Progress, SearchResult, Stop
@@ -370,8 +370,8 @@ def test_files_are_gone_when_the_search_is(small: SetLimit, tmp_path: Path, monk
 
 
 def begun(model: Model, workers: int = 1) -> memory.MemoryStore:
-    """A store with the initial states of a model."""
-    store = memory.MemoryStore(build_kernel(model, {}, False), workers, MemoryBudget(1 << 30), False)
+    """A store with the initial states of a model. Its limit leaves room beside whatever this process has started."""
+    store = memory.MemoryStore(build_kernel(model, {}, False), workers, MemoryBudget(1 << 38), False)
     layout = store.interface.layout
     store.add([layout.pack(state) for _, state in initial_states(model)])
     return store
@@ -464,30 +464,35 @@ def test_the_cores_are_those_that_a_process_may_use(monkeypatch: pytest.MonkeyPa
 
 
 def test_memory_counts_what_only_memory_holds(tmp_path: Path) -> None:
-    before = memory_of_command()
+    before = memory_of_this_process()
     region = ReservedMemory(64 << 20)
-    assert memory_of_command() < before + (8 << 20)
+    assert memory_of_this_process() < before + (8 << 20)
     region.bytes[:] = 1
-    assert memory_of_command() > before + (60 << 20)
+    assert memory_of_this_process() > before + (60 << 20)
     region.give_back(0, region.size)
-    assert memory_of_command() < before + (8 << 20)
+    assert memory_of_this_process() < before + (8 << 20)
     path = tmp_path / "mapped"
     path.write_bytes(bytes(32 << 20))
     with open(path, "r+b") as file:
         mapped = np.frombuffer(mmap.mmap(file.fileno(), 32 << 20), dtype=np.uint8)
     mapped[:] = 1
-    assert memory_of_command() < before + (8 << 20)
+    assert memory_of_this_process() < before + (8 << 20)
 
 
 def test_memory_counts_other_processes_of_the_command() -> None:
+    """A process of its own asks, as others that this one has started come and go."""
     script = "import sys; taken = bytearray(b'1') * (48 << 20); print(len(taken), flush=True); sys.stdin.read()"
-    before = memory_of_command()
-    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        other.stdout.readline()
-        assert memory_of_command() > before + (40 << 20)
-        other.communicate()
-    assert memory_of_command() < before + (20 << 20)
+    asks = f"""
+import subprocess, sys
+from floodmark.checkers.resources import memory_of_command
+before = memory_of_command()
+with subprocess.Popen([sys.executable, "-c", {script!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+    other.stdout.readline()
+    assert memory_of_command() > before + (40 << 20)
+    other.communicate()
+assert memory_of_command() < before + (20 << 20)
+"""
+    subprocess.run([sys.executable, "-c", asks], check=True)
 
 
 def test_what_lies_between_two_bytes_is_given_back_and_no_more() -> None:
