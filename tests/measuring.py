@@ -1,12 +1,12 @@
 """How a whole run is measured and ordered: ``pytest -p tests.measuring``, as the README's command has it.
 
 Tracing every line doubles the time of whatever Python does, and most lines of the language, the compiler and the
-engines, which are what is measured, are run by tests without number. So only the tests of ``traced.txt`` are traced,
-which ``python -m tools.tracing`` chose: the fewest seconds that run nearly every line. All tests run all the same, and
-what they find does not depend on it. Without this plug-in everything is traced.
+engines, which are what is measured, are run by many tests. So only the tests in ``traced.txt`` are traced, which
+``python -m tools.tracing`` chooses: together they run nearly every line, in a fraction of the time of all. Every test
+runs in any case, and its outcome does not depend on tracing. Without this plug-in everything is traced.
 
 The tests are collected untraced as well, after what is measured has been imported: importing a file runs its lines.
-Within a file the traced tests come first, as to stop and to continue takes time.
+Within a file the traced tests come first, because stopping and continuing takes time.
 
 What takes longest begins first, so that the processes of pytest-xdist end at about the same time: each of them takes
 the next file when it has nearly finished one. The files that need Spark go to one process, which starts it once.

@@ -2,9 +2,9 @@
 
     python -m tools.tracing                 runs the default tests, all of them traced, and writes tests/traced.txt
 
-Coverage counts the ways from line to line. A test is worth the more the more ways it adds for each second that it
-takes, so tests are taken in that order, until they have all but a few of the ways that all tests together have. Test
-functions are chosen with all their parameters.
+The choice is a greedy set cover. Coverage records arcs, the jumps from line to line that were taken. The next test is
+the one that adds the most arcs for each second that it takes, until the chosen tests have all but a few of the arcs of
+all tests together. A test function is chosen with all its parameters.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from coverage import CoverageData
 
 ROOT = Path(__file__).parents[1]
 CHOSEN = ROOT / "tests" / "traced.txt"
-SHARE = 0.995
-"""The part of all ways that is wanted. What runs the last of them takes as long as what runs all others."""
+SHARE = 0.997
+"""The part of all arcs that is wanted. The tests for the last of them take as long as those for all others."""
 _STARTED = 0.1
 """Seconds that it takes to begin to trace, and to stop."""
 
 
-class Way(NamedTuple):
-    """A way from one line of a file to another."""
+class Arc(NamedTuple):
+    """A jump from one line of a file to another."""
 
     file: str
     start: int
     end: int
 
 
-Ways = dict[str, set[Way]]
-"""What each test runs."""
+Arcs = dict[str, set[Arc]]
+"""The arcs that each test takes."""
 
 
-def chosen(ways: Mapping[str, Set[Way]], seconds: Mapping[str, float], share: float = SHARE) -> list[str]:
-    """The tests that together run a share of the ways, as few seconds as choosing the best next one finds."""
-    left = set().union(*ways.values())
+def chosen(arcs: Mapping[str, Set[Arc]], seconds: Mapping[str, float], share: float = SHARE) -> list[str]:
+    """Tests that together take a share of the arcs, chosen greedily by arcs for a second."""
+    left = set().union(*arcs.values())
     enough = len(left) * (1 - share)
     found: list[str] = []
     while len(left) > enough:
-        best = max(ways, key=lambda name: (len(ways[name] & left) / (seconds.get(name, 0) + _STARTED), name))
-        left -= ways[best]
+        best = max(arcs, key=lambda name: (len(arcs[name] & left) / (seconds.get(name, 0) + _STARTED), name))
+        left -= arcs[best]
         found.append(best)
     return sorted(found)
 
@@ -60,13 +60,13 @@ def main() -> None:
     into: Path = parser.parse_args().into
     into.mkdir(parents=True, exist_ok=True)
     _measure(into)
-    names = chosen(_ways(into / "measured"), _seconds(into / "times.xml"))
+    names = chosen(_arcs(into / "measured"), _seconds(into / "times.xml"))
     CHOSEN.write_text("".join(f"{name}\n" for name in names))
     print(f"{len(names)} tests are traced")
 
 
 def _measure(into: Path) -> None:
-    """Runs the default tests, and notes which of them runs what."""
+    """Runs the default tests, and records the arcs of each."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]["run"]
     lines = [f"{key} = {_value(value)}" for key, value in {**settings, "dynamic_context": "test_function"}.items()]
     (into / "coveragerc").write_text("\n".join(["[run]", *lines]))
@@ -83,17 +83,17 @@ def _value(value: object) -> str:
     return "\n    ".join(["", *value]) if isinstance(value, list) else str(value)
 
 
-def _ways(measured: Path) -> Ways:
-    """What each test ran in its own process; what its processes ran is not known to be its."""
+def _arcs(measured: Path) -> Arcs:
+    """The arcs of each test in its own process; those of processes that it starts have no test's name."""
     data = CoverageData(str(measured))
     data.read()
     names = _names()
-    found: Ways = defaultdict(set)
+    found: Arcs = defaultdict(set)
     for context in data.measured_contexts():
         if context in names:
             data.set_query_context(context)
             for file in data.measured_files():
-                found[names[context]].update(Way(file, *way) for way in data.arcs(file) or ())
+                found[names[context]].update(Arc(file, *arc) for arc in data.arcs(file) or ())
     return dict(found)
 
 

@@ -169,7 +169,7 @@ class AllSucceed(KafkaVoters):
 
     def resign(self, leader: Replica) -> None:
         super().resign(leader)
-        self.heir[leader] = None
+        self.preferred_successor[leader] = None
 
 
 class IgnoresFormerVoters(KafkaVoters):

@@ -144,7 +144,7 @@ class Kinds:
         self.pool = kind("raft.internals.BatchMemoryPool")(5, kind("raft.KafkaRaftClient").MAX_BATCH_SIZE_BYTES)
         self.seeds = [self._seed(voters, voter) for voter in range(voters)]
         self.begins_with = self._founding(first) if first else []
-        self.empty_handed = set(range(1, voters + 1)) - set(first) if fresh else set()
+        self.without_log = set(range(1, voters + 1)) - set(first) if fresh else set()
         self.static = java.util.TreeMap() if first else self.addresses
         self.bootstrap = java.util.ArrayList(self.addresses.values()) if first else java.util.ArrayList()
 
@@ -187,7 +187,7 @@ class Member:
     def __init__(self, kinds: Kinds, number: int) -> None:
         self.kinds = kinds
         self.number = number
-        begins_with = [] if number in kinds.empty_handed else list(kinds.begins_with)
+        begins_with = [] if number in kinds.without_log else list(kinds.begins_with)
         self.log = Log(kinds, [0] * len(begins_with), begins_with, len(begins_with))
         self.stored: Any = None
         self.correlation = 0

@@ -68,7 +68,7 @@ class KafkaVoters(DynamicPreVote):
     """The ends of the VotersRecords in its log that it has not read."""
     unanswered: Map[Replica, Set[Replica]]
     """Whose answer to BeginQuorumEpoch is late, and waited for."""
-    heir: Map[Replica, Replica | None]
+    preferred_successor: Map[Replica, Replica | None]
     """Who is the first of a resigned leader's successors. After a restart it has none, and all are the first."""
     acknowledged: Map[Replica, Set[Replica]]
     """Who has answered the EndQuorumEpoch of this resigned leader."""
@@ -98,7 +98,7 @@ class KafkaVoters(DynamicPreVote):
         self.awaited = Map({replica: 0 for replica in Replica})
         self.read = Map({replica: len(self.logs[replica]) for replica in Replica})
         self.missed = Map({replica: Set() for replica in Replica})
-        self.heir = Map({replica: None for replica in Replica})
+        self.preferred_successor = Map({replica: None for replica in Replica})
         self.acknowledged = Map({replica: Set() for replica in Replica})
         self.nowhere = Set()
         self.stopped = Set()
@@ -179,7 +179,7 @@ class KafkaVoters(DynamicPreVote):
         self.pending[replica] = Change.NONE
         self.awaited[replica] = 0
         self.unanswered[replica] = Set()
-        self.heir[replica] = None
+        self.preferred_successor[replica] = None
         self.acknowledged[replica] = Set()
 
     def transition_to_unattached(self, replica: Replica, epoch: Epoch) -> None:
@@ -362,9 +362,9 @@ class KafkaVoters(DynamicPreVote):
         self.resign(leader)
 
     def resign(self, leader: Replica) -> None:
-        heir = self.first_successor(leader)
+        preferred = self.first_successor(leader)
         super().resign(leader)
-        self.heir[leader] = heir
+        self.preferred_successor[leader] = preferred
 
     @rule
     def first_successor(self, leader: Replica) -> Replica | None:
@@ -398,7 +398,7 @@ class KafkaVoters(DynamicPreVote):
                 self.hear_of_leader(leader, self.quorum_state[voter].epoch, self.quorum_state[voter].leader,
                                     self.tells_address(voter))
         following = self.role[voter] == Role.FOLLOWER and self.quorum_state[voter].leader == leader
-        if following and self.is_voter(voter) and self.heir[leader] in (None, voter):
+        if following and self.is_voter(voter) and self.preferred_successor[leader] in (None, voter):
             require(self.may_campaign(voter))
             self.stand(voter)
 

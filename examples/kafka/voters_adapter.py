@@ -216,7 +216,7 @@ class VotersAdapter(Adapter):
     def pending(self) -> dict[str, str]:
         return self.each("pending")
 
-    @observable(of=lambda model: {repr(each): repr(model.heir[each]) for each in running(model)})
+    @observable(of=lambda model: {repr(each): repr(model.preferred_successor[each]) for each in running(model)})
     def successor(self) -> dict[str, str]:
         return self.each("successor")
 

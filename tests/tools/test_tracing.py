@@ -5,23 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from tools import tracing
-from tools.tracing import Way, chosen
+from tools.tracing import Arc, chosen
 
-WAYS = {
-    "quick": {Way("a.py", 1, 2), Way("a.py", 2, 3)},
-    "long": {Way("a.py", 1, 2), Way("a.py", 2, 3), Way("a.py", 3, 4)},
-    "again": {Way("a.py", 2, 3)},
-    "other": {Way("b.py", 3, 4)},
+ARCS = {
+    "quick": {Arc("a.py", 1, 2), Arc("a.py", 2, 3)},
+    "long": {Arc("a.py", 1, 2), Arc("a.py", 2, 3), Arc("a.py", 3, 4)},
+    "again": {Arc("a.py", 2, 3)},
+    "other": {Arc("b.py", 3, 4)},
 }
 SECONDS = {"quick": 0.1, "long": 9.0, "again": 0.01, "other": 0.2}
 
 
 def test_a_test_that_adds_more_for_its_time_comes_first() -> None:
-    assert chosen(WAYS, SECONDS, 0.75) == ["other", "quick"]
+    assert chosen(ARCS, SECONDS, 0.75) == ["other", "quick"]
 
 
 def test_all_is_run_if_all_is_wanted_and_nothing_twice() -> None:
-    assert chosen(WAYS, SECONDS, 1.0) == ["long", "other", "quick"]
+    assert chosen(ARCS, SECONDS, 1.0) == ["long", "other", "quick"]
 
 
 def test_what_measures_and_what_times_call_a_test_alike() -> None:
