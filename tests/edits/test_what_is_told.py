@@ -58,8 +58,3 @@ def test_everything_that_makes_a_check_say_less_is_told() -> None:
 )
 def test_an_action_is_told_by_where_it_leads(change: ActionChange, said: str) -> None:
     assert action_text(change) == said
-    assert change.is_renamed_only == (change.old == "went")
-
-
-def test_an_action_with_its_name_and_its_steps_is_no_renamed_one() -> None:
-    assert not ActionChange("go", "go").is_renamed_only

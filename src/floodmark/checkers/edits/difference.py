@@ -65,10 +65,6 @@ class ActionChange:
     def name(self) -> str:
         return self.new or self.old or ""
 
-    @property
-    def is_renamed_only(self) -> bool:
-        return self.old is not None and self.new is not None and self.old != self.new and not (self.more or self.less)
-
 
 @dataclass(frozen=True)
 class ModelError:

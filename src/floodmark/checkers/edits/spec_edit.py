@@ -44,11 +44,6 @@ class SpecEdit:
     error: str = ""
 
     @property
-    def says_something(self) -> bool:
-        """Whether there is anything to report of it."""
-        return not self.unchanged
-
-    @property
     def emptier(self) -> list[str]:
         """What makes the check say less than before, a sentence each."""
         found = []
