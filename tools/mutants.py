@@ -4,13 +4,17 @@ rewrites that must change nothing.
     python -m tools.mutants compare                      every spec of the repository; goes on where it was stopped
     python -m tools.mutants compare kraft --jobs 1       specs whose names begin so
     python -m tools.mutants draw --models 1000           drawn models, some variants of each function
+    python -m tools.mutants terms                        compares z3's terms of the mutants of every spec with CPython
     python -m tools.mutants prove examples               asks z3 of some, where its terms are small
     python -m tools.mutants report --write               puts what was compared into benchmarks/RESULTS.md
 
 A function is changed in one model, the smallest of those that run it. Each changed model is searched natively up to a
 number of states, and by CPython up to a number of steps, level by level and state by state
 (``tests/support/level_agreement.py``). A rewrite that must change nothing (``tools/rewriting``) also has to have the
-levels, digest, figures, verdict and length of trace of the unchanged model. With ``prove``, bounded search by z3 has to
+levels, digest, figures, verdict and length of trace of the unchanged model. With ``terms``, what z3 is told of the
+actions, boundaries and properties that run the function has to mean what CPython does, in states from all parts of the
+unchanged model's search (``tests/support/term_agreement.py``); terms for any number of identifiers must not exclude it.
+Every proof method asks about these terms and nothing else. With ``prove``, bounded search by z3 has to
 come to CPython's verdict at CPython's depth, and no proof, be it for any number of identifiers, may say that a violated
 model holds, or the opposite.
 
@@ -29,7 +33,7 @@ import os
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -44,12 +48,14 @@ from benchmarks.results import section
 from floodmark import Identifier, Model
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.mutation.change import changes
+from floodmark.checkers.native import search as native
 from floodmark.checkers.processes import run_each
 from floodmark.checkers.project.loading import is_users
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.reached_functions import reached_functions
 from floodmark.checkers.project.spec import find, read_all
 from floodmark.checkers.resources import cores
+from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.symbolic.methods import bmc
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
@@ -59,12 +65,16 @@ from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
+from floodmark.language.model import State
 from floodmark.language.source import rewritten, source_of
 from floodmark.language.values import running
+from floodmark.language.widths import Outgrown
+from tests.support.any_size_agreement import disagreements_of_part
 from tests.support.engines import imported, properties_of
 from tests.support.level_agreement import Budget, DisagreementError, Found, RefusedError, agreement
 from tests.support.model_strategy import GeneratedModel
 from tests.support.model_strategy import models as drawn_models
+from tests.support.term_agreement import Part, Terms
 from tools.rewriting import members_of, rewrites
 from tools.rewriting.scene import Scene
 
@@ -286,6 +296,80 @@ def _deep(found: Found) -> bool:
     return found.verdict == "holds" or len(found.levels) >= DEPTH
 
 
+# Terms.
+
+STATES, STATES_OF_ANY_SIZE = 5, 2
+"""In how many states z3's terms of a changed function are compared with CPython."""
+
+
+class Scope:
+    """The states in which the functions of a subject are compared, and what of the model runs each of them."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        cls = subject.cls
+        called: dict[Callable[..., Any], list[Callable[..., Any]]] = {}
+        self.methods = {
+            kind: {name: set(reached_functions(cls, [method], called)) for name, method in cls.methods(kind).items()}
+            for kind in ("action", "boundary")
+        }
+        self.properties = {prop: set(reached_functions(cls, [prop.function], called)) for prop in subject.properties}
+        self.states = at_widths(subject.model, self._states)
+
+    def _states(self, model: Model) -> list[State]:
+        found = native.begin(model, self.subject.properties, Options(workers=1, limits=Limits(states=Budget.states)))
+        found.run()
+        rows = [tuple(row) for piece in found.pieces() for row in piece.tolist()]
+        places = {(at + 1) * len(rows) // STATES - 1 for at in range(STATES)}
+        return [found.interface.layout.unpack(rows[at]) for at in sorted(places) if at >= 0]
+
+    def part(self, function: FunctionType) -> Part:
+        """What of the model runs a function."""
+        actions, boundaries = (
+            frozenset(name for name, reached in self.methods[kind].items() if function in reached)
+            for kind in ("action", "boundary")
+        )
+        properties = (prop for prop, reached in self.properties.items() if function in reached)
+        return Part(actions, boundaries, tuple(properties))
+
+
+def compared_terms(scope: Scope, function: FunctionType, variant: Variant) -> dict[str, Any]:
+    """What became of a changed function whose terms were compared: ``agreed``, ``refused``, ``disagreed`` or
+    ``failed``, and why; ``asked`` counts what was compared, for any number of identifiers as well."""
+    started = time.process_time()
+    part = scope.part(function)
+    counts: Counter[str] = Counter()
+
+    def unlike(model: Model) -> list[str]:
+        terms = Terms(model, part)
+        found = [*terms.unlike(scope.states)]
+        counts.clear()
+        counts.update(terms.counts)
+        try:
+            of_any, asked = disagreements_of_part(model, part, scope.states[-STATES_OF_ANY_SIZE:])
+        except Outgrown:
+            raise
+        except (SourceError, UnsupportedError):
+            return found
+        counts.update({f"for any size: {name}": count for name, count in asked.items()})
+        counts["for any size"] += 1
+        return found + of_any
+
+    try:
+        with planted(function, variant):
+            wrong = at_widths(scope.subject.model, unlike)
+        fate, why = ("disagreed", wrong[0]) if wrong else ("agreed", "")
+    except (SourceError, UnsupportedError) as error:
+        fate, why = "refused", error.message
+    except Exception as error:
+        fate, why = "failed", f"{type(error).__name__}: {error}"
+    return {
+        "subject": scope.subject.name, "function": function.__qualname__, "kind": variant.kind, "alike": False,
+        "what": variant.what, "fate": fate, "why": why[:2000], "asked": dict(counts),
+        "seconds": round(time.process_time() - started, 2),
+    }
+
+
 # The campaign.
 
 
@@ -298,9 +382,10 @@ class Job:
     one_in: int
     budget: Budget
     is_stronger: bool
-    proofs: bool = False
+    question: str = "compare"
+    """Which command asks."""
     command: str = ""
-    """Which command compares them."""
+    """The whole command."""
 
     def variants(self) -> Iterator[tuple[FunctionType, Variant]]:
         for function in self.functions:
@@ -323,21 +408,26 @@ def _sources() -> str:
 
 def _key(job: Job, function: FunctionType, variant: Variant) -> str:
     name = function.__qualname__
-    content = (job.subject.name, name, variant.kind, variant.what, variant.text(), job.budget, job.proofs)
+    content = (job.subject.name, name, variant.kind, variant.what, variant.text(), job.budget, job.question)
     return hashlib.sha256(repr(content).encode()).hexdigest()[:20]
 
 
 def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
     """Compares the variants of a job that are not known yet, and keeps what is found of each at once."""
     plain: Found | None = None
+    asked: Scope | None = None
     fates: Counter[str] = Counter()
     for function, variant in job.variants():
         key = _key(job, function, variant)
         if (key, _sources()) in known or int(key[:8], 16) % job.one_in:
             continue
-        if plain is None and variant.alike:
+        if plain is None and variant.alike and job.question != "terms":
             plain = agreement(job.subject.model, job.subject.properties, job.budget, job.subject.deadlock)
-        entry = compared(job.subject, function, variant, plain, job.budget, job.proofs)
+        if job.question == "terms":
+            asked = Scope(job.subject) if asked is None else asked
+            entry = compared_terms(asked, function, variant)
+        else:
+            entry = compared(job.subject, function, variant, plain, job.budget, job.question == "prove")
         entry |= {"key": key, "sources": _sources(), "command": job.command}
         fates[entry["fate"]] += 1
         _keep(into, entry, variant)
@@ -345,7 +435,7 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
 
 
 def jobs(
-    chosen: Sequence[str], one_in: int, budget: Budget, proofs: bool = False, command: str = ""
+    chosen: Sequence[str], one_in: int, budget: Budget, question: str = "compare", command: str = ""
 ) -> list[Job]:
     """Each function of the project once with the mutants of ``floodmark mutate``, and then once with the stronger
     ones, in the smallest model that runs it; in an order in which those that come first are a sample of all."""
@@ -353,8 +443,8 @@ def jobs(
     for each, functions in smallest(subjects_of_specs()):
         if not chosen or any(each.name.startswith(name) for name in chosen):
             parts = [functions[at : at + TOGETHER] for at in range(0, len(functions), TOGETHER)]
-            found += [Job(each, part, one_in, budget, is_stronger, proofs, command)
-                      for is_stronger in (False, True) for part in parts]
+            found += [Job(each, part, one_in, budget, is_stronger, question, command)
+                      for is_stronger in ((False,) if question == "terms" else (False, True)) for part in parts]
     return sorted(found, key=lambda job: (job.is_stronger, hashlib.sha256(str(job).encode()).digest()))
 
 
@@ -447,6 +537,8 @@ def table(into: Path) -> list[str]:
                                      "states": entry["compared"]})
     alike = {entry["kind"] for entry in kept.values() if entry["alike"]}
     totals = sum(kinds.values(), Counter())
+    if any("asked" in entry for entry in kept.values()):
+        return _of_terms(list(kept.values()))
     seconds = sum(entry["seconds"] for entry in kept.values())
     functions = {(entry["subject"], entry["function"]) for entry in kept.values()}
     lines = [
@@ -488,6 +580,24 @@ def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
     return [*lines, ""]
 
 
+def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
+    """What the terms of changed functions were asked."""
+    fates = Counter(entry["fate"] for entry in compared)
+    asked = sum((Counter(entry["asked"]) for entry in compared), Counter())
+    seconds = sum(entry["seconds"] for entry in compared)
+    of_any = asked["for any size: steps"] + asked["for any size: failures"]
+    properties = sum(count for name, count in asked.items()
+                     if name == "for any size: properties" or name.startswith("for any size: transitions"))
+    return [
+        *_of_all_mutants(compared),
+        f"z3's terms of {fates['agreed']:,} of them mean what CPython does in up to {STATES} states each, those of "
+        f"{fates['disagreed'] + fates['failed']:,} do not, and {fates['refused']:,} are refused by the compiler or "
+        f"have no terms. {asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were "
+        f"compared. {asked['for any size']:,} have terms for any number of identifiers as well, which exclude none of "
+        f"{of_any:,} steps and {properties:,} values of properties. {seconds:,.0f} seconds of one core.",
+    ]
+
+
 def _of_all_mutants(compared: Sequence[dict[str, Any]]) -> list[str]:
     """How many mutants ``floodmark mutate`` makes of all specs, and how many of them were compared."""
     subjects = subjects_of_specs()
@@ -507,7 +617,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "mutants", help="where what is found is kept")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("compare", "prove"):
+    for name in ("compare", "terms", "prove"):
         comparing = commands.add_parser(name)
         comparing.add_argument("specs", nargs="*", help="what their names begin with; all of them by default")
         comparing.add_argument("--one-in", type=int, default=1, help="only one variant in so many")
@@ -524,8 +634,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lines = table(asked.into)
         print("\n".join(lines))
         if asked.write:
-            proofs = any(entry["proofs"] for entry in results(asked.into))
+            every = results(asked.into)
+            proofs = any(entry.get("proofs") for entry in every)
             name = "proofs of mutants" if proofs else "mutants and rewrites"
+            name = "terms of mutants" if any("asked" in entry for entry in every) else name
             section(name, "python -m tools.mutants report --write", lines)
         return
     with tempfile.TemporaryDirectory() as cache_folder:
@@ -535,7 +647,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             return
         budget = replace(Budget(), steps=asked.steps)
         command = f"python -m tools.mutants {' '.join([asked.command, f'--one-in {asked.one_in}', *asked.specs])}"
-        compare(asked.into, jobs(asked.specs, asked.one_in, budget, asked.command == "prove", command), asked.jobs)
+        compare(asked.into, jobs(asked.specs, asked.one_in, budget, asked.command, command), asked.jobs)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search as reference
 from floodmark.checkers.search_result import Limits, Options
+from floodmark.checkers.symbolic.translate import transition_system
+from floodmark.checkers.symbolic.translate.expressions import Evaluator as ExpressionEvaluator
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.lowering import Lowering
 from floodmark.language.errors import SourceError
@@ -23,7 +25,7 @@ from floodmark.language.model import Model
 from tests.support.engines import properties_of
 from tests.support.level_agreement import Budget, agreement
 from tools import mutants
-from tools.mutants import Subject, Variant, compared, jobs, planted, subject, variants
+from tools.mutants import Scope, Subject, Variant, compared, compared_terms, jobs, planted, subject, variants
 from tools.rewriting import ALIKE, rewrites
 from tools.rewriting.different import DIFFERENT
 from tools.rewriting.scene import Scene
@@ -164,6 +166,67 @@ def test_a_compiler_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch, tm
     assert compared(model, function, swapped, plain, BUDGET)["fate"] == "disagreed"
 
 
+def of_spec(name: str) -> Subject:
+    check = Check(read(ROOT / "specs" / "examples" / f"{name}.toml"), None, CheckSettings())
+    return subject(name, check.cls()(**check.constants), check.properties())
+
+
+def terms_of_mutants(scope: Scope, one_in: int) -> tuple[Counter[str], Counter[str]]:
+    """What became of mutants of a subject whose terms were compared, and what was asked of them."""
+    fates: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for function in scope.subject.functions():
+        for variant in [*mutants.mutants(function)][::one_in]:
+            found = compared_terms(scope, function, variant)
+            fates[found["fate"]] += 1
+            asked.update(found["asked"])
+    return fates, asked
+
+
+def test_terms_of_changed_models_mean_what_cpython_does() -> None:
+    fates, asked = terms_of_mutants(Scope(of_spec("election")), 2)
+    assert set(fates) <= {"agreed", "refused"}
+    assert fates["agreed"] > 3
+    for question in ("steps", "predicates", "for any size: steps", "for any size: properties"):
+        assert asked[question] > 0, question
+
+
+def last_operand_lost(whole: Any) -> Any:
+    return lambda self, operands, stop_at: whole(self, operands[:-1], stop_at)
+
+
+def nothing_assigned(whole: Any) -> Any:
+    def fire(values: Any, variables: Any, action: Any, state: Any, parameters: Any) -> Any:
+        return replace(whole(values, variables, action, state, parameters), after=dict(state))
+
+    return fire
+
+
+def never_failing(whole: Any) -> Any:
+    def fire(*arguments: Any) -> Any:
+        return replace(whole(*arguments), failures=[])
+
+    return fire
+
+
+MISTAKES = {
+    "an operand of and, or": (ExpressionEvaluator, "_chain", last_operand_lost, "two_phase_commit"),
+    "what is assigned": (transition_system, "fire", nothing_assigned, "election"),
+    "failures": (transition_system, "fire", never_failing, "peterson"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_terms_that_mean_something_else_are_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those for any number of identifiers, where a subject has them."""
+    where, name, changed, spec = MISTAKES[mistake]
+    scope = Scope(of_spec(spec))
+    monkeypatch.setattr(where, name, changed(getattr(where, name)))
+    fates, _ = terms_of_mutants(scope, 4)
+    assert fates["disagreed"] > 0
+    assert not fates["failed"]
+
+
 def test_functions_that_a_change_needs_are_gone_afterwards() -> None:
     model = task("locks", "FairLock")
     function = function_of(model, "join")
@@ -179,7 +242,7 @@ def test_a_campaign_goes_on_where_it_was_stopped(
 ) -> None:
     model = task("locks", "Mutex")
     monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [model])
-    every = jobs([], 6, BUDGET)
+    every = jobs([], 4, BUDGET)
     mutants.compare(tmp_path, every[:1], 1)
     first = mutants.results(tmp_path)
     mutants.compare(tmp_path, every, 1)

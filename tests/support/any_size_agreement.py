@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -39,6 +39,7 @@ from floodmark.language.types import (
     parts_of,
 )
 from floodmark.language.values import running
+from tests.support.term_agreement import Part, PartOfSystem, some_steps
 
 EFFORT = 200_000
 """How much z3 may do about one question, in its own units. Without an answer there is no disagreement."""
@@ -51,12 +52,16 @@ PAIRED = 6
 class Pinned:
     """The terms of a model, told that it has the numbers of identifiers that ``model`` has."""
 
-    def __init__(self, model: Model, properties: Sequence[Property]) -> None:
+    def __init__(self, model: Model, properties: Sequence[Property], part: Part | None = None) -> None:
         self.model = model
         names, counting = any_size_constants(model)
         if not counting:
             raise UnsupportedError("nothing counts identifiers")
-        self.system: System = system_of(model, properties, names, any_size=True)
+        self.system: System = (
+            system_of(model, properties, names, any_size=True)
+            if part is None
+            else PartOfSystem(model, part, names, any_size=True)
+        )
         self.in_first_slots = False
         """Whether the elements of a set with a capacity are in its first slots, as one of the ways to have them."""
         values = self.system.values
@@ -143,31 +148,57 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
     seen = dict.fromkeys(waiting)
     while waiting and len(seen) <= most * 4:
         state = waiting.pop(0)
-        pinned.in_first_slots = True
-        now = pinned.is_state(system.now.state, state)
-        pinned.in_first_slots = False
-        if pinned.excludes(now, system.well_formed(system.now.state)):
-            found.append(f"{state} is said to be no state")
-        found += _wrong_predicates(pinned, properties, state, now, counts)
-        for step in itertools.islice(_steps(model, state), most):
-            try:
-                after = fire(model, state, step)
-            except SourceError:
-                counts["failures"] += 1
-                if pinned.excludes(now, _asked_for(pinned, step), _fired(pinned, step).failed):
-                    found.append(f"{step} cannot fail in {state}")
-                continue
-            if after is None:
-                continue
-            counts["steps"] += 1
-            if pinned.excludes(now, _taken(pinned, step), pinned.is_state(_fired(pinned, step).after, after)):
-                found.append(f"{step} cannot lead from {state} to {after}")
+        steps = itertools.islice(_steps(model, state), most)
+        for after in _of_state(pinned, properties, state, steps, found, counts):
             if after not in seen:
                 seen[after] = None
                 waiting.append(after)
     for old, new in itertools.product([*seen][:PAIRED], repeat=2) if transitions else ():
         found += _wrong_transitions(pinned, transitions, old, new, counts)
     return found, counts
+
+
+def disagreements_of_part(model: Model, part: Part, states: Sequence[State]) -> tuple[list[str], Counter[str]]:
+    """What CPython does in these states with a part of a model, and the terms exclude; and how much was asked."""
+    pinned = Pinned(model, part.properties, part)
+    found: list[str] = []
+    counts: Counter[str] = Counter()
+    for state in states:
+        steps = [step for name in sorted(part.actions) for step in some_steps(model, state, name)]
+        for _ in _of_state(pinned, part.properties, state, steps, found, counts):
+            pass
+    transitions = [prop for prop in part.properties if prop.kind == "transition"]
+    for old, new in itertools.pairwise(states) if transitions else ():
+        found += _wrong_transitions(pinned, transitions, old, new, counts)
+    return found, counts
+
+
+def _of_state(
+    pinned: Pinned, properties: Sequence[Property], state: State, steps: Iterable[Step], found: list[str],
+    counts: Counter[str],
+) -> Iterator[State]:
+    """The states that steps lead to. Adds to ``found`` what CPython does there and the terms exclude."""
+    system = pinned.system
+    pinned.in_first_slots = True
+    now = pinned.is_state(system.now.state, state)
+    pinned.in_first_slots = False
+    if pinned.excludes(now, system.well_formed(system.now.state)):
+        found.append(f"{state} is said to be no state")
+    found += _wrong_predicates(pinned, properties, state, now, counts)
+    for step in steps:
+        try:
+            after = fire(pinned.model, state, step)
+        except SourceError:
+            counts["failures"] += 1
+            if pinned.excludes(now, _asked_for(pinned, step), _fired(pinned, step).failed):
+                found.append(f"{step} cannot fail in {state}")
+            continue
+        if after is None:
+            continue
+        counts["steps"] += 1
+        if pinned.excludes(now, _taken(pinned, step), pinned.is_state(_fired(pinned, step).after, after)):
+            found.append(f"{step} cannot lead from {state} to {after}")
+        yield after
 
 
 def _steps(model: Model, state: State) -> Iterator[Step]:

@@ -1,0 +1,216 @@
+"""Compares z3's terms of some actions, boundaries and properties of a model with CPython, at given states.
+
+A term is told a state and the arguments of an action, and has to say what CPython does: whether the action is enabled,
+which state it leads to, whether it fails, and whether a predicate is true. So whatever a proof method makes of these
+terms is about the model that CPython runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import z3
+
+from floodmark.checkers.project.properties import Property, functions_by_name
+from floodmark.checkers.symbolic.terms.booleans import as_term
+from floodmark.checkers.symbolic.translate.effects import Judged
+from floodmark.checkers.symbolic.translate.transition_system import Components, System
+from floodmark.compiler.program import Program
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, _bindings, choices, fire, holds
+from floodmark.language.widths import Outgrown
+
+ENABLED, DISABLED = 6, 3
+"""The choices of an action's parameters in a state: so many that its guards allow at first, and of all others."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of a model is compared: the actions and boundaries of these names, and these properties."""
+
+    actions: frozenset[str] = frozenset()
+    boundaries: frozenset[str] = frozenset()
+    properties: tuple[Property, ...] = ()
+
+
+class PartOfSystem(System):
+    """The terms of a part of a model."""
+
+    def __init__(self, model: Model, part: Part, unbounded: Iterable[str] = (), any_size: bool = False) -> None:
+        self._part = part
+        super().__init__(model, functions_by_name(part.properties), unbounded, any_size)
+
+    def _read(self, read: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
+        whole = super()._read(read, properties)
+        return replace(
+            whole,
+            actions=[action for action in whole.actions if action.name in self._part.actions],
+            boundaries=[boundary for boundary in whole.boundaries if boundary.name in self._part.boundaries],
+        )
+
+
+@dataclass
+class _Together:
+    """Terms under one function symbol, so that all of them are told their variables at once."""
+
+    variables: list[Any]
+    terms: list[Any]
+    whole: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.whole = z3.Function("together", *(term.sort() for term in self.terms), z3.BoolSort())(*self.terms)
+
+    def told(self, values: Iterable[Any]) -> list[Any]:
+        """The terms once their variables have these values."""
+        found = z3.simplify(z3.substitute(self.whole, *zip(self.variables, values, strict=True)))
+        return [found.arg(at) for at in range(found.num_args())]
+
+
+class Terms:
+    """z3's terms of a part of a model."""
+
+    def __init__(self, model: Model, part: Part) -> None:
+        self.model = model
+        self.part = part
+        self.counts: Counter[str] = Counter()
+        self.system = PartOfSystem(model, part)
+        now, old = self.system.now.state, self.system.replica("old:").state
+        self.leaves, self.old_leaves = self._leaves(now), self._leaves(old)
+        self.actions: dict[str, _Together] = {}
+        for fired in self.system.fired:
+            parameters = [
+                leaf.term
+                for parameter, value in zip(fired.action.parameters, fired.parameters, strict=True)
+                for leaf in self.system.values.leaves(parameter.type, value, parameter.name)
+            ]
+            after = _of_sorts(self._leaves(fired.after), self.leaves)
+            wanted = [as_term(fired.enabled), as_term(fired.failed), *after]
+            self.actions[fired.action.name] = _Together([*self.leaves, *parameters], wanted)
+        predicates = self.system.predicates
+        of_states = [each.name for each in part.properties if each.kind != "transition"]
+        self.of_states = self._judged([
+            *(self.system.judge(predicates[name], now) for name in of_states),
+            *(self.system.judge(boundary, now) for boundary in self.system.program.boundaries),
+        ], self.leaves)
+        self.of_steps = self._judged(
+            [self.system.judge(predicates[name], now, old) for name in self._transitions()],
+            [*self.leaves, *self.old_leaves],
+        )
+
+    def _leaves(self, components: Components) -> list[Any]:
+        return [leaf.term for leaf in self.system.leaves(components)]
+
+    def _judged(self, every: Sequence[Judged], variables: list[Any]) -> _Together:
+        return _Together(variables, [as_term(term) for each in every for term in (each.truth, each.failed)])
+
+    def _constants(self, state: State) -> list[Any]:
+        return _of_sorts(self._leaves(self.system.constant(state)), self.leaves)
+
+    def unlike(self, states: Sequence[State]) -> Iterator[str]:
+        """Where the terms say something else than CPython."""
+        for state in states:
+            here = self._constants(state)
+            yield from self._predicates(self.of_states, self._functions_of_states(), here, state)
+            for name in self.actions:
+                for step in some_steps(self.model, state, name):
+                    yield from self._step(step, state, here)
+        transitions = self._transitions()
+        for old, new in itertools.pairwise(states) if transitions else ():  # whether or not it is a step
+            constants = [*self._constants(new), *self._constants(old)]
+            yield from self._predicates(self.of_steps, transitions, constants, old, new)
+
+    def _transitions(self) -> dict[str, Callable[..., Any]]:
+        return {each.name: each.function for each in self.part.properties if each.kind == "transition"}
+
+    def _functions_of_states(self) -> dict[str, Callable[..., Any]]:
+        found = {each.name: each.function for each in self.part.properties if each.kind != "transition"}
+        boundaries = type(self.model).methods("boundary")
+        return {**found, **{each.name: boundaries[each.name] for each in self.system.program.boundaries}}
+
+    def _step(self, step: Step, state: State, here: list[Any]) -> Iterator[str]:
+        action = next(fired.action for fired in self.system.fired if fired.action.name == step.action)
+        values = self.system.values
+        given = [
+            leaf.term
+            for parameter in action.parameters
+            for leaf in values.leaves(
+                parameter.type, values.constant(parameter.type, step.arguments[parameter.name]), parameter.name
+            )
+        ]
+        together = self.actions[step.action]
+        enabled, failed, *after = together.told([*here, *_of_sorts(given, together.variables[len(here) :])])
+        self.counts["steps"] += 1
+        try:
+            reached = fire(self.model, state, step)
+        except Outgrown:
+            raise
+        except SourceError as error:
+            if not z3.is_true(failed):
+                yield f"{step} fails in {state} ({error.message}); z3: {enabled}, {failed}"
+            return
+        wanted = None if reached is None else self._constants(reached)
+        same = z3.is_false(failed) and (
+            z3.is_false(enabled)
+            if wanted is None
+            else z3.is_true(enabled) and all(mine.eq(real) for mine, real in zip(after, wanted, strict=True))
+        )
+        if not same:
+            yield f"{step} leads from {state} to {reached}; z3: enabled {enabled}, failed {failed}, {after}"
+        if reached is not None and self.of_steps.terms:
+            constants = [*self._constants(reached), *here]
+            yield from self._predicates(self.of_steps, self._transitions(), constants, state, reached)
+
+    def _predicates(
+        self, judged: _Together, functions: Mapping[str, Callable[..., Any]], constants: list[Any], *states: State
+    ) -> Iterator[str]:
+        if not judged.terms:
+            return
+        told = judged.told(constants)
+        for (name, function), truth, failed in zip(functions.items(), told[::2], told[1::2], strict=True):
+            self.counts["predicates"] += 1
+            try:
+                true = holds(self.model, function, *states)
+            except Outgrown:
+                raise
+            except SourceError as error:
+                if not z3.is_true(failed):
+                    yield f"{name} fails in {states} ({error.message}); z3: {truth}, {failed}"
+                continue
+            if not (z3.is_false(failed) and (z3.is_true if true else z3.is_false)(truth)):
+                yield f"{name} is {true} in {states}; z3: {truth}, failed {failed}"
+
+
+def some_steps(model: Model, state: State, name: str) -> list[Step]:
+    """Some choices of the parameters of an action: what its first guards allow, and others."""
+    try:
+        allowed = choices(model, state, name)
+    except Outgrown:
+        raise
+    except SourceError:
+        allowed = []
+    model.load(state)
+    method = type(model).methods("action")[name]
+    others = (Step(name, dict(arguments)) for arguments in itertools.islice(_bindings(model, method), 40))
+    beside = [step for step in others if step not in allowed]
+    return [*_spread(allowed, ENABLED), *_spread(beside, DISABLED)]
+
+
+def _spread(every: Sequence[Step], most: int) -> Sequence[Step]:
+    """So many of them, from all parts of the sequence."""
+    return every if len(every) <= most else [every[at * len(every) // most] for at in range(most)]
+
+
+def _of_sorts(terms: Iterable[Any], like: Sequence[Any]) -> list[Any]:
+    """Components as terms of these sorts; plain values among them are made into terms."""
+    return [_of_sort(term, it.sort()) for term, it in zip(terms, like, strict=True)]
+
+
+def _of_sort(term: Any, sort: Any) -> Any:
+    if isinstance(term, bool):
+        return z3.BoolVal(term)
+    return z3.BitVecVal(term, sort.size()) if isinstance(term, int) else term
