@@ -47,23 +47,27 @@ from floodmark.checkers.symbolic.tactics.budget import Deadline, _units
 from floodmark.checkers.symbolic.tactics.case_split import _says_something_exists
 from floodmark.checkers.symbolic.tactics.path_split import _replaced
 from floodmark.checkers.symbolic.tactics.simplification import _total
-from floodmark.checkers.symbolic.terms.booleans import CONTEXT, _nested, as_term, negation
+from floodmark.checkers.symbolic.terms.booleans import CONTEXT, _nested, as_term, conj, negation
 from floodmark.checkers.symbolic.terms.integers import width_of
 from floodmark.checkers.symbolic.translate.obligations import INITIAL
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values import unordered_slots
+from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.language.reference import Step
 from floodmark.language.types import (
     INTEGER_LIMIT,
     BagType,
+    BoolType,
     IdentifierType,
     IntType,
     MapType,
+    OpenIntType,
     OptionalType,
     RecordType,
     SeqType,
+    SetType,
 )
 
 SMALL, DIGIT = IntType(0, 3), IntType(0, 9)
@@ -170,6 +174,52 @@ class Post(Model):
 
 
 TYPES = Post().variable_types
+
+
+def truth(name: str) -> Any:
+    return z3.Bool(name, CONTEXT)
+
+
+def test_a_map_that_many_branches_change_is_asked_once_by_each() -> None:
+    """A chain of twelve branches, each of which has the map before it on both sides. Without remembering, the first map
+    would be asked 4,096 times.
+    """
+    kind = MapType(OpenIntType(0, 4, 0, 4), BoolType())
+    asked: list[Any] = []
+
+    def first(key: Any) -> Any:
+        asked.append(key)
+        return truth(f"at {key}")
+
+    def and_so(was: UnboundedMap, so: str) -> UnboundedMap:
+        return UnboundedMap(lambda key: conj((was.at(key), truth(so))))
+
+    changed, values = UnboundedMap(first), Values({"nodes"}, any_size=True)
+    for at in range(12):
+        changed = values.either(kind, truth(f"branch {at}"), and_so(changed, f"then {at}"), and_so(changed, "else"))
+    three = changed.at(3)
+    assert changed.at(3).eq(three)
+    assert asked == [3, 3], "by both sides of the first branch"
+    numbers = [z3.IntVal(number, CONTEXT) for number in (2, 3)]
+    assert not changed.at(numbers[0]).eq(changed.at(numbers[1]))
+    assert len(asked) == 6
+
+
+def test_a_set_that_many_branches_change_is_asked_once_by_each() -> None:
+    asked: list[Any] = []
+
+    def first(item: Any) -> Any:
+        asked.append(item)
+        return truth(f"has {item}")
+
+    def others(was: Relation) -> Relation:
+        return Relation(lambda item: negation(was.holds(item)), None)
+
+    changed, values = Relation(first, None), Values({"nodes"}, any_size=True)
+    for at in range(12):
+        changed = values.either(SetType(DIGIT, None), truth(f"branch {at}"), others(changed), changed)
+    assert changed.holds(3).eq(changed.holds(3))
+    assert asked == [3, 3], "by both sides of the first branch"
 
 
 def test_a_list_of_any_length_is_no_list_of_components() -> None:

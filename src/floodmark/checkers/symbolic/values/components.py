@@ -61,6 +61,37 @@ class UnboundedMap:
     at: Callable[[Value], Value]
 
 
+def asked_once(function: Callable[[Value], Any]) -> Callable[[Value], Any]:
+    """The same function, which is called once for each argument.
+
+    A map that two branches change is asked in both of them, so without this a chain of n branches asks the first map
+    2^n times.
+    """
+    known: dict[Any, tuple[Value, Any]] = {}
+
+    def answer(argument: Value) -> Any:
+        key = _identity(argument)
+        if key not in known:
+            known[key] = argument, function(argument)  # the number of a term that is gone belongs to another one later
+        return known[key][1]
+
+    return answer
+
+
+def _identity(value: Value) -> Any:
+    """What two values share only if they are the same, for as long as both are there."""
+    match value:
+        case tuple():
+            return tuple(map(_identity, value))
+        case Bits(term=term):
+            return Bits, _identity(term), value.low, value.high, value.width
+        case z3.AstRef():
+            return z3.AstRef, value.ast.value
+        case Relation() | UnboundedMap():
+            return id(value)
+    return type(value), value
+
+
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """One component of a value: a description of where it is, and its term."""
