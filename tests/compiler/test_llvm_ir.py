@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I1, I64, const
+from floodmark.checkers.codegen.bits import I1, I64, const, resize
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
 
 WIDTH = 64
@@ -200,3 +200,126 @@ def test_a_block_and_a_variable_may_be_called_the_same() -> None:
         return builder.load(variable)
 
     assert called(write, 5) == 5
+
+
+WIDTHS = (128, 192, 320)
+WIDE_EDGES = (0, 1, 63, (1 << 64) - 1, 1 << 64, (1 << 127) + 5, (1 << 128) - 1, 0x0123456789ABCDEF << 60)
+DISTANCES = (0, 1, 63, 64, 65, 127)
+
+
+def joined(builder: ir.IRBuilder, words: Sequence[ir.Value]) -> ir.Value:
+    """The wide integer that has these words."""
+    kind = ir.LlvmIntType(WIDTH * len(words))
+    whole: ir.Value = const(0, kind)
+    for index, word in enumerate(words):
+        whole = builder.or_(whole, builder.shl(builder.zext(word, kind), const(WIDTH * index, kind)))
+    return whole
+
+
+def digest(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """A word that each word of an integer changes in its own way."""
+    found: ir.Value = const(0)
+    for index in range(-(-value.type.width // WIDTH)):
+        moved = builder.lshr(value, const(WIDTH * index, value.type)) if index else value
+        word = moved if value.type.width == WIDTH else resize(builder, moved, I64)
+        found = builder.add(builder.mul(found, const(1_000_003)), word)
+    return found
+
+
+def wanted_digest(number: int, width: int) -> int:
+    found = 0
+    for index in range(-(-width // WIDTH)):
+        found = (found * 1_000_003 + (number >> WIDTH * index) % (1 << WIDTH)) % (1 << WIDTH)
+    return found
+
+
+def _wide_cases(width: int) -> Iterator[tuple[str, Write, Callable[[int, int], int], int]]:
+    """Operations on two integers of a width: a name, how it is written, what it computes, and the result's width."""
+    count = width // WIDTH
+
+    def both(write: Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]) -> Write:
+        return lambda builder, given: digest(
+            builder, write(builder, joined(builder, given[:count]), joined(builder, given[count:]))
+        )
+
+    def by(name: str, distance: int) -> tuple[Write, Write]:
+        kind = ir.LlvmIntType(width)
+        known = both(lambda builder, a, b: getattr(builder, name)(a, const(distance, kind)))
+        unknown = both(lambda builder, a, b: getattr(builder, name)(a, builder.and_(b, const(127, kind))))
+        return known, unknown
+
+    for name in ("add", "sub", "mul", "and_", "or_", "xor"):
+        yield name, both(lambda builder, a, b, name=name: getattr(builder, name)(a, b)), COMPUTED[name], width  # type: ignore[misc]
+    for name in ("shl", "lshr"):
+        for distance in DISTANCES:
+            known, _ = by(name, distance)
+            yield f"{name} {distance}", known, lambda a, b, name=name, n=distance: COMPUTED[name](a, n), width  # type: ignore[misc]
+        _, unknown = by(name, 0)
+        yield name, unknown, lambda a, b, name=name: COMPUTED[name](a, b & 127), width  # type: ignore[misc]
+    for order, holds in ORDERS.items():
+        compared = both(lambda builder, a, b, order=order: builder.zext(builder.icmp_unsigned(order, a, b), I64))  # type: ignore[misc]
+        yield order, compared, holds, WIDTH
+
+        def against(builder: ir.IRBuilder, a: ir.Value, b: ir.Value, order: str = order) -> ir.Value:
+            return builder.zext(builder.icmp_unsigned(order, a, const(5, b.type)), I64)
+
+        yield f"{order} 5", both(against), lambda a, b, holds=holds: holds(a, 5), WIDTH  # type: ignore[misc]
+    yield "one more", both(lambda builder, a, b: builder.add(a, const(1, a.type))), lambda a, b: a + 1, width
+    yield "one less", both(lambda builder, a, b: builder.sub(a, const(1, a.type))), lambda a, b: a - 1, width
+    yield "not", both(lambda builder, a, b: builder.not_(a)), lambda a, b: ~a, width
+    yield "bits", both(lambda builder, a, b: builder.ctpop(a)), lambda a, b: a.bit_count(), width
+    yield (
+        "lowest", both(lambda builder, a, b: builder.cttz(builder.or_(a, const(1 << 100, a.type)), const(1, I1))),
+        lambda a, b: ((a | 1 << 100) & -(a | 1 << 100)).bit_length() - 1, width,
+    )
+    yield (
+        "select", both(lambda builder, a, b: builder.select(builder.icmp_unsigned("<", a, b), a, b)), min, width
+    )
+    of_six_words = ir.LlvmIntType(384)
+    for bits in (8, 64, 128):
+        def part(builder: ir.IRBuilder, a: ir.Value, b: ir.Value, bits: int = bits) -> ir.Value:
+            return builder.zext(builder.trunc(builder.lshr(a, const(61, a.type)), ir.LlvmIntType(bits)), of_six_words)
+
+        yield f"{bits} bits", both(part), lambda a, b, bits=bits: (a >> 61) % (1 << bits), 384  # type: ignore[misc]
+
+    def of_a_variable(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
+        variable = builder.alloca(a.type)
+        builder.store(a, variable)
+        assert builder.load(variable) is a
+        then = builder.function.append_basic_block("then")
+        builder.branch(then)
+        builder.position_at_end(then)
+        return builder.xor(builder.load(variable), b)
+
+    yield "variable", both(of_a_variable), operator.xor, width
+
+    def of_a_call(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
+        kinds = [a.type.as_pointer(), a.type, I64, b.type]
+        inner = ir.Function(builder.function.module, ir.FunctionType(I64, kinds), f"{builder.function.name} inner")
+        inside = ir.IRBuilder(inner.append_basic_block("entry"))
+        inside.store(inside.sub(inner.args[1], inner.args[3]), inner.args[0])
+        inside.ret(inner.args[2])
+        variable = builder.alloca(a.type)
+        builder.store(const(7, a.type), variable)
+        three = builder.call(inner, [variable, a, const(3), builder.lshr(b, const(3, b.type))])
+        return builder.add(builder.load(variable), builder.zext(three, a.type))
+
+    yield "call", both(of_a_call), lambda a, b: a - (b >> 3) + 3, width
+
+
+@pytest.mark.parametrize("effort", [UNOPTIMISED, GOOD])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_integers_wider_than_a_word_are_computed_as_wholes(width: int, effort: Effort) -> None:
+    module = ir.Module("wide")
+    count = width // WIDTH
+    cases = list(_wide_cases(width))
+    for name, write, _, _ in cases:
+        function(module, name, 2 * count, write)
+    code = MachineCode([_compile(module, effort)])
+    numbers = [number % (1 << width) for number in WIDE_EDGES] + [-1 % (1 << width), -(1 << 64) % (1 << width)]
+    for name, _, computed, result in cases:
+        called = code.function(name, 2 * count)
+        for a in numbers:
+            for b in numbers:
+                words = [number >> WIDTH * index & (1 << WIDTH) - 1 for number in (a, b) for index in range(count)]
+                assert called(*words) == wanted_digest(computed(a, b) % (1 << result), result), (name, a, b)

@@ -216,10 +216,11 @@ class Expressions(Visitor[Value]):
         kind = node.type
         assert isinstance(kind, RecordType)
         code: Value = const(0, register(kind.bits))
+        offset = sum(of.bits for _, of in kind.fields)
         for name, of in kind.fields:
+            offset -= of.bits
             part = code_of(self.builder, of, self.emit(node.fields[name]))
-            code = shifted_left(self.builder, code, of.bits)
-            code = self.builder.or_(code, resize(self.builder, part, code.type))
+            code = self.builder.or_(code, shifted_left(self.builder, resize(self.builder, part, code.type), offset))
         return code
 
     def visit_set_of(self, node: SetOf) -> Value:

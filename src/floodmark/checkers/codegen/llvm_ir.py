@@ -6,16 +6,20 @@ object for each instruction and turns it into text afterwards; for a small model
 What is known while a function is written need not be written: operations on constants, those that change nothing, one
 that the same block has already, and reading a variable of the frame that the same block has set or read. So LLVM gets
 less to do, and code that it does not optimise is faster.
+
+Integers wider than a word are written as words. Where LLVM does not optimise, it selects instructions for words several
+times faster; and what is read of a wide integer is often a word or two, so the others need no instructions.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
-from typing import Any
+from functools import cache, reduce
+from typing import Any, TypeGuard
 
 
 class LlvmType:
@@ -47,6 +51,14 @@ def _integers(width: int) -> LlvmIntType:
     kind = object.__new__(LlvmIntType)
     kind.width, kind.text = width, f"i{width}"
     return kind
+
+
+WORD = LlvmIntType(64)
+
+
+def _is_wide(kind: LlvmType) -> TypeGuard[LlvmIntType]:
+    """Whether a type is of integers that are written as words."""
+    return isinstance(kind, LlvmIntType) and kind.width > 64
 
 
 class PointerType(LlvmType):
@@ -104,6 +116,18 @@ class Value:
     def typed(self) -> str:
         """The value as an argument."""
         return f"{self.type.text} {self.text}"
+
+
+class WideValue(Value):
+    """An integer wider than a word, as ``words``, the lowest first; it begins at bit ``skipped`` of the first one.
+    Words behind the last one are zero. ``IRBuilder.words`` has as many as the type has."""
+
+    __slots__ = ("skipped", "words")
+
+    def __init__(self, kind: LlvmIntType, words: Sequence[Value], skipped: int = 0) -> None:
+        self.type = kind
+        self.words = words
+        self.skipped = skipped
 
 
 class LlvmConstant(Value):
@@ -184,7 +208,7 @@ class Function(Value):
         self.parameters = parameters
         self.linkage = ""
         self.attributes: list[str] = []
-        self.args = [Value(of, f"%a{number}") for number, of in enumerate(kind.args)]
+        self.args = _arguments(kind.args)
         self.blocks: list[Block] = []
         self._names = 0
         module.globals[name] = self
@@ -200,7 +224,8 @@ class Function(Value):
         return f"%v{self._names}"
 
     def __str__(self) -> str:
-        arguments = ", ".join(f"{each.type.text} {self.parameters} {each.text}" for each in self.args)
+        parts = [part for each in self.args for part in (each.words if isinstance(each, WideValue) else [each])]
+        arguments = ", ".join(f"{each.type.text} {self.parameters} {each.text}" for each in parts)
         result, attributes = self.function_type.return_type.text, " ".join(self.attributes)
         if not self.blocks:
             return f"declare {result} {self.text}({arguments}) {attributes}"
@@ -210,6 +235,16 @@ class Function(Value):
             lines += block.lines
         lines.append("}")
         return "\n".join(lines)
+
+
+def _arguments(kinds: Sequence[LlvmType]) -> list[Value]:
+    """The arguments of a function; a wide integer is one for each of its words."""
+    numbers = itertools.count()
+    return [
+        WideValue(of, [Value(WORD, f"%a{next(numbers)}") for _ in range(of.width // WORD.width)])
+        if _is_wide(of) else Value(of, f"%a{next(numbers)}")
+        for of in kinds
+    ]
 
 
 class Block:
@@ -309,6 +344,8 @@ class IRBuilder:
             known = _folded(name, kind, left, right)
             if known is not None:
                 return known
+        if _is_wide(kind):
+            return self._wide_binary(name, left, right)
         return self._pure(kind, f"{name} {kind.text} {left.text}, {right.text}")
 
     def icmp_unsigned(self, order: str, left: Value, right: Value) -> Value:
@@ -321,7 +358,130 @@ class IRBuilder:
         if type(left) is LlvmConstant and type(right) is LlvmConstant:
             sides = [_signed(side) if order[0] == "s" else side.constant for side in (left, right)]
             return LlvmConstant(_BIT, int(_ORDERS[order](*sides)))
+        if _is_wide(left.type):
+            return self._wide_compare(order, left, right)
         return self._pure(_BIT, f"icmp {order} {left.type.text} {left.text}, {right.text}")
+
+    # Wide integers.
+
+    def words(self, value: Value) -> list[Value]:
+        """The words of an integer of any width, the lowest first."""
+        if not _is_wide(value.type):
+            return [value if value.type is WORD else self.zext(value, WORD)]
+        return [self._word(value, index) for index in range(value.type.width // WORD.width)]
+
+    def _word(self, value: Value, index: int) -> Value:
+        """A word of a wide integer."""
+        if isinstance(value, LlvmConstant):
+            return LlvmConstant(WORD, value.constant >> WORD.width * index & _ONES)
+        assert isinstance(value, WideValue)
+        low, high = (value.words[at] if at < len(value.words) else _ZERO for at in (index, index + 1))
+        return self._funnel(high, low, value.skipped) if value.skipped else low
+
+    def _funnel(self, high: Value, low: Value, by: int) -> Value:
+        """The lower one of two words after a shift to the right by 1 to 63 bits."""
+        return self.or_(
+            self.lshr(low, LlvmConstant(WORD, by)), self.shl(high, LlvmConstant(WORD, WORD.width - by))
+        )
+
+    def _filled(self, words: Sequence[Value], kind: LlvmIntType) -> list[Value]:
+        """As many of some words as a type has, with zeros behind them."""
+        return [words[index] if index < len(words) else _ZERO for index in range(kind.width // WORD.width)]
+
+    def _wide_binary(self, name: str, left: Value, right: Value) -> Value:
+        kind = left.type
+        match name:
+            case "and" | "or" | "xor":
+                pairs = zip(self.words(left), self.words(right), strict=True)
+                return WideValue(kind, [self._binary(name, *pair) for pair in pairs])
+            case "add" | "sub":
+                return self._wide_sum(name, left, right)
+            case "shl" | "lshr" if isinstance(right, LlvmConstant):
+                whole, bits = divmod(right.constant, WORD.width)
+                if name == "lshr":
+                    assert isinstance(left, WideValue)
+                    whole, bits = divmod(right.constant + left.skipped, WORD.width)
+                    return WideValue(kind, left.words[whole:], bits)
+                words = self._filled([*[_ZERO] * whole, *self.words(left)], kind)
+                if bits:
+                    pairs = zip(words, [_ZERO, *words], strict=False)
+                    words = [self._funnel(high, low, WORD.width - bits) for high, low in pairs]
+                return WideValue(kind, words)
+            case "shl" | "lshr" if kind.width == 2 * WORD.width:
+                return self._shifted(name, left, self._word(right, 0))
+        return self._natively(name, left, right)
+
+    def _wide_sum(self, name: str, left: Value, right: Value) -> Value:
+        """Word by word, with what is carried from each to the next."""
+        words: list[Value] = []
+        carry: Value = LlvmConstant(_BIT, 0)
+        for one, other in zip(self.words(left), self.words(right), strict=True):
+            found = self._binary(name, one, other)
+            over = self._carried(name, one, found)
+            further = self._binary(name, found, self.zext(carry, WORD))
+            words.append(further)
+            carry = self.or_(over, self._carried(name, found, further))
+        return WideValue(left.type, words)
+
+    def _carried(self, name: str, before: Value, after: Value) -> Value:
+        """Whether a sum, or a difference, of two words wrapped around."""
+        if before is after:
+            return LlvmConstant(_BIT, 0)
+        return self._compare("ult" if name == "add" else "ugt", after, before)
+
+    def _shifted(self, name: str, value: Value, by: Value) -> Value:
+        """Two words shifted by a distance that is known only when the machine code runs."""
+        low, high = self.words(value)
+        far = self._compare("uge", by, LlvmConstant(WORD, WORD.width))
+        moved = self._binary(name, low if name == "shl" else high, self.and_(by, LlvmConstant(WORD, WORD.width - 1)))
+        joined = self.intrinsic("llvm.fshl" if name == "shl" else "llvm.fshr", WORD, [high, low, by], WORD)
+        pair = [self.select(far, _ZERO, moved), self.select(far, moved, joined)]
+        return WideValue(value.type, pair if name == "shl" else pair[::-1])
+
+    def _wide_compare(self, order: str, left: Value, right: Value) -> Value:
+        pairs = list(zip(self.words(left), self.words(right), strict=True))
+        if order in ("eq", "ne"):
+            return self._compare(order, reduce(self.or_, [self.xor(*pair) for pair in pairs]), _ZERO)
+        assert order[0] == "u", order
+        found = self._compare(order, *pairs[0])
+        for pair in pairs[1:]:
+            found = self.select(self._compare("eq", *pair), found, self._compare(order, *pair))
+        return found
+
+    def _wide_cttz(self, value: Value, zero_is_undefined: Value) -> Value:
+        *lower, last = self.words(value)
+        found = self.cttz(last, zero_is_undefined)
+        for word in reversed(lower):
+            further = self.add(found, LlvmConstant(WORD, WORD.width))
+            found = self.select(self._compare("ne", word, _ZERO), self.cttz(word, zero_is_undefined), further)
+        return self.zext(found, value.type)
+
+    def _natively(self, name: str, left: Value, right: Value) -> Value:
+        """The result of an operation that LLVM does on the whole integers."""
+        kind = left.type
+        result = self._pure(kind, f"{name} {kind.text} {self._native(left)}, {self._native(right)}")
+        words = []
+        for index in range(kind.width // WORD.width):
+            moved = self._pure(kind, f"lshr {kind.text} {result.text}, {WORD.width * index}") if index else result
+            words.append(self._pure(WORD, f"trunc {moved.typed} to {WORD.text}"))
+        return WideValue(kind, words)
+
+    def _native(self, value: Value) -> str:
+        """How LLVM refers to a wide integer as a whole."""
+        if isinstance(value, LlvmConstant):
+            return value.text
+        kind = value.type
+        whole: Value | None = None
+        for index, word in enumerate(self.words(value)):
+            if isinstance(word, LlvmConstant) and not word.constant:
+                continue
+            part = self._pure(kind, f"zext {word.typed} to {kind.text}")
+            if index:
+                part = self._pure(kind, f"shl {part.typed}, {WORD.width * index}")
+            whole = part if whole is None else self._pure(kind, f"or {whole.typed}, {part.text}")
+        return "0" if whole is None else whole.text
+
+    # Vectors.
 
     def same_lanes(self, left: Value, right: Value) -> Value:
         """A bit for each element of two vectors: whether they are equal there."""
@@ -341,22 +501,36 @@ class IRBuilder:
             return then if condition.constant else otherwise
         if then is otherwise:
             return then
+        if _is_wide(then.type):
+            pairs = zip(self.words(then), self.words(otherwise), strict=True)
+            return WideValue(then.type, [self.select(condition, *pair) for pair in pairs])
         return self._pure(then.type, f"select i1 {condition.text}, {then.typed}, {otherwise.typed}")
 
     def zext(self, value: Value, kind: LlvmIntType) -> Value:
         if type(value) is LlvmConstant:
             return LlvmConstant(kind, value.constant)
+        if _is_wide(kind):
+            return WideValue(kind, self._filled(self.words(value), kind))
         return self._pure(kind, f"zext {value.typed} to {kind.text}")
 
     def trunc(self, value: Value, kind: LlvmIntType) -> Value:
         if type(value) is LlvmConstant:
             return LlvmConstant(kind, value.constant & ((1 << kind.width) - 1))
+        if isinstance(value, WideValue):
+            if _is_wide(kind):
+                return WideValue(kind, [self._word(value, index) for index in range(kind.width // WORD.width)])
+            first = self._word(value, 0)
+            return first if kind is WORD else self.trunc(first, kind)
         return self._pure(kind, f"trunc {value.typed} to {kind.text}")
 
     def ctpop(self, value: Value) -> Value:
+        if _is_wide(value.type):
+            return self.zext(reduce(self.add, map(self.ctpop, self.words(value))), value.type)
         return self.intrinsic("llvm.ctpop", value.type, [value], value.type)
 
     def cttz(self, value: Value, zero_is_undefined: Value) -> Value:
+        if _is_wide(value.type):
+            return self._wide_cttz(value, zero_is_undefined)
         return self.intrinsic("llvm.cttz", value.type, [value, zero_is_undefined], value.type)
 
     def sadd_with_overflow(self, left: Value, right: Value) -> Value:
@@ -380,26 +554,44 @@ class IRBuilder:
 
     def alloca(self, kind: LlvmType, name: str = "") -> FrameVariable:
         text = f"%{name if name.isascii() else 'local'}.{self.function.fresh()[2:]}"
-        self._write(f"{text} = alloca {kind.text}")
+        room = ArrayType(WORD, kind.width // WORD.width) if _is_wide(kind) else kind
+        self._write(f"{text} = alloca {room.text}")
         return FrameVariable(kind, text)
 
     def load(self, pointer: Value, align: int = 0) -> Value:
         kind = pointer.type.pointee
-        operation = f"load {kind.text}, ptr {pointer.text}{_aligned(align)}"
         if not isinstance(pointer, FrameVariable) or pointer.shared:
-            return self._named(kind, operation)
+            return self._loaded(kind, pointer, align)
         known = self.block.known.get(pointer.text)
         if known is None:
-            known = self.block.known[pointer.text] = self._named(kind, operation)
+            known = self.block.known[pointer.text] = self._loaded(kind, pointer, align)
         return known
+
+    def _loaded(self, kind: LlvmType, pointer: Value, align: int) -> Value:
+        if _is_wide(kind):
+            return WideValue(kind, [self._loaded(WORD, place, align) for place in self._places_of(kind, pointer)])
+        return self._named(kind, f"load {kind.text}, ptr {pointer.text}{_aligned(align)}")
 
     def store(self, value: Value, pointer: Value, align: int = 0) -> None:
         if isinstance(pointer, FrameVariable) and not pointer.shared:
             known = self.block.known.get(pointer.text)
-            if known is not None and known.text == value.text:
+            if known is not None and (known is value or (not _is_wide(value.type) and known.text == value.text)):
                 return
             self.block.known[pointer.text] = value
+        if _is_wide(value.type):
+            for word, place in zip(self.words(value), self._places_of(value.type, pointer), strict=True):
+                self._write(f"store {word.typed}, ptr {place.text}{_aligned(align)}")
+            return
         self._write(f"store {value.typed}, ptr {pointer.text}{_aligned(align)}")
+
+    def _places_of(self, kind: LlvmIntType, pointer: Value) -> list[Value]:
+        """The addresses of the words of a wide integer."""
+        address = PointerType(WORD)
+        return [
+            self._pure(address, f"getelementptr {WORD.text}, ptr {pointer.text}, {WORD.text} {index}")
+            if index else Value(address, pointer.text)
+            for index in range(kind.width // WORD.width)
+        ]
 
     def gep(self, pointer: Value, indices: Sequence[Value]) -> Value:
         _share(pointer)
@@ -441,7 +633,8 @@ class IRBuilder:
         result = function.type.pointee.return_type
         for argument in arguments:
             _share(argument)
-        operation = _call(function, result, arguments)
+        given = [part for each in arguments for part in (self.words(each) if _is_wide(each.type) else [each])]
+        operation = _call(function, result, given)
         if isinstance(result, VoidType):
             self._write(operation)
             return Value(result, "")
@@ -482,6 +675,8 @@ class IRBuilder:
 
 
 _BIT = LlvmIntType(1)
+_ZERO = LlvmConstant(WORD, 0)
+_ONES = (1 << WORD.width) - 1
 _UNSIGNED = {"==": "eq", "!=": "ne", "<": "ult", "<=": "ule", ">": "ugt", ">=": "uge"}
 _SIGNED = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 _ORDERS: dict[str, Callable[[int, int], bool]] = {
