@@ -6,13 +6,14 @@ import itertools
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from floodmark import Between, Identifier, Map, action, initial
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.conformance.behaviour import TraceResult, judge
 from floodmark.checkers.conformance.external_values import pattern, value_of
@@ -354,3 +355,43 @@ def test_spark_judges_as_one_process_does(tmp_path: Path) -> None:
     assert alone == spark
     rows = session().read.parquet(kept)
     assert rows.groupBy("verdict").count().orderBy("verdict").collect() == [("accepted", 3), ("rejected", 2)]
+
+
+class Half(Model):
+    """Two choices of the initial step lead to each state, and all nodes print alike."""
+
+    class Node(Identifier, count=2, prefix="n"):
+        def __repr__(self) -> str:
+            return "node"
+
+    x: Annotated[int, Between(0, 1)]
+    up: Map[Node, bool]
+
+    @initial
+    def start(self, k: Annotated[int, Between(0, 3)]) -> None:
+        self.x = k // 2
+        self.up = Map({node: False for node in Half.Node})
+
+    @action
+    def starts(self, node: Node) -> None:
+        self.up[node] = True
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_every_initial_step_to_a_state_is_accepted(k: int) -> None:
+    line: Entry = {"action": "start", "arguments": {"k": k}}
+    assert judge(Half(), trace(Half(), [line])).verdict == "accepted"
+    assert judge(Half(), trace(Half(), [{**line, "state": {"x": k // 2}}])).verdict == "accepted"
+    assert judge(Half(), trace(Half(), [{**line, "state": {"x": 1 - k // 2}}])).verdict == "rejected"
+
+
+def test_identifiers_that_print_alike_are_known_by_their_numbers() -> None:
+    model = Half()
+    begun = entry(model, *next(reference.initial_states(model)))
+    first, second = (entry(model, step, after) for step, after in reference.successors(
+        model, next(reference.initial_states(model))[1]))
+    assert first["state"]["up"] == {"n1": True, "n2": False}
+    assert judge(model, trace(model, [begun, first])).verdict == "accepted"
+    assert judge(model, trace(model, [begun, {**first, "state": second["state"]}])).verdict == "rejected"
+    with pytest.raises(SourceError, match="available: n1, n2"):
+        trace(model, [begun, {"state": {"up": {"node": True}}}])

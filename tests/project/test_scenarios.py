@@ -137,3 +137,56 @@ def test_a_scenario_notices_a_mutant_that_no_property_does(tmp_path: Path) -> No
     (mutant,) = json.loads(ended.out)["mutation"][0]["mutants"]
     assert mutant["fate"] == "killed"
     assert mutant["by"].startswith("the scenario 'a run': its last step, grants(client=c1), is possible")
+
+
+POST = """
+from typing import Annotated
+from floodmark import Between, Model, Record, action, require
+
+
+class Letter(Record):
+    term: Annotated[int, Between(0, 1)]
+    to: Annotated[int, Between(0, 1)]
+
+    def __str__(self) -> str:
+        return f"letter to {self.to}"
+
+
+class Post(Model):
+    sent: Letter | None = None
+    read: bool = False
+
+    @action
+    def sends(self, letter: Letter) -> None:
+        require(self.sent is None)
+        self.sent = letter
+
+    @action
+    def reads(self) -> None:
+        require(self.sent is not None and self.sent.term == 1)
+        self.read = True
+"""
+
+
+def post(folder: Path, sent: str, possible: bool) -> str:
+    """What is wrong with a scenario in which a letter is sent and read."""
+    (folder / "post.py").write_text(POST)
+    spec = folder / "post.toml"
+    scenario = f'name = "s"\nsteps = ["sends(letter={sent})", "reads"]\npossible = {str(possible).lower()}'
+    spec.write_text(f'model = "post.py:Post"\n[expect]\ndistinct = 7\n[[scenario]]\n{scenario}\n')
+    (result,) = run_check(Check(read(spec), None, WHOLE)).scenarios
+    return result.problem
+
+
+@pytest.mark.parametrize("possible", [True, False])
+def test_a_text_of_several_steps_is_refused(tmp_path: Path, possible: bool) -> None:
+    """A record may print without some fields, and only one of the two letters can be read."""
+    said = post(tmp_path, "letter to 1", possible)
+    assert "sends(letter=letter to 1) is 2 steps here" in said
+    assert "sends(letter=Letter(term=0, to=1)), sends(letter=Letter(term=1, to=1))" in said
+
+
+def test_steps_that_print_alike_are_told_apart_as_the_model_writes_them(tmp_path: Path) -> None:
+    assert not post(tmp_path, "Letter(term=1, to=1)", possible=True)
+    assert not post(tmp_path, "Letter(term=0, to=1)", possible=False)
+    assert "is possible, and must not be" in post(tmp_path, "Letter(term=1, to=1)", possible=False)

@@ -31,6 +31,8 @@ def _text(value: Any, inner: Callable[[Any], str]) -> str:
     match value:
         case Enum():
             return value.name
+        case Identifier() if inner is written:
+            return Identifier.__repr__(value)  # its class may print two of them alike
         case Record():
             if inner is show and type(value).__str__ is not object.__str__:
                 return str(value)
@@ -51,6 +53,11 @@ def show_step(step: Step) -> str:
     return f"{step.action}({show_arguments(step.arguments)})"
 
 
+def written_step(step: Step) -> str:
+    """A step as the model would write it: different steps, different texts."""
+    return f"{step.action}({_named(step.arguments, written)})"
+
+
 def show_arguments(arguments: Mapping[str, Any]) -> str:
     """The text between the brackets of a call: ``follower=b2, epoch=1``."""
     return _named(arguments, show)
@@ -67,7 +74,7 @@ def plain(value: Any, kind: Type | None = None) -> Any:
         case Enum():
             return value.name
         case Identifier():
-            return repr(value)
+            return written(value)
         case Record():
             fields = {name: plain(item, field_kind(kind, value, name)) for name, item in value._values.items()}
             return {TAG: type(value).__name__, **fields} if is_of_union(kind) else fields

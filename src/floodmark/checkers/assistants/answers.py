@@ -33,7 +33,7 @@ from floodmark.checkers.report.liveness import open_lines
 from floodmark.checkers.report.watched import Watched
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.search_result import Limits, TraceState
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import written_step
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.checkers.verdict.liveness_findings import undetermined
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
@@ -205,7 +205,7 @@ def counterexample(result: CheckResult) -> Answer:
         action = type(model).methods("action").get(entry.step.action)
         source = None if action is None else source_of(action)
         steps.append({
-            "step": show_step(entry.step), "changes": changes,
+            "step": written_step(entry.step), "changes": changes,
             "place": None if source is None else place(source.file, source.tree.lineno),
         })  # fmt: skip
     if steps:
@@ -292,25 +292,25 @@ def step(
     model = asked.model()
     walk = Walk(model)
     if not path:
-        begun = [show_step(each.step) for each in walk.beginnings()]
+        begun = [written_step(each.step) for each in walk.beginnings()]
         return _ended(ExitCode.AS_EXPECTED, design=variant_name(asked), beginnings=begun)
     walked = walk.along(path)
-    taken = [show_step(entry.step) for entry in walked.trace]
+    taken = [written_step(entry.step) for entry in walked.trace]
     if not walked.trace:
         return _ended(ExitCode.USER_ERROR, error=walked.stop, taken=taken)
     last, names = walked.trace[-1], list(model.variable_types)
     actions = walk.actions(last.state)
     enabled = [
-        {"step": show_step(each), "changes": change_lines(names, last.state, after)}
+        {"step": written_step(each), "changes": change_lines(names, last.state, after)}
         for action in actions for each, after in action.enabled
     ]
     blocked = [
-        {**guard_entry(it.guard), "action": action.name, "steps": [show_step(each) for each in it.steps[:8]],
+        {**guard_entry(it.guard), "action": action.name, "steps": [written_step(each) for each in it.steps[:8]],
          "number_of_steps": len(it.steps)}
         for action in actions for it in sorted(action.stopped, key=_nearness)
     ]
     fails = [
-        {"step": show_step(each), "error": error.message, "place": place(error.file, error.line)}
+        {"step": written_step(each), "error": error.message, "place": place(error.file, error.line)}
         for action in actions for each, error in action.failed
     ]
     code = ExitCode.USER_ERROR if walked.stop else ExitCode.AS_EXPECTED

@@ -125,12 +125,12 @@ class _TraceSearch:
 
     def begin(self, line: Line, number: int) -> tuple[list[_Node], list[_Node]]:
         """The states before and after the first line, which describes the initial state unless it names an action."""
-        starts = _distinct([_Node(state, step, None, None) for step, state in reference.initial_states(self.model)])
+        starts = [_Node(state, step, None, None) for step, state in reference.initial_states(self.model)]
         looks = not line.steps or (line.action is None and self.skip(line) == 0)
         if not looks and (line.action is None or line.action in self.actions):
-            return self.advance(starts, line, number)
+            return self.advance(_distinct(starts), line, number)
         fitting = [node for node in starts if line.fits(node.step) and line.sees(node.state)]
-        return starts, [_Node(node.state, node.step, number, None) for node in fitting]
+        return _distinct(starts), _distinct([_Node(node.state, node.step, number, None) for node in fitting])
 
     def advance(self, nodes: Sequence[_Node], line: Line, number: int) -> tuple[list[_Node], list[_Node]]:
         """The states that the model may be in before the step of a line, and after it, each once.

@@ -161,7 +161,7 @@ def _identifier(kind: IdentifierType, given: str, name: str) -> Identifier:
 
 @lru_cache
 def _names(kind: IdentifierType) -> dict[str, Identifier]:
-    return {repr(item): item for item in universe(kind)}
+    return {written(item): item for item in universe(kind)}
 
 
 @lru_cache

@@ -11,7 +11,7 @@ from floodmark.checkers.designs.rule_calls import first_difference, recorded
 from floodmark.checkers.liveness.assumptions import Assumption, assumptions_of
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Violation
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import show_step, written_step
 from floodmark.checkers.verdict.divergence import Divergence, How, Ruling
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -70,9 +70,9 @@ def _goes_on(beside: DesignPair, violation: Violation) -> Divergence | None:
 
 def _only_in_other(beside: DesignPair, state: State) -> list[Step]:
     here = beside.carried(state)
-    ours = {show_step(step) for step, after in reference.successors(beside.mine, state) if after != state}
+    ours = {written_step(step) for step, after in reference.successors(beside.mine, state) if after != state}
     steps = [(step, after) for step, after in reference.successors(beside.other, here) if after != here]
-    return [step for step, _ in steps if show_step(step) not in ours]
+    return [step for step, _ in steps if written_step(step) not in ours]
 
 
 def _ruling(beside: DesignPair, state: State, step: Step) -> Ruling | None:

@@ -11,7 +11,7 @@ from floodmark.checkers.report.liveness import finding_of, lasso_lines
 from floodmark.checkers.report.text import result_line
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import TraceState, Violation, Watcher
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import written_step
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.checkers.walking.expansion import without_breakpoints
@@ -71,7 +71,7 @@ def _tracks(result: CheckResult) -> Iterator[Track]:
     if found is None:
         return
     for violation in found.violations:
-        failing = "" if violation.failed_step is None else show_step(violation.failed_step)
+        failing = "" if violation.failed_step is None else written_step(violation.failed_step)
         title = violation.property or violation.message
         if violation.trace:
             why = _why(result, violation)
@@ -96,4 +96,4 @@ def _at(file: str, line: int | None) -> str:
 
 
 def _path(trace: Sequence[TraceState]) -> tuple[str, ...]:
-    return tuple(show_step(entry.step) for entry in trace)
+    return tuple(written_step(entry.step) for entry in trace)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision, DesignPair, Unlike
 from floodmark.checkers.search_result import TraceState
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import written_step
 from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
 from floodmark.checkers.walking.walk import Walk
 from floodmark.language.model import State
@@ -39,9 +39,9 @@ def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[Exp
     with without_breakpoints():
         for action in actions:
             for step, after in action.enabled:
-                found.decisions[show_step(step)] = beside.decision(state, step, after)
+                found.decisions[written_step(step)] = beside.decision(state, step, after)
     for action in walk.actions(here):
-        found.more += [(step, after) for step, after in action.enabled if show_step(step) not in found.decisions]
+        found.more += [(step, after) for step, after in action.enabled if written_step(step) not in found.decisions]
     return found
 
 

@@ -19,11 +19,12 @@ from floodmark.checkers.report.html.refinement import side_by_side
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import message_sequence
 from floodmark.checkers.report.text import first_sentence
-from floodmark.checkers.value_text import show_arguments, show_step
+from floodmark.checkers.value_text import show_arguments, show_step, written_step
 from floodmark.checkers.walking.expansion import ExpandedAction, StoppingGuard
 from floodmark.language.errors import SourceError
 from floodmark.language.model import State
 from floodmark.language.plurals import counted, plural
+from floodmark.language.reference import Step
 
 _MAX_STEPS = 12
 """The greatest number of choices that are listed below a guard that disables them."""
@@ -34,7 +35,7 @@ def parts(shown: Shown) -> dict[str, Any]:
     names = list(shown.model.variable_types)
     return {
         "at": shown.at,
-        "path": [show_step(entry.step) for entry in shown.walked.trace],
+        "path": [written_step(entry.step) for entry in shown.walked.trace],
         "stop": shown.walked.stop,
         "parts": {
             "timeline": _text(_timeline(shown, names)),
@@ -205,17 +206,17 @@ def _property(it: PropertyValue, sign: str, kind: str) -> Element:
 
 def _actions(shown: Shown, names: Sequence[str]) -> Part:
     if shown.place is None:
-        every = [_choice(show_step(begun.step), None, "enabled") for begun in shown.beginnings]
+        every = [_choice(begun.step, None, "enabled") for begun in shown.beginnings]
         return tag("ol", every, class_="choices")
     place = shown.place
     before = shown.walked.trace[shown.at].state
     beside = place.beside
     enabled = [
-        _choice(show_step(step), changes(names, before, after), "enabled", _beside(beside, show_step(step)))
+        _choice(step, changes(names, before, after), "enabled", _beside(beside, written_step(step)))
         for action in place.actions for step, after in action.enabled
     ]
     failed = [
-        _choice(show_step(step), _failure(error), "failed") for action in place.actions for step, error in action.failed
+        _choice(step, _failure(error), "failed") for action in place.actions for step, error in action.failed
     ]
     rest = [action for action in place.actions if not action.enabled]
     partly = [action for action in place.actions if action.enabled and action.stopped]
@@ -231,10 +232,10 @@ def _actions(shown: Shown, names: Sequence[str]) -> Part:
     ]
 
 
-def _choice(text: str, effect: Part, kind: str, note: Part = None) -> Element:
+def _choice(step: Step, effect: Part, kind: str, note: Part = None) -> Element:
     return tag(
         "li",
-        tag("button", tag("code", code(text)), type="button", data_step=text, class_="take"),
+        tag("button", tag("code", code(show_step(step))), type="button", data_step=written_step(step), class_="take"),
         effect,
         note,
         class_=kind,
@@ -291,7 +292,7 @@ def _guard(stopped: StoppingGuard) -> Element:
         _lines(guard.reasons),
         tag("details", tag("summary", f"so for {len(steps)} choices; the values are those of the first"),
             tag("p", "; ".join(texts) + more)) if several else None,
-        [tag("button", "run it", type="button", data_try=show_step(steps[0]), class_="try",
+        [tag("button", "run it", type="button", data_try=written_step(steps[0]), class_="try",
              title="Runs the action up to the guard, for a breakpoint")] if steps else None,
         class_="guard",
     )

@@ -155,24 +155,24 @@ def _find(
     if len(conditions) > MAX_CONDITIONS:
         message = f"liveness properties come to {len(conditions)} conditions, more than {MAX_CONDITIONS}"
         raise ModelError(f"{message}; check them in two specs", *type(model).source_position())
-    known: list[Finding | None] = [None] * len(goals)
+    every = [*goals, *mapped]
+    findings: list[Finding | None] = [None] * len(every)  # by place: the name of a goal is what its arguments print as
     premises: set[str] = set()
-    """The goals whose premises are true of some state."""
+    """The properties of which some premise is true of some state."""
     if begin is not None:
         compiling = time.perf_counter()
         with closing(begin(conditions, assumptions, paused)) as elsewhere:
             found.compile_seconds += time.perf_counter() - compiling
-            known = [elsewhere.finding(goal) for goal in goals]
+            findings[: len(goals)] = [elsewhere.finding(goal) for goal in goals]
             elsewhere.confirm()
-            premises = {goal.name for goal in goals if goal.starts and elsewhere.is_ever(goal.starts)}
-    open_goals = [goal for goal, finding in zip(goals, known, strict=True) if finding is None]
-    if begin is not None and open_goals:
-        names = ", ".join(goal.name for goal in open_goals)
+            premises = {goal.prop.name for goal in goals if goal.starts and elsewhere.is_ever(goal.starts)}
+    open_places = [place for place in range(len(goals)) if findings[place] is None]
+    if begin is not None and open_places:
+        names = ", ".join(goals[place].name for place in open_places)
         found.notes.append(f"the driver judges runs that may end at a bound: {names}")
     if begin is not None and mapped:
         found.notes.append(f"the driver judges mapped runs: {', '.join(dict.fromkeys(it.prop.name for it in mapped))}")
-    judged: dict[str, Finding] = {}
-    if open_goals or mapped:
+    if open_places or mapped:
         beyond = beyond_bounds(model)
         graph, seconds = make(conditions, assumptions, beyond)
         found.compile_seconds += seconds
@@ -180,30 +180,29 @@ def _find(
         judge = LivenessJudge(
             model, assumptions, graph, solver, WitnessRuns(model, assumptions, beyond), bounded
         )
-        for goal in open_goals:
+        for place in open_places:
+            goal = goals[place]
             paused()
             started = None if goal.starts is None else graph.where(conditions.index(goal.starts))
-            judged[goal.name] = judge.finding(goal, graph.where(conditions.index(goal.goal)), started)
+            findings[place] = finding = judge.finding(goal, graph.where(conditions.index(goal.goal)), started)
             if started is not None and started.any():
-                premises.add(goal.name)
-            if begin is not None and judged[goal.name].verdict == "holds":
+                premises.add(goal.prop.name)
+            if begin is not None and finding.verdict == "holds":
                 raise RuntimeError(f"{goal.name}: elimination left a fair run, and the driver finds none")
         of_mappings = [it for it in liveness if it.mapping is not None]
         for mapping in dict.fromkeys(it.mapping for it in of_mappings):
             runs = MappedRuns(model, mapping, graph)
-            for goal in (it for it in mapped if it.prop.mapping is mapping):
+            for place, goal in enumerate(mapped, len(goals)):
+                if goal.prop.mapping is not mapping:
+                    continue
                 paused()
                 started = None if goal.starts is None else runs.where(goal.starts)
                 barring = replace(judge, graph=runs.barring(goal))
-                judged[goal.name] = barring.finding(goal, runs.where(goal.goal), started)
+                findings[place] = barring.finding(goal, runs.where(goal.goal), started)
                 if started is not None and started.any():
-                    premises.add(goal.name)
-    every = [*goals, *mapped]
-    vacuous = {goal.prop.name for goal in every if goal.starts} - {
-        goal.prop.name for goal in every if goal.name in premises
-    }
+                    premises.add(goal.prop.name)
+    vacuous = {goal.prop.name for goal in every if goal.starts} - premises
     found.vacuous += [Premise(it.name, it.file, it.line) for it in liveness if it.name in vacuous]
-    found.findings += [
-        *(finding or judged[goal.name] for goal, finding in zip(goals, known, strict=True)),
-        *(judged[goal.name] for goal in mapped),
-    ]
+    for one in findings:
+        assert one is not None
+        found.findings.append(one)

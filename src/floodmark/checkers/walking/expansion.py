@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from floodmark.checkers.explanation.guard import FalseGuard, guard_against
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import written_step
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -88,12 +88,12 @@ def _try(model: Model, state: State, step: Step, found: ExpandedAction) -> None:
 
 
 def _find_guards(model: Model, state: State, name: str, method: Callable[..., Any], found: ExpandedAction) -> None:
-    known = {show_step(step) for step, _ in (*found.enabled, *found.failed)}
+    known = {written_step(step) for step, _ in (*found.enabled, *found.failed)}
     groups: dict[tuple[str | None, int | None, int], StoppingGuard] = {}
     drawn = _Candidates(model, state, method)
     for arguments in islice(drawn.choices({}), MAX_CHOICES):
         step = Step(name, arguments)
-        if show_step(step) in known:
+        if written_step(step) in known:
             continue
         try:
             guard = guard_against(model, state, step)

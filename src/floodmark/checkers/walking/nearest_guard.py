@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from floodmark.checkers.explanation.guard import FalseGuard
 from floodmark.checkers.search_result import TraceState
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import written_step
 from floodmark.checkers.walking.walk import Walk
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -33,7 +33,7 @@ def nearest_guards(model: Model, actions: list[str], seconds: float) -> dict[str
     found: dict[str, NearestGuard] = {}
     runs: dict[State, tuple[str, ...]] = {}
     for begun in walk.beginnings():
-        runs.setdefault(begun.state, (show_step(begun.step),))
+        runs.setdefault(begun.state, (written_step(begun.step),))
     for state in (waiting := list(runs)):
         if time.monotonic() > until:
             break
@@ -43,7 +43,7 @@ def nearest_guards(model: Model, actions: list[str], seconds: float) -> dict[str
             try:
                 for step, after in reference.successors(model, state):
                     if after not in runs and reference.within_boundary(model, after):
-                        runs[after] = (*runs[state], show_step(step))
+                        runs[after] = (*runs[state], written_step(step))
                         waiting.append(after)
             except SourceError:
                 continue
@@ -53,7 +53,7 @@ def nearest_guards(model: Model, actions: list[str], seconds: float) -> dict[str
 def _nearer(found: dict[str, NearestGuard], walk: Walk, at: TraceState, run: tuple[str, ...]) -> None:
     action = walk.action(at.state, at.step.action)
     for stopped in () if action is None else action.stopped:
-        step = show_step(stopped.steps[0]) if stopped.steps else at.step.action
+        step = written_step(stopped.steps[0]) if stopped.steps else at.step.action
         old = found.get(at.step.action)
         if old is None or _reach(stopped.guard) > _reach(old.guard):
             found[at.step.action] = NearestGuard(stopped.guard, step, run)

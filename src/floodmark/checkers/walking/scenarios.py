@@ -4,9 +4,9 @@ CPython takes the steps, so a scenario says what the reference meaning says, at 
 must not be possible is about its last step: all before it have to be possible, and the model has to know the last step
 and disable it. So neither an earlier step nor a misspelt argument makes such a scenario pass.
 
-A step is written as a counterexample prints it, ``grants(client=c1)``, or as the name of its action alone. A name alone
-stands for the only step that the action has in that state; as the last step of a scenario that must not be possible,
-for every one.
+A step is written as a counterexample prints it, ``grants(client=c1)``, as the model would write it (``walk.py``), or
+as the name of its action alone. A name alone stands for the only step that the action has in that state; as the last
+step of a scenario that must not be possible, for every one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from floodmark.checkers.project.spec_entries import Scenario
 from floodmark.checkers.search_result import TraceState
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import written_step
 from floodmark.checkers.verdict.scenario import ScenarioResult
-from floodmark.checkers.walking.walk import Walk, Walked
+from floodmark.checkers.walking.walk import Walk, Walked, is_called
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 
@@ -77,7 +77,7 @@ def _only(walk: Walk, trace: tuple[TraceState, ...], name: str) -> TraceState | 
     if len(steps) == 1:
         return steps[0]
     if steps:
-        texts = ", ".join(show_step(each.step) for each in steps[:3])
+        texts = ", ".join(written_step(each.step) for each in steps[:3])
         return f"{name} has {counted(len(steps), 'step')} here, write one of them: {texts}"
     return f"{name} is not enabled: {walk.why_none(trace[-1].state, name)}" if trace else f"{name} begins no run"
 
@@ -91,15 +91,15 @@ def _possible(walk: Walk, walked: Walked, text: str) -> str:
     found = walk.action(state, name)
     if found is None:
         return f"{type(walk.model).__name__} has no action {name}"
-    enabled = [show_step(step) for step, _ in found.enabled if text in (name, show_step(step))]
+    enabled = [written_step(step) for step, _ in found.enabled if text == name or is_called(step, text)]
     if enabled:
         return f"its last step, {enabled[0]}, is possible, and must not be"
     if found.error is not None:
         raise found.error
-    failing = [error for step, error in found.failed if text in (name, show_step(step))]
+    failing = [error for step, error in found.failed if text == name or is_called(step, text)]
     if failing:
         raise failing[0]
-    known = [show_step(step) for stopped in found.stopped for step in stopped.steps]
-    if text != name and text not in known:
+    known = (step for stopped in found.stopped for step in stopped.steps)
+    if text != name and not any(is_called(step, text) for step in known):
         return f"its last step, {text}, is none that {name} can have here; write {name} alone if it can have none"
     return ""

@@ -1,4 +1,8 @@
-"""A path of steps through a model: the texts of its steps, taken again by CPython from the beginning."""
+"""A path of steps through a model: the texts of its steps, taken again by CPython from the beginning.
+
+A step is known by the text that a counterexample prints, or by the one that the model would write. Where a record has a
+text of its own, several steps may print alike; the second text tells them apart, and the first is refused there.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,21 @@ from dataclasses import dataclass, field
 from floodmark.checkers.explanation.guard import FalseGuard
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.search_result import TraceState
-from floodmark.checkers.value_text import show_step
+from floodmark.checkers.value_text import show_step, written_step
 from floodmark.checkers.walking.expansion import ExpandedAction, expand, without_breakpoints
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
+from floodmark.language.plurals import counted
 from floodmark.language.reference import Step
 
 MAX_KEPT = 4096
 """The greatest number of states whose enabled steps are cached."""
+
+
+def is_called(step: Step, text: str) -> bool:
+    """Whether a text is one of those by which a step is known."""
+    return text in (show_step(step), written_step(step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +79,24 @@ class Walk:
         return self.taken[state, text]
 
     def _begun(self, text: str) -> TraceState | str:
-        for begun in self.beginnings():
-            if show_step(begun.step) == text:
-                return begun
-        return f"{text} is no initial state of {type(self.model).__name__}"
+        found = [begun for begun in self.beginnings() if is_called(begun.step, text)]
+        return _the_only(found, text) or f"{text} is no initial state of {type(self.model).__name__}"
 
     def _next(self, state: State, text: str) -> TraceState | str:
         name = text.partition("(")[0]
         if name not in type(self.model).methods("action"):
             return f"{type(self.model).__name__} has no action {name}"
+        found = []
         with without_breakpoints():
             for step in reference.choices(self.model, state, name):
-                if show_step(step) == text:
+                if is_called(step, text):
                     try:
                         after = reference.fire(self.model, state, step)
                     except SourceError as error:
                         return f"{text} fails: {error}"
                     if after is not None:
-                        return TraceState(step, after)
-        return self._why_not(state, name, text)
+                        found.append(TraceState(step, after))
+        return _the_only(found, text) or self._why_not(state, name, text)
 
     def action(self, state: State, name: str) -> ExpandedAction | None:
         """An action in a state; None if the model has no such action."""
@@ -96,7 +105,7 @@ class Walk:
     def _why_not(self, state: State, name: str, text: str) -> str:
         action = self.action(state, name)
         stopped = [] if action is None else action.stopped
-        guards = [it.guard for it in stopped if any(show_step(step) == text for step in it.steps)]
+        guards = [it.guard for it in stopped if any(is_called(step, text) for step in it.steps)]
         if not guards or guards[0].file is None:
             known = [] if action is None else [show_step(step) for step, _ in action.enabled[:3]]
             return f"{text} is not enabled" + (f"; {name} can be {' or '.join(known)}" if known else "")
@@ -129,9 +138,17 @@ class Walk:
             steps = [step for step, _ in (*action.enabled, *action.failed)]
             steps += [step for stopped in action.stopped for step in stopped.steps]
             for step in steps:
-                if show_step(step) == text:
+                if is_called(step, text):
                     return step
         return None
+
+
+def _the_only(found: Sequence[TraceState], text: str) -> TraceState | str:
+    """The step of a text, or that several have it; empty if there is none."""
+    if len({each.state for each in found}) > 1:
+        texts = ", ".join(written_step(each.step) for each in found[:3])
+        return f"{text} is {counted(len(found), 'step')} here, write one of them: {texts}"
+    return found[0] if found else ""
 
 
 def _guard_text(guard: FalseGuard) -> str:
