@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
+from floodmark import Identifier, ModelError
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Options
@@ -23,6 +24,7 @@ from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
 from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.language.types import IdentifierType
 from tests.support.any_size_protocols import as_invariants
 from tests.support.projects import write
 
@@ -174,3 +176,36 @@ def test_a_count_is_asked_of_every_choice_of_identifiers() -> None:
         f"(2 * sum((1 for voter in Voter if model.vote[e1][voter] == {name})) > model.voters)"
         for name in ("v1", "v2", "v3")
     ]
+
+
+class Peer(Identifier, count=2, prefix="a peer "):
+    """A peer, whose prefix begins no name."""
+
+
+class Node(Identifier, count=2, prefix="n"):
+    """A node; all print alike."""
+
+    def __repr__(self) -> str:
+        return "the node"
+
+
+class Name(Identifier, count=2, prefix="n"):
+    """A name, which has the prefix of a node."""
+
+
+def _lifted(kind: type[Identifier]) -> list[Lifted]:
+    different = [ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 1, False)]
+    return lifted("M", {"one": IdentifierType(kind, 2), "other": IdentifierType(kind, 2)}, [different])
+
+
+def test_an_identifier_has_a_name_whatever_it_prints_as() -> None:
+    for kind, name in ((Node, "n"), (Peer, "peer")):
+        (lemma,) = _lifted(kind)
+        assert f"model.one == {name}1" in lemma.text and f"model.other != {name}2" in lemma.text
+        assert f"for {name}2 in {kind.__name__} if {name}2 != {name}1" in lemma.text
+
+
+def test_two_identifiers_of_one_name_are_refused() -> None:
+    types = {"one": IdentifierType(Node, 2), "other": IdentifierType(Name, 2)}
+    with pytest.raises(ModelError, match="two identifiers are called n1"):
+        lifted("M", types, [[ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 0, False)]])

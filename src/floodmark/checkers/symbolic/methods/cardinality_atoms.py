@@ -16,7 +16,7 @@ from typing import Any
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.translate.guards import guards_of
-from floodmark.checkers.symbolic.translate.synthetic_functions import written
+from floodmark.checkers.symbolic.translate.synthetic_functions import name_in_text, written
 from floodmark.language.model import Model
 from floodmark.language.types import IdentifierType
 from floodmark.language.universe import universe
@@ -42,7 +42,7 @@ def counts_of(model: Model) -> list[CountAtom]:
         kinds = guard.parameters
         if guard.counts and all(isinstance(kind, IdentifierType) for kind in kinds.values()):
             for values in itertools.product(*map(universe, kinds.values())):
-                given = dict(zip(kinds, map(repr, values), strict=True))
+                given = dict(zip(kinds, map(name_in_text, values), strict=True))
                 names = dict(guard.names) | dict(zip(given.values(), values, strict=True))
                 found[f"({guard.asked(given)})"] = names
     listed = list(found.items())[:MAX_COUNTS]

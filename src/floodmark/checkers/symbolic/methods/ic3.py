@@ -25,6 +25,7 @@ from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, predicate
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.tactics.budget import Deadline, gave_up
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
+from floodmark.checkers.symbolic.translate.synthetic_functions import name_in_text
 from floodmark.checkers.symbolic.translate.transition_system import Components, System, Transition, replaced
 from floodmark.checkers.symbolic.values.components import Leaf
 from floodmark.checkers.symbolic.values.types import UnsupportedError
@@ -434,7 +435,7 @@ def _identifiers(kinds: Iterable[Any]) -> dict[type, list[str]]:
     found: dict[type, list[str]] = {}
     for kind in kinds:
         if isinstance(kind, IdentifierType):
-            found[kind.cls] = [repr(kind.cls(number)) for number in range(1, kind.count + 1)]
+            found[kind.cls] = [name_in_text(kind.cls(number)) for number in range(1, kind.count + 1)]
         parts = [getattr(kind, name) for name in ("inner", "element", "key", "value") if hasattr(kind, name)]
         found.update(_identifiers([*parts, *(of for _, of in getattr(kind, "fields", ()))]))
     return found
@@ -503,7 +504,7 @@ def _atoms(index: int, leaf: Leaf) -> list[ComponentAtom]:
                 ComponentAtom(f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i) for i, n in enumerate(names)
             ]
         case IdentifierType(cls, count):
-            members = [repr(cls(number)) for number in range(1, count + 1)]
+            members = [name_in_text(cls(number)) for number in range(1, count + 1)]
             return [ComponentAtom(
                 f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i
             ) for i, n in enumerate(members)]

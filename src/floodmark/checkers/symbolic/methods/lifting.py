@@ -23,7 +23,7 @@ from typing import Any
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, ClauseWriter, Component
-from floodmark.checkers.symbolic.translate.synthetic_functions import written
+from floodmark.checkers.symbolic.translate.synthetic_functions import name_in_text, written
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.layout import decode
 from floodmark.language.types import BoolType, Type
@@ -47,8 +47,9 @@ class _Readable(ClauseWriter):
 
     def _name(self, value: Any) -> str:
         if isinstance(value, Identifier):
-            name = repr(value)
-            self.identifiers[name] = value
+            name = name_in_text(value)
+            if self.identifiers.setdefault(name, value) != value:
+                raise UnsupportedError(f"two identifiers are called {name}, so no lemma can mention them")
             self._remember(type(value).__name__, type(value))
             return name
         kind = value if isinstance(value, type) else type(value)
@@ -127,7 +128,7 @@ def _quantified(parts: Sequence[str], order: Sequence[str], identifiers: Mapping
     for name in order:
         kind = type(identifiers[name])
         own = kinds.setdefault(kind.__name__, [])
-        names[name] = f"{kind.prefix}{len(own) + 1}"
+        names[name] = name_in_text(kind(len(own) + 1))
         own.append(names[name])
     said = "\n        or ".join(sorted(_renamed(part, names) for part in parts)) or "False"
     if not order:

@@ -7,6 +7,8 @@ import linecache
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from floodmark.language.values import Identifier
+
 _FILES = itertools.count(1)
 
 
@@ -21,3 +23,9 @@ def written(source: str, name: str, names: Mapping[str, Any]) -> tuple[Callable[
     exec(compile(source, file, "exec"), known)
     function: Callable[..., bool] = known[name]
     return function, file
+
+
+def name_in_text(value: Identifier) -> str:
+    """The name of an identifier in an expression: ``b1``, whatever it prints as, or ``broker1`` if that is no name."""
+    name = f"{value.prefix}{value.number}"
+    return name if name.isidentifier() else f"{type(value).__name__.lower()}{value.number}"
