@@ -395,3 +395,10 @@ def test_identifiers_that_print_alike_are_known_by_their_numbers() -> None:
     assert judge(model, trace(model, [begun, {**first, "state": second["state"]}])).verdict == "rejected"
     with pytest.raises(SourceError, match="available: n1, n2"):
         trace(model, [begun, {"state": {"up": {"node": True}}}])
+
+
+@pytest.mark.parametrize("text", ['{"state": {"x": 1, "x": 0}}', '{"state": {"x": 1}, "state": {"x": 0}}'])
+def test_a_name_that_an_object_has_twice_is_refused(text: str) -> None:
+    """Python's parser keeps the last value alone, and a run that contradicts the first one would be accepted."""
+    with pytest.raises(SourceError, match=r"an object has '(x|state)' twice"):
+        parse(text, Half(), "trace.jsonl")

@@ -89,6 +89,15 @@ def parse(text: str, model: Model, file: str) -> Trace:
     return Trace(file, tuple(lines))
 
 
+def _each_once(pairs: json_text.Pairs) -> dict[str, Any]:
+    """An object of JSON. Raises SourceError for a name that it has twice: only one of its values would be compared."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise SourceError(f"an object has {next(it for it in names if names.count(it) > 1)!r} twice")
+    return found
+
+
 class _TraceReader:
     def __init__(self, model: Model) -> None:
         self.kinds = list(model.variable_types.items())
@@ -102,7 +111,7 @@ class _TraceReader:
 
     def line(self, number: int, text: str) -> Line:
         try:
-            given = json_text.parse(text)
+            given = json_text.parse(text, _each_once)
         except json_text.NotJsonError as error:
             raise SourceError(f"this is not JSON: {error}") from None
         if not isinstance(given, dict):
