@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import re
 import signal
 import socket
@@ -339,8 +338,7 @@ def test_what_fails_beside_the_answers_is_printed(isr: Session, capfd: pytest.Ca
 def command(root: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command, with pipes for its terminal, and the address that it prints."""
     words = [sys.executable, "-u", "-m", "floodmark", "explore", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)} if "PYTHONPATH" in os.environ else dict(os.environ)
-    with subprocess.Popen(words, cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen(words, cwd=root, env=found_in(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, preexec_fn=HEED) as process:
         try:
             assert process.stdout is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -33,6 +32,7 @@ from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
+from tests.support.command import found_in
 from tests.support.gates import locked, repository
 from tests.support.json_schemas import require_schema
 from tests.support.projects import write
@@ -197,7 +197,7 @@ def test_a_gate_without_a_terminal_is_not_silent(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env=found_in(),
     )
     assert re.search(r"^0 of 1 done", done.stderr, re.MULTILINE), done.stderr + done.stdout
     assert re.search(r"^0 of 1 done.*; slow Slow: [\d,]+ states, ", done.stderr, re.MULTILINE), done.stderr
@@ -227,8 +227,7 @@ def test_environment_variables_decide_about_colour(environment: dict[str, str], 
 
 
 def command(root: Path, **more: str) -> str:
-    names = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    names["PYTHONPATH"] = str(Path(__file__).parents[2])
+    names = {name: value for name, value in found_in().items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     words = [sys.executable, "-P", "-m", "floodmark", "check", "specs/tank.toml", "--traces", "--engine", "reference"]
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False, env={**names, **more})
     return done.stdout

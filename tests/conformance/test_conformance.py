@@ -15,6 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from floodmark import SourceError
 from floodmark.conformance import Adapter, Mismatch, model_of, observable, replay, state_machine
+from tests.support.command import found_in
 from tests.support.projects import tank_project
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +70,7 @@ def test_each_bug_is_found_with_a_short_run(example: ModuleType, bug: str, adapt
 @pytest.mark.slow
 def test_the_example_runs_as_it_says(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", str(EXAMPLE)]
-    environment = {"PYTHONPATH": str(ROOT), "BUG": "COUNTS_PROPOSED_ISR", "HOME": str(tmp_path)}
+    environment = {"PYTHONPATH": found_in(ROOT)["PYTHONPATH"], "BUG": "COUNTS_PROPOSED_ISR", "HOME": str(tmp_path)}
     failed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert failed.returncode == 1, failed.stdout
     assert "2  leader_proposes_shrink(laggards={b2})" in failed.stdout

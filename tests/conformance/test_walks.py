@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -43,6 +42,7 @@ from floodmark.checkers.project.properties import Property, collect
 from floodmark.conformance import Adapter, model_of, observable
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
+from tests.support.command import found_in
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "conformance"
@@ -218,10 +218,9 @@ def test_the_page_runs_as_it_says(tmp_path: Path) -> None:
     for name, text in blocks.items():
         if " " not in name:
             (tmp_path / name).write_text(text, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for command, expected in [("-m floodmark check copy.toml", "holds"), ("copy_adapter.py", None)]:
         words = [sys.executable, *command.split()]
-        run = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        run = subprocess.run(words, cwd=tmp_path, env=found_in(), capture_output=True, text=True, check=True)
         assert run.stdout == blocks["python copy_adapter.py"] if expected is None else expected in run.stdout
 
 

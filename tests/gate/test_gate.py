@@ -15,6 +15,7 @@ from floodmark.checkers.run import checks
 from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
+from tests.support.command import found_in
 from tests.support.gates import SPEC, STEPS, edited, locked, repository, run
 from tests.support.projects import write
 
@@ -287,7 +288,7 @@ def test_a_part_of_the_specs_keeps_the_rest_of_the_lock(tmp_path: Path) -> None:
 def test_the_gate_command_reports_drift(tmp_path: Path) -> None:
     locked(repository(tmp_path / "before"))
     edited(tmp_path / "before", tmp_path / "after", ("!= 4", "!= 9"))
-    environment = {"FLOODMARK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {"FLOODMARK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": found_in()["PYTHONPATH"]}
     command = [sys.executable, "-P", "-m", "floodmark", "gate"]
     done = subprocess.run(command, cwd=tmp_path / "after", capture_output=True, text=True, env=environment)
     assert done.returncode == ExitCode.DRIFT, done.stdout + done.stderr

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-import floodmark
 from floodmark.checkers.project.loading import noticed, observed
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.project.unpacking import unpacked
 from floodmark.checkers.spark.package import write_zip
 from floodmark.language.errors import SourceError
+from tests.support.command import found_in
 from tests.support.projects import INVARIANTS, TANK, tank_project, write
 
 HEAD = """
@@ -39,11 +39,6 @@ def python(root: Path, code: str, *path: Path | str) -> None:
     command = [sys.executable, "-P", "-c", HEAD + code]
     done = subprocess.run(command, cwd=root, env=found_in(*path), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def found_in(*path: Path | str) -> dict[str, str]:
-    """The environment in which Python finds modules in these folders, and the same Floodmark as here."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*path, Path(floodmark.__file__).parents[1]]))}
 
 
 # One copy.

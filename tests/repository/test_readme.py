@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.verdict.result import ExitCode
-from tests.support.command import floodmark
+from tests.support.command import floodmark, found_in
 from tests.support.projects import tank_project
 
 ROOT = Path(__file__).parents[2]
@@ -173,10 +172,7 @@ def test_an_implementation_and_a_run_are_held_against_the_model(tmp_path: Path) 
     for name, text in names.items():
         (tmp_path / name).write_text(block(text))
     pytest_command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(
-        pytest_command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run(pytest_command, cwd=tmp_path, env=found_in(), capture_output=True, text=True, check=False)
     assert all(line in run.stdout for line in block("pytest").splitlines()), run.stdout
     command = "floodmark conform lease.toml --trace run.jsonl"
     judged = floodmark(*command.split()[1:], at=tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -12,6 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
+import floodmark as package
 from floodmark.checkers.command_line import cli
 from tests.support.gates import forget
 from tests.support.outcomes import inside
@@ -25,6 +27,12 @@ del sys.path[0]
 """
 """Our packages and nothing else of the repository are importable, as where they are installed."""
 COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.__main__.main()"]
+
+
+def found_in(*folders: Path | str) -> dict[str, str]:
+    """The environment in which Python finds modules in these folders, and the same Floodmark as here: in a copy of the
+    repository the copy's, not the installed one."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*folders, Path(package.__file__).parents[1]]))}
 
 
 @dataclass
