@@ -7,7 +7,8 @@
   ``input_limits.py`` limits the numbers in it. ``file_parameter.py`` is the kind of options that name files, and
   ``paths.py`` shows paths to people.
 - ``modules.py`` loads the files of the user's repository and of the shipped protocols without a clash of names;
-  ``loading.py`` loads a file from its source and records what it reads; ``unpacking.py`` unpacks files on workers of
+  ``imported.py`` knows which modules there are; ``loading.py`` loads a file from its source and records what it reads;
+  ``unpacking.py`` unpacks files on workers of
   a cluster; ``versions.py`` has the sources and versions that every verdict depends on, ``used_files.py`` the hashes of
   the files that results rest on.
 - ``properties.py`` finds the properties that apply to a model: its own, those in ``invariants/`` and those in files

@@ -27,10 +27,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
 
+from floodmark.checkers.project.imported import Imported, place_of
 from floodmark.checkers.project.loading import SHIPPED, SourceLoader, is_users, observed
 from floodmark.checkers.project.paths import resolved
 from floodmark.language.errors import SourceError
@@ -182,7 +184,7 @@ class Project:
     def _imports(self, folder: Path) -> Iterator[None]:
         """Inside the block, imports mean what they mean in this project, for a file in ``folder``."""
         finder = _ProjectFinder(self, folder)
-        hidden = _hide(finder.gives(sys.modules))
+        hidden = _hide(finder.gives())
         _hidden.append(hidden)
         sys.meta_path.insert(0, finder)
         try:
@@ -196,6 +198,7 @@ class Project:
                 _bind(name, module)
 
 
+_imported = Imported()
 _by_prefix: dict[str, Project] = {}
 """The projects from which something was loaded."""
 _hidden: list[dict[str, ModuleType]] = []
@@ -313,15 +316,15 @@ class _ProjectFinder(MetaPathFinder):
             return False
         return first in _PACKAGES or _is_own(first, self.project.root, self.folder, tuple(sys.path))
 
-    def gives(self, names: Iterable[str]) -> list[str]:
-        """The names that refer to a file here; they do so only while a file of the project is loaded."""
-        names = list(names)
-        firsts = {name.partition(".")[0] for name in names}
+    def gives(self) -> list[str]:
+        """The names of imported modules that refer to a file here; they do so only while a file of the project is
+        loaded."""
+        firsts = _imported.firsts()
         here = _beginnings((self.project.root, self.folder))
         if here is not None:  # to search the path for every loaded module takes longer than to load a file
             firsts = {each for each in firsts if each in _PACKAGES or not each.isascii() or each.lower() in here}
         own = {first for first in firsts if self._may_give(first)}
-        return [name for name in names if name.partition(".")[0] in own and self.locate(name) is not None]
+        return [name for name in _imported.beginning_with(own) if self.locate(name) is not None]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -435,31 +438,13 @@ def _beginnings(folders: Iterable[Path]) -> set[str] | None:
 def _module_of(path: Path) -> ModuleType | None:
     """The module of a file, whatever name it was imported by."""
     wanted = str(path)
-    for modules in (sys.modules, *_hidden):
-        for name, module in list(modules.items()):  # with thousands of modules, most of what loading a file takes
-            try:
-                file = module.__dict__["__file__"]
-            except (AttributeError, KeyError):
-                continue
-            if isinstance(file, str) and _resolved(file) == wanted and name not in _SCRIPTS:
-                return module
-    return None
+    hidden = (item for modules in _hidden for item in modules.items() if place_of(item[1]) == wanted)
+    return next((module for name, module in chain(_imported.at(wanted), hidden) if name not in _SCRIPTS), None)
 
 
 def _file_of(module: object) -> Path | None:
-    place = _place_of(module)
+    place = place_of(module)
     return None if place is None else Path(place)
-
-
-def _place_of(module: object) -> str | None:
-    """The file of a module, without links."""
-    file = getattr(module, "__dict__", {}).get("__file__")
-    return _resolved(file) if isinstance(file, str) else None
-
-
-@functools.cache
-def _resolved(file: str) -> str:
-    return str(Path(file).resolve())
 
 
 def _last_name(path: Path) -> str:
