@@ -71,8 +71,9 @@ def forget(*folders: Path) -> None:
     below = tuple(f"{folder}{os.sep}" for folder in folders)
     for name, module in list(sys.modules.items()):
         names = vars(module) if isinstance(module, ModuleType) else {}  # what is loaded on demand stays unloaded
-        places = [names.get("__file__"), *(names.get("__path__") or ())]
-        if any(f"{place}{os.sep}".startswith(below) for place in places if place):
+        file = names.get("__file__")
+        places = [file] if file else [f"{place}{os.sep}" for place in names.get("__path__") or ()]
+        if any(place.startswith(below) for place in places):
             del sys.modules[name]
     importlib.invalidate_caches()
 
