@@ -26,21 +26,19 @@ import pytest
 from floodmark.checkers.command_line.cli import command as floodmark
 from floodmark.checkers.explorer.server import MAX_REQUEST_BYTES, Explorer
 from floodmark.checkers.explorer.session import PageAddress, Session
-from floodmark.checkers.project.spec import read, wanted
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.verdict.check import CheckSettings, checks, variant_name
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.checkers.walking.expansion import expand
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
+from tests.support.command import found_in
 from tests.support.outcomes import inside, tank
 from tests.support.projects import TANK, write
+from tests.support.shipped import SPECS, quick
 
 REPOSITORY = Path(__file__).parents[2]
-QUICK = [
-    each.address.relative_to(REPOSITORY / "specs").as_posix()
-    for each in wanted([REPOSITORY / "specs"], "quick")
-    if each.is_there
-]
+QUICK = [address.relative_to(SPECS).as_posix() for address in quick()]
 HEED = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
 """What a shell's background jobs ignore."""
 ALWAYS = ("alter_isr/core.toml", "examples/dekker.toml", "kraft/sizes.toml@one_voter", "reassignment/kip236_small.toml")

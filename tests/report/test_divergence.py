@@ -30,7 +30,7 @@ from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
 from floodmark.checkers.designs.rule_calls import Call, first_difference
 from floodmark.checkers.project.properties import collect
-from floodmark.checkers.project.spec import read, wanted
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import text
 from floodmark.checkers.report.json import document
@@ -41,13 +41,10 @@ from floodmark.checkers.verdict.divergence import Divergence
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language import reference
 from tests.support.outcomes import FLAWED, inside, tank
+from tests.support.shipped import SPECS, quick
 
 REPOSITORY = Path(__file__).parents[2]
-QUICK = [
-    each.address.relative_to(REPOSITORY / "specs").as_posix()
-    for each in wanted([REPOSITORY / "specs"], "quick")
-    if each.is_there
-]
+QUICK = [address.relative_to(SPECS).as_posix() for address in quick()]
 ALWAYS = ("alter_isr/core.toml", "examples/peterson.toml", "examples/two_phase_commit.toml")
 
 

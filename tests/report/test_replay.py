@@ -12,7 +12,6 @@ import pytest
 
 from floodmark import Bag, Map, Seq, Set
 from floodmark.checkers.project.modules import load_file
-from floodmark.checkers.project.spec import wanted
 from floodmark.checkers.report.python_source import PythonCode
 from floodmark.checkers.report.replay import test_module as emitted
 from floodmark.checkers.verdict.check import CheckSettings
@@ -23,6 +22,7 @@ from tests.report.test_report import Broker, Cluster, Proposal, Role, b
 from tests.support.command import Ended, floodmark, installed
 from tests.support.outcomes import check, inside, tank
 from tests.support.projects import tank_project, write
+from tests.support.shipped import shipped
 
 ROOT = Path(__file__).parents[2]
 FAMILY = "two_phase_commit"
@@ -31,15 +31,13 @@ FAMILY = "two_phase_commit"
 def flawed_designs() -> list[Any]:
     """Every known-bad design of one small family, and the first of every other spec of the quick tier."""
     found = []
-    for each in wanted([ROOT / "specs"], "quick"):
-        spec = each.spec
-        assert spec is not None
+    for address, spec in shipped().items():
         quick = [flawed for flawed in spec.flawed if spec.tier_of(flawed) == "quick"]
         for flawed in quick if FAMILY in spec.name else quick[:1]:
             soon = spec.name.startswith(("examples/", "alter_isr/core", "under_replicated/"))
             marks = [] if soon else [pytest.mark.slow]
             name = f"{spec.name}-{flawed.name}"
-            found.append(pytest.param(each.address.relative_to(ROOT), flawed.name, id=name, marks=marks))
+            found.append(pytest.param(address.relative_to(ROOT), flawed.name, id=name, marks=marks))
     return found
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from textwrap import indent
 
@@ -14,6 +15,7 @@ from docs.tools import language_examples
 from docs.tools.language import PAGE, page
 from docs.tools.language_examples import EXPRESSIONS, STATEMENTS, TYPES, Examples
 from floodmark.checkers.project.modules import load_file
+from floodmark.compiler.ir import Action
 from floodmark.compiler.program import read_program
 from floodmark.language.members import MARKS
 from floodmark.language.model import sized
@@ -39,10 +41,24 @@ def source_with(body: str) -> str:
     return text.replace("    def helper(self", f"{method}    def helper(self", 1)
 
 
+@pytest.fixture(scope="module")
+def action_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Action]:
+    """The graph of the action that does what is asked for, which is read once."""
+    folder = tmp_path_factory.mktemp("examples")
+
+    @cache
+    def read(body: str) -> Action:
+        file = folder / f"examples{len(list(folder.iterdir()))}.py"
+        file.write_text(source_with(body), encoding="utf-8")
+        [action] = read_program(sized(vars(load_file(file))["Examples"](), FIRST_WIDTHS), {}).actions
+        return action
+
+    return read
+
+
 @pytest.mark.parametrize(("code", "body"), CODES, ids=[code for code, _ in CODES])
-def test_each_example_of_the_language_page_compiles(tmp_path: Path, code: str, body: str) -> None:
-    (tmp_path / "examples.py").write_text(source_with(body), encoding="utf-8")
-    read_program(sized(vars(load_file(tmp_path / "examples.py"))["Examples"](), FIRST_WIDTHS), {})
+def test_each_example_of_the_language_page_compiles(action_of: Callable[[str], Action], code: str, body: str) -> None:
+    action_of(body)
     assert code.replace("|", "\\|") in PAGE.read_text(encoding="utf-8")
 
 
@@ -89,12 +105,10 @@ def test_each_example_means_what_it_does_in_cpython(tmp_path: Path, code: str, b
     pytest.fail(f"no state shows it: {said}")
 
 
-def test_the_examples_reach_every_node_of_the_expression_graph(tmp_path: Path) -> None:
+def test_the_examples_reach_every_node_of_the_expression_graph(action_of: Callable[[str], Action]) -> None:
     constructs = Constructs()
-    for number, (_, body) in enumerate(CODES):
-        file = tmp_path / f"examples{number}.py"
-        file.write_text(source_with(body), encoding="utf-8")
-        [action] = read_program(sized(vars(load_file(file))["Examples"](), FIRST_WIDTHS), {}).actions
+    for _, body in CODES:
+        action = action_of(body)
         constructs._note([*action.guards, *action.body])
     only_elsewhere = {"Witness", "Do", "Require"}  # in a property; a leading call or guard is taken apart
     assert CONSTRUCTS - only_elsewhere <= set(constructs.seen)

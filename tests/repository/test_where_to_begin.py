@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def text_of(file: Path) -> str:
     return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
 
 
+@cache
 def explained() -> set[str]:
     """The names at the top level of the language that a docstring follows, or begins."""
     found = set()

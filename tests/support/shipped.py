@@ -19,3 +19,8 @@ def shipped() -> Mapping[Path, Spec]:
         assert each.spec is not None, f"{each.address} cannot be read"
         found[each.address] = each.spec
     return found
+
+
+def quick() -> list[Path]:
+    """The addresses of the specs that have a quick check."""
+    return [address for address, spec in shipped().items() if spec.has_checks_in("quick")]

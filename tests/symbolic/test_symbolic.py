@@ -16,7 +16,7 @@ from floodmark import Between, Capacity, Constant, Model, ModelError, Seq, Set, 
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import Property, collect
-from floodmark.checkers.project.spec import Spec, read, wanted
+from floodmark.checkers.project.spec import Spec, read
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import Limit, Options, Stop
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
@@ -39,6 +39,7 @@ from specs.examples.two_phase_commit import TwoPhaseCommit
 from tests.compiler.test_compiler import MODELS
 from tests.support.engines import imported
 from tests.support.model_strategy import GeneratedModel, models
+from tests.support.shipped import shipped
 from tests.support.symbolic_agreement import assert_steps_agree, levels_by_cpython, levels_by_solver
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
@@ -116,8 +117,8 @@ def _flawed() -> Sequence[object]:
     """The known-bad designs; every fourth of those with a short counterexample of KIP-497 is asked quickly."""
     found = []
     quick = 0
-    for each in wanted([SPECS], "quick"):
-        for check in checks(each.spec, CheckSettings()) if each.spec is not None else ():
+    for spec in shipped().values():
+        for check in checks(spec, CheckSettings()):
             if check.flawed is None or check.tier != "quick" or check.wanted_property == "deadlock":
                 continue
             short = (check.wanted_depth or QUICK_DEPTH + 1) <= QUICK_DEPTH and check.spec.name.startswith("alter_isr")
