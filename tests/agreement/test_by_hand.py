@@ -17,9 +17,8 @@ SMALLEST = [next(it for it in YARDSTICKS if it.source == source) for source in S
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-@pytest.mark.parametrize("yardstick", [
-    pytest.param(it, id=it.source, marks=() if it.source == "alter_isr.c" else pytest.mark.slow) for it in SMALLEST
-])
+@pytest.mark.slow
+@pytest.mark.parametrize("yardstick", SMALLEST, ids=lambda it: it.source)
 def test_a_search_by_hand_counts_the_same(tmp_path: Path, yardstick: Yardstick) -> None:
     counts, _ = by_hand(build(yardstick, tmp_path), yardstick, table_bits=21)
     model, properties = subject(Work(yardstick.title, yardstick.spec, yardstick.constants))

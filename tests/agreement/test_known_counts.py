@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parents[2] / "specs/examples"
         (3, 288, 1_146),  # TLC; Stateright, examples/2pc.rs
         (5, 8_832, None),  # Stateright
         (7, 296_448, None),  # Stateright
-        (8, 1_745_408, 18_507_778),  # TLC
+        pytest.param(8, 1_745_408, 18_507_778, marks=pytest.mark.slow),  # TLC
     ],
 )
 def test_two_phase_commit_has_the_counts_of_tlc(managers: int, distinct: int, generated: int | None) -> None:

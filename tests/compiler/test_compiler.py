@@ -642,7 +642,13 @@ def statements(body: list[Stmt]) -> Iterator[Stmt]:
 MODELS = [Arithmetic, Logs, Sets, Messages, Nested, Helpers, Louder, Bounded, Wide, Tables]
 
 
-@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
+LARGE = (Logs, Messages)
+"""CPython takes seconds for these, and the table of constructs (``tests/support/constructs.py``) has what they have."""
+
+
+@pytest.mark.parametrize("cls", [
+    pytest.param(cls, id=cls.__name__, marks=[pytest.mark.slow] if cls in LARGE else []) for cls in MODELS
+])
 def test_compiled_code_reaches_what_cpython_reaches(cls: type[Model]) -> None:
     found = assert_agrees(cls)
     assert found.distinct > 10

@@ -17,7 +17,6 @@ from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.commands.report import ReportKind, report
-from floodmark.checkers.project.spec import wanted
 from floodmark.checkers.report import atomic_file, replay, state_graph, text
 from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.itf import itf
@@ -36,6 +35,7 @@ from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.support.command import floodmark as in_this_process
 from tests.support.outcomes import check, inside, tank, write_all
+from tests.support.shipped import SPECS, quick
 
 
 def floodmark(root: Path, *arguments: str, said: str = "", **names: str) -> subprocess.CompletedProcess[str]:
@@ -277,14 +277,10 @@ def test_a_report_that_fails_costs_no_verdict(
 
 
 REPOSITORY = Path(__file__).parents[2]
-QUICK = [
-    each.address.relative_to(REPOSITORY / "specs").as_posix()
-    for each in wanted([REPOSITORY / "specs"], "quick")
-    if each.is_there
-]
+QUICK = [address.relative_to(SPECS).as_posix() for address in quick()]
 ALWAYS = ("alter_isr/batch.toml", "zk_controller/topics.toml")
 """Specs whose traces have optional sets in maps, maps that are keyed by other identifiers than who acts, and queues."""
-FEW = Limits(states=20_000)
+FEW = Limits(states=5_000)
 """Searches that end here are undetermined; known-bad designs mostly break before."""
 
 

@@ -384,6 +384,7 @@ def test_a_limit_in_z3s_own_units_ends_the_search(copies: Check) -> None:
     assert "ended by z3's limit of 100 units" in proved.headline
 
 
+@pytest.mark.slow
 def test_a_majority_is_suggested_as_what_an_action_counts() -> None:
     """Its guard has a variable of its own, which is not the one that is asked about."""
     election = Path(__file__).resolve().parents[2] / "specs" / "examples" / "election.toml"

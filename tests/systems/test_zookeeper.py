@@ -571,6 +571,7 @@ def test_known_bad_designs_are_found_and_do_their_harm_on_zookeeper(example: Exa
     assert first_difference(design.good, good.adapter, list(difference.steps)[:-1]) is None
 
 
+@pytest.mark.slow
 def test_a_controller_that_is_replaced_must_not_write(example: Example) -> None:
     """The session has expired in step 1 of the reassignment, and the new controller has not come so far yet."""
     model = model_of(CONTROLLERS)
