@@ -181,7 +181,7 @@ def agree(texts: Sequence[str], directory: Path, efforts: Sequence[Effort]) -> I
 
 
 CHEAP = settings(
-    max_examples=20,
+    max_examples=12,
     derandomize=True,
     deadline=None,
     database=None,

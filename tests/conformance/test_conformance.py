@@ -49,7 +49,7 @@ def test_the_good_broker_is_where_the_model_is(example: ModuleType) -> None:
 
 @pytest.mark.parametrize(("bug", "adapter", "most"), [
     ("COUNTS_PROPOSED_ISR", "PartitionAdapter", 1),
-    ("TAKES_EQUAL_PARTITION_EPOCH", "UndisturbedAdapter", 5),
+    pytest.param("TAKES_EQUAL_PARTITION_EPOCH", "UndisturbedAdapter", 5, marks=pytest.mark.slow),
 ])
 def test_each_bug_is_found_with_a_short_run(example: ModuleType, bug: str, adapter: str, most: int) -> None:
     class Buggy(getattr(example, adapter)):  # type: ignore[misc]

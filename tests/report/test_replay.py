@@ -154,6 +154,7 @@ def run_pytest(root: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_it_can_be_pasted_in_a_repository_of_its_own(tmp_path: Path) -> None:
     """Invariants, a property of steps, and a model error, each from files that only this repository has."""
     tank(tmp_path)

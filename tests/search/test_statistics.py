@@ -19,7 +19,7 @@ def _pieces(draw: random.Random, words: int, values: int) -> list[Rows]:
 
 
 @pytest.mark.parametrize("words", [1, 2, 3])
-@pytest.mark.parametrize("values", [1, 2, 50, 3000, 100_000])
+@pytest.mark.parametrize("values", [1, 2, 50, 3000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_distinct_codes_are_those_of_a_set(words: int, values: int) -> None:
     draw = random.Random(f"{words} {values}")
     for _ in range(5):

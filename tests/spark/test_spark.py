@@ -303,6 +303,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path: Path, monkeypatch: 
         Checkpoints(session().sparkContext, str(tmp_path)).must_be_empty()
 
 
+@pytest.mark.slow
 def test_the_reachable_set_becomes_a_table(tmp_path: Path) -> None:
     found = both(ShortWalk(), keep_states=str(tmp_path / "states"))
     table = session().read.parquet(str(tmp_path / "states"))
