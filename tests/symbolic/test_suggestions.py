@@ -442,3 +442,14 @@ def test_nothing_is_inferred_for_a_known_bad_leader(variant: str) -> None:
     with patch.object(Attempt, "enumerated", lambda *_: Enumeration(reason=Stop(Limit.SECONDS))), _without_ic3():
         proved = prove_check(_core(variant), ProofTask("infer", any_size=True, properties=TARGETS))
     assert proved.verdict != "holds"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("Lambda", "one_lambda"), ("All", "one_all"), ("Replica", "replica")])
+def test_variables_of_clauses_have_names_for_which_python_has_no_other_use(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"copies.py": COPIES.replace("Replica", kind), "copies.toml": SPEC.partition("[[")[0]})
+    model = Check(read(tmp_path / "copies.toml"), None, CheckSettings()).model()
+    pairs = vocabulary_of(model, any_size_constants(model)[0]).pairs
+    assert (name, f"other_{kind.lower()}") in [(one.name, other.name) for one, other in pairs]
+    assert all(scope.atoms for scope in _scopes(model))

@@ -10,10 +10,12 @@ bound both are equal.
 
 from __future__ import annotations
 
+import builtins
 import enum
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 from typing import Any
 
 from floodmark.checkers.symbolic.translate.guards import Guard, guards_of
@@ -144,8 +146,8 @@ def _pairs(
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A name that is not taken, which it is from then on."""
-    while name in taken:
+    """A name that is not taken, which it is from then on, and that Python has no other use for."""
+    while name in taken or iskeyword(name) or hasattr(builtins, name):
         name = f"one_{name}"
     taken.add(name)
     return name
