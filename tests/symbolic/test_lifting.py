@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark import Identifier, ModelError
+from floodmark import Identifier
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Options
@@ -205,7 +205,8 @@ def test_an_identifier_has_a_name_whatever_it_prints_as() -> None:
         assert f"for {name}2 in {kind.__name__} if {name}2 != {name}1" in lemma.text
 
 
-def test_two_identifiers_of_one_name_are_refused() -> None:
+def test_identifiers_of_two_classes_with_one_prefix_are_told_apart() -> None:
     types = {"one": IdentifierType(Node, 2), "other": IdentifierType(Name, 2)}
-    with pytest.raises(ModelError, match="two identifiers are called n1"):
-        lifted("M", types, [[ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 0, False)]])
+    (lemma,) = lifted("M", types, [[ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 1, False)]])
+    assert "model.one == n1" in lemma.text and "model.other != name1" in lemma.text
+    assert "for n1 in Node" in lemma.text and "for name1 in Name" in lemma.text

@@ -43,8 +43,9 @@ def counts_of(model: Model) -> list[CountAtom]:
         if guard.counts and all(isinstance(kind, IdentifierType) for kind in kinds.values()):
             for values in itertools.product(*map(universe, kinds.values())):
                 given = dict(zip(kinds, map(name_in_text, values), strict=True))
-                names = dict(guard.names) | dict(zip(given.values(), values, strict=True))
-                found[f"({guard.asked(given)})"] = names
+                called = dict(zip(given.values(), values, strict=True))
+                if all(called[given[name]] == value for name, value in zip(kinds, values, strict=True)):
+                    found[f"({guard.asked(given)})"] = dict(guard.names) | called
     listed = list(found.items())[:MAX_COUNTS]
     return [_count(number, text, names) for number, (text, names) in enumerate(listed, 1)]
 

@@ -44,12 +44,14 @@ class _Readable(ClauseWriter):
     def __init__(self) -> None:
         super().__init__()
         self.identifiers: dict[str, Identifier] = {}
+        self._kinds: dict[str, type] = {}
 
     def _name(self, value: Any) -> str:
         if isinstance(value, Identifier):
             name = name_in_text(value)
-            if self.identifiers.setdefault(name, value) != value:
-                raise UnsupportedError(f"two identifiers are called {name}, so no lemma can mention them")
+            if self._kinds.setdefault(_beginning(name, value), type(value)) is not type(value):
+                name = f"{type(value).__name__.lower()}{value.number}"  # another class has these names
+            self.identifiers[name] = value
             self._remember(type(value).__name__, type(value))
             return name
         kind = value if isinstance(value, type) else type(value)
@@ -58,12 +60,13 @@ class _Readable(ClauseWriter):
 
     def counted(self, counts: Iterable[CountAtom]) -> Iterator[Component]:
         for count in counts:
+            names: dict[str, str] = {}
             for name, known in count.names.items():
                 if isinstance(known, Identifier):
-                    self._name(known)
+                    names[name] = self._name(known)
                 else:
                     self._remember(name, known)
-            yield Component((), count.text, BoolType())
+            yield Component((), _renamed(count.text, names), BoolType())
 
     def literal(self, component: Component, asked: ClauseLiteral) -> str:
         if component.conditions:
@@ -128,7 +131,7 @@ def _quantified(parts: Sequence[str], order: Sequence[str], identifiers: Mapping
     for name in order:
         kind = type(identifiers[name])
         own = kinds.setdefault(kind.__name__, [])
-        names[name] = name_in_text(kind(len(own) + 1))
+        names[name] = f"{_beginning(name, identifiers[name])}{len(own) + 1}"
         own.append(names[name])
     said = "\n        or ".join(sorted(_renamed(part, names) for part in parts)) or "False"
     if not order:
@@ -139,6 +142,11 @@ def _quantified(parts: Sequence[str], order: Sequence[str], identifiers: Mapping
             different = " and ".join(f"{name} != {other}" for other in own[:place])
             loops.append(f"for {name} in {kind_name}" + (f" if {different}" if different else ""))
     return "all(\n" + "\n".join(f"        {part}" for part in (said, *loops)) + "\n    )"
+
+
+def _beginning(name: str, value: Identifier) -> str:
+    """What the names of all identifiers of a class begin with."""
+    return name.removesuffix(str(value.number))
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
