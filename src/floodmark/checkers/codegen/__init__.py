@@ -19,6 +19,8 @@ Decisions:
 
 - LLVM's text is written by a file of our own: llvmlite's builder took longer than LLVM for a small model, and what is
   known while code is written (a constant, what a block has just computed) never reaches LLVM.
+- An integer wider than a word is written as words (``llvm_ir.WideValue``). LLVM's fast instruction selection, which
+  code that is not optimised goes through, knows no wider ones; with them a part of ra's model took three times as long.
 - A helper that is large with all that it calls is a function of its own (``statements.py``), once for each part.
 - LLVM is used for everything, and numba for nothing. Importing a second compiler costs more than the whole first check
   of a small spec, and the loops have to be specialised for each state width.
