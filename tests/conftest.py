@@ -4,7 +4,6 @@ in which the collector of garbage looks at nothing old, and the schemas of all J
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from floodmark.checkers.native.engine import Native
-from floodmark.checkers.project import modules
 from floodmark.checkers.report import outputs
 from tests.support.huge_pages import HugePages
 from tests.support.json_schemas import require_schema
@@ -48,22 +46,6 @@ def young_heap() -> None:
     gc.collect()
     gc.freeze()
     _HUGE_PAGES.collapse()
-
-
-@pytest.fixture(autouse=True)
-def _modules_go_with_their_folder(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a test this process has no module of the projects in its folder. Thousands would be left, and whoever
-    loads a file looks at all that are loaded."""
-    folder = request.getfixturevalue("tmp_path").resolve() if "tmp_path" in request.fixturenames else None
-    before = len(modules._by_prefix)
-    yield
-    for prefix, project in [*modules._by_prefix.items()][before:]:
-        if folder is not None and project.root.is_relative_to(folder):
-            del modules._by_prefix[prefix]
-            for name in [module.__name__ for module in project._loaded.values()]:
-                while sys.modules.pop(name, None) is not None:
-                    name = name.rpartition(".")[0]
-            project._loaded.clear()
 
 
 @pytest.fixture(autouse=True)
