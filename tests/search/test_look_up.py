@@ -9,7 +9,7 @@ import pytest
 
 from floodmark.checkers.codegen.jit import MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import WINDOW, compile_loops
-from floodmark.checkers.kernel.loops import SHARED_WINDOW, first_fitting
+from floodmark.checkers.kernel.loops import CELLS_OF_LINE, SHARED_WINDOW, first_fitting
 
 BEYOND = 2 * WINDOW
 """Cells after the table, which belong to something else."""
@@ -24,10 +24,11 @@ def code(request: pytest.FixtureRequest) -> tuple[MachineCode, int]:
 
 
 def expected(cells: list[int], start: int, kept: int, wanted: int, width: int) -> int:
-    """One cell after the other, up to the end of the window, which ends with the table."""
+    """One cell after the other, up to the end of the window, which ends with the line or the table."""
     if len(cells) < width:
         return start
-    end = min(start, len(cells) - width) + width
+    line = start // CELLS_OF_LINE * CELLS_OF_LINE + CELLS_OF_LINE
+    end = min(start + width, line, len(cells))
     for place in range(start, end):
         if cells[place] == 0 or cells[place] & kept == wanted:
             return place

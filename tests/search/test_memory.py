@@ -173,6 +173,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
     """Everything is small, so that a search of some hundred states has many moments; gives what limits memory."""
     known = compiled_model.loop_constants
     sizes = {"BATCH": 8, "CHUNK": 3, "PAUSE": 12, "GROUP": 4}
+    monkeypatch.setattr(compiled_model, "FILTERED_FROM", 16)
 
     def constants(*given: Any) -> dict[str, int]:
         return {**known(*given), **sizes}

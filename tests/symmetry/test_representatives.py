@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from enum import Enum
 from typing import Annotated
 
-import numpy as np
 import pytest
 
 from floodmark import (
@@ -25,11 +23,8 @@ from floodmark import (
     invariant,
     require,
 )
-from floodmark.checkers.codegen.jit import MachineCode, object_image
-from floodmark.checkers.codegen.loop_compiler import Word, Words, compile_loops, exported
 from floodmark.checkers.codegen.signature import is_determined
-from floodmark.checkers.kernel import compiled_model, loops
-from floodmark.checkers.kernel.loops import drop_recent
+from floodmark.checkers.kernel import compiled_model
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search as reference
@@ -84,7 +79,6 @@ class Kinds(Model):
 
 DETERMINED = {"one", "perhaps", "some", "own_map", "by_colour", "sets_by_colour", "pair", "number", "item", "items_of"}
 MAX_CODES = 4096
-MASK = (1 << 64) - 1
 
 
 def kinds() -> dict[str, Type]:
@@ -168,7 +162,7 @@ class Ring(Model):
 def test_remembered_successors_change_no_figure(
     recent_bits: int, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled_model, "RECENT_BITS", recent_bits)
+    monkeypatch.setattr(compiled_model, "RECENT_BITS_OF_ORBITS", recent_bits)
     properties = list(collect(Ring, ()).values())
     wanted = reference.search_states(Ring(), properties, Options(symmetry=True))
     found = search_states(Ring(), properties, Options(symmetry=True, workers=workers))
@@ -195,40 +189,3 @@ class Falls(Model):
 def test_state_of_zeros_is_found_though_empty_cells_are_zero() -> None:
     found = search_states(Falls(), [], Options(symmetry=True, workers=1))
     assert (found.distinct, found.depth, found.complete) == (3, 3, True)
-
-
-@exported
-def kept(w: Words, states: Words, count: Word) -> Word:
-    return drop_recent(w, states, count)
-
-
-def hashed(word: int) -> int:
-    h = (loops.SEED_1 ^ word) * loops.MULTIPLIER_1 & MASK
-    return h ^ (h >> 32)
-
-
-def with_hash(h: int) -> int:
-    """The word that has this hash."""
-    h ^= h >> 32
-    return (h * pow(loops.MULTIPLIER_1, -1, 1 << 64) & MASK) ^ loops.SEED_1
-
-
-def test_successors_are_compared_whole() -> None:
-    """Two words whose hashes differ in the bit that marks a cell as used."""
-    cells = np.zeros(4, dtype=np.uint64)
-    fields = np.zeros(loops.FIELDS, dtype=np.uint64)
-    fields[loops.RECENT] = cells.ctypes.data
-    code = MachineCode([_object([loops.copy, drop_recent, kept])])
-    for word in range(1, 20):
-        other = with_hash(hashed(word) ^ 1)
-        assert hashed(other) | 1 == hashed(word) | 1
-        cells[:] = 0
-        states = np.array([word, word, other, other, word], dtype=np.uint64)
-        left = code.function("kept", 3)(fields.ctypes.data, states.ctypes.data, len(states))
-        one_cell = len({hashed(each) * loops.MULTIPLIER_2 >> 63 & 1 for each in (word, other)}) == 1
-        assert states[:left].tolist() == ([word, other, word] if one_cell else [word, other])
-
-
-def _object(functions: list[Callable[..., object]]) -> bytes:
-    text = compile_loops(functions, {"NW": 1, "RECENT_BITS": 1})
-    return object_image({"test": str(text)}, lambda: text)

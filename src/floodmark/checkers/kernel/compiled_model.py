@@ -33,9 +33,11 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
 Tell = Callable[[str], None]
-RECENT_BITS = 13
-"""The logarithm of how many successors a worker of a symmetric search remembers (``loops.RECENT_BITS``): some 200 kB,
-which fit into a processor's second cache. Without symmetry to look a state up costs too little."""
+RECENT_BITS, RECENT_BITS_OF_ORBITS = 10, 13
+"""The logarithm of how many successors a worker remembers (``loops.RECENT_BITS``). Without symmetry they fit into a
+processor's first cache, as the filter must be faster than the table; with symmetry, into its second one."""
+FILTERED_FROM = 1 << 22
+"""Cells of a table that a processor's caches do not hold (``loops.FILTERED_FROM``)."""
 
 
 class Kernel:
@@ -66,8 +68,8 @@ class Kernel:
 
     @property
     def recent_bits(self) -> int:
-        """The logarithm of how many successors a worker remembers; 0 for none."""
-        return RECENT_BITS if self.symmetry else 0
+        """The logarithm of how many successors a worker remembers."""
+        return RECENT_BITS_OF_ORBITS if self.symmetry else RECENT_BITS
 
     @cached_property
     def loops(self) -> MachineCode:
@@ -177,7 +179,8 @@ def loop_constants(layout: Layout, symmetry: bool, threads: int, recent: int = 0
     words, stride = layout.words, stride_of(layout)
     bits = 8 * (stride - (words - 1) * 8)
     stored = {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1}
-    return {**stored, "SYMMETRY": int(symmetry), "THREADS": threads, "RECENT_BITS": recent}
+    filtered = {"RECENT_BITS": recent, "FILTERED_FROM": FILTERED_FROM}
+    return {**stored, "SYMMETRY": int(symmetry), "THREADS": threads, **filtered}
 
 
 def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int], good: bool) -> MachineCode:

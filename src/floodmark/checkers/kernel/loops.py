@@ -12,7 +12,8 @@ is masked. A state is written as whole words, so it clears the first bytes of th
 worker writes only to its own store, in order.
 
 Constants that specialise a compilation: ``NW`` (words of a state), ``STRIDE``, ``LAST`` (the bits of the last word
-that belong to a stored state), ``SYMMETRY``, ``THREADS`` (workers), ``RECENT_BITS``.
+that belong to a stored state), ``SYMMETRY``, ``THREADS`` (workers), ``RECENT_BITS``,
+``FILTERED_FROM``.
 """
 
 from __future__ import annotations
@@ -47,8 +48,10 @@ LAST = (1 << 64) - 1
 SYMMETRY = 0
 THREADS = 1
 RECENT_BITS = 0
-"""The logarithm of how many successors a worker remembers, to drop those that come again: 0 for none. The table of
-all states is larger than a processor's caches, and a representative of an orbit costs more than a successor."""
+"""The logarithm of how many successors a worker remembers, to drop those that come again: 0 for none. A large table is
+not in a processor's caches, and a representative of an orbit costs more than a successor."""
+FILTERED_FROM = 0
+"""The number of cells from which a table is large."""
 
 # Fields of a worker, an array of words.
 STORE, COUNT, TABLE, BITS, LIMIT, CURSOR, LEVEL_END, LEVEL = range(8)
@@ -57,7 +60,7 @@ DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
 FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT = range(24, 31)
 FIELDS = 32
 """``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell hold a position; ``STATE`` is room for
-the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` cells, each a word that is never zero, and a successor."""
+the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` successors."""
 
 # What ``run`` returns.
 PAUSED, LEVEL_DONE, GROW = range(3)
@@ -76,8 +79,10 @@ BEST_PLACES = 200
 
 BATCH = 512
 """Successors gathered before they are looked up together."""
-GROUP = 64
+GROUP = 128
 """Look-ups whose memory is prefetched together."""
+SCRATCH_WORDS = 3 * GROUP
+"""What a group needs: for each look-up a fingerprint, a cell, and where in the buffer the state is."""
 PAUSE = 16384
 """States expanded before ``run`` lets Python check the budgets."""
 CHUNK = 128
@@ -86,6 +91,8 @@ SHARED_WINDOW = 4
 """Cells that a worker looks at together where others may write to them, so that it reads each one by itself."""
 LINE = 8
 """Words of a cache line: counters written by different workers are this far apart."""
+CELLS_OF_LINE = 16
+"""Cells of a cache line. Cells looked at together are in one line, since only that line was prefetched."""
 ALL_ONES = (1 << 64) - 1
 
 SEED_1 = 0x9E3779B97F4A7C15
@@ -119,6 +126,20 @@ def same(a: Words, b: Words) -> Word:
 def copy(target: Words, source: Words) -> None:
     for i in range(NW):
         target[i] = source[i]
+
+
+def is_recent(recent: Words, mask: Word, h: Word, state: Words) -> Word:
+    """Whether the latest state with these bits of its fingerprint is this one; from now on it is.
+
+    Sound where each state that is not dropped is looked up before the next one is dropped because of it: a state in
+    ``recent`` is then stored, whoever stored it, or is about to be, and no state leaves a table that is still used. A
+    store that has undone a level (``take_back``) only gives its states to another one, which has a filter of its own.
+    ``partitioned.empty_filter`` fills ``recent`` at first.
+    """
+    cell = offset(recent, (h & mask) * NW)
+    found = same(cell, state)
+    copy(cell, state)
+    return found
 
 
 def address_of(w: Words, position: Word) -> Word:
@@ -192,6 +213,9 @@ def first_fitting(table: Cells, cells: Word, start: Word, kept: Word, wanted: Wo
     if cells < width:
         return start
     window = start
+    last = (start | (CELLS_OF_LINE - 1)) + 1 - width
+    if window > last:
+        window = last
     if window > cells - width:
         window = cells - width
     found = 1 << width
@@ -242,15 +266,24 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
     known = w[COUNT]
     digest_1 = w[DIGEST_1]
     digest_2 = w[DIGEST_2]
+    recent = words_at(w[RECENT])
+    filtered = 0
+    if RECENT_BITS > 0 and SYMMETRY == 0 and size_of_table >= FILTERED_FROM:
+        filtered = 1
     start = 0
     while start < count:
-        size = count - start
-        if size > GROUP:
-            size = GROUP
-        for i in range(size):
-            h = fingerprint(offset(buffer, (start + i) * NW), SEED_1)
-            scratch[i] = h
-            prefetch(table, place_of(size_of_table, h))
+        size = 0
+        while start < count and size < GROUP:
+            state = offset(buffer, start * NW)
+            h = fingerprint(state, SEED_1)
+            scratch[size] = h
+            scratch[2 * GROUP + size] = start
+            kept = 1
+            if filtered == 1:
+                kept = 1 - is_recent(recent, (1 << RECENT_BITS) - 1, h, state)
+            prefetch(table, place_of(size_of_table, h) * kept)
+            size = size + kept
+            start = start + 1
         for j in range(size):
             h = scratch[j]
             wanted = ((h >> 32) & tags) << bits
@@ -264,7 +297,7 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
             h = scratch[k]
             tag = (h >> 32) & tags
             place = scratch[GROUP + k]
-            state = offset(buffer, (start + k) * NW)
+            state = offset(buffer, scratch[2 * GROUP + k] * NW)
             cell = acquire(table, place)
             while True:
                 if cell == 0:
@@ -285,7 +318,6 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
                 if place == size_of_table:
                     place = 0
                 cell = acquire(table, place)
-        start = start + size
     w[COUNT] = known
     w[DIGEST_1] = digest_1
     w[DIGEST_2] = digest_2
@@ -310,28 +342,13 @@ def canonicalise(w: Words, states: Words, count: Word) -> None:
 
 
 def drop_recent(w: Words, states: Words, count: Word) -> Word:
-    """Keeps those of some successors that are not the latest of their cell, and returns how many these are.
-
-    Sound: a cell has what this worker has sent on to ``insert_all``, word for word, and no state leaves a table that is
-    still used: a store that has undone a level (``take_back``) only gives its states to another one.
-    """
-    recent = words_at(w[RECENT])
+    """Keeps those of some successors that are not recent, and returns how many these are."""
     kept = 0
     for i in range(count):
         state = offset(states, i * NW)
-        h = SEED_1
-        for j in range(NW):
-            h = (h ^ state[j]) * MULTIPLIER_1
-            h = h ^ (h >> 32)
-        cell = offset(recent, ((h * MULTIPLIER_2) >> (64 - RECENT_BITS)) * (NW + 1))
-        difference = cell[0] ^ (h | 1)
-        for j in range(NW):
-            difference = difference | (cell[j + 1] ^ state[j])
-        if difference != 0:
-            cell[0] = h | 1
-            copy(offset(cell, 1), state)
-            copy(offset(states, kept * NW), state)
-            kept = kept + 1
+        found = is_recent(words_at(w[RECENT]), (1 << RECENT_BITS) - 1, fingerprint(state, SEED_1), state)
+        copy(offset(states, kept * NW), state)
+        kept = kept + 1 - found
     return kept
 
 
@@ -377,9 +394,9 @@ def expand_some(w: Words, most: Word) -> Word:
             look_at_flags(w, context, position)
         if made == 0 and w[DEADLOCK] != 0 and cut == context[CUT]:
             note(w, BEST_DEADLOCK, position)
-        if RECENT_BITS > 0:
-            made = drop_recent(w, out, made)
         if SYMMETRY == 1:
+            if RECENT_BITS > 0:
+                made = drop_recent(w, out, made)
             canonicalise(w, out, made)
         count = count + made
         cursor = cursor + 1
@@ -485,6 +502,7 @@ LOOPS: list[Callable[..., Any]] = [
     fingerprint,
     same,
     copy,
+    is_recent,
     address_of,
     word_of,
     is_stored,

@@ -32,7 +32,7 @@ from floodmark.checkers.kernel.loops import (
     expand_some,
     fingerprint,
     insert_all,
-    same,
+    is_recent,
     state_at,
 )
 
@@ -90,11 +90,9 @@ def deliver(w: Words, r: Words) -> None:  # compiled
         for j in range(size):
             h = scratch[j]
             state = offset(buffer, (start + j) * NW)
-            cell = offset(seen, (h & mask) * NW)
-            if same(cell, state) == 1:
+            if is_recent(seen, mask, h, state) == 1:
                 dropped = dropped + 1
             else:
-                copy(cell, state)
                 send(r, h, state)
         start = start + size
     r[DROPPED] = dropped

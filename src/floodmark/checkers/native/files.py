@@ -173,7 +173,7 @@ class _Lane:
         self.buffer = reserve((loops.BATCH + interface.most_successors) * words)
         self.best = reserve(loops.BEST_PLACES)
         self.context = self.kernel.new_context()
-        self._scratch, self._state = reserve(2 * loops.GROUP), reserve(words)
+        self._scratch, self._state = reserve(loops.SCRATCH_WORDS), reserve(words)
         self.most = loops.BATCH + interface.most_successors
         self.room = max(size // 2 // PARTITIONS // (words * 8), 1)
         self.boxes = [reserve((self.room + self.most) * words) for _ in range(PARTITIONS)]

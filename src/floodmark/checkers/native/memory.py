@@ -21,9 +21,8 @@ FULL = 0.7
 """A table fuller than this is replaced by a larger one."""
 CROWDED = 0.9
 """The load factor of the last table that memory has room for; look-ups then pass more cells."""
-GROWTH, GROWTH_OF_LARGE = 2.0, 1.5
-"""The growth factor of a table. A large one grows in smaller steps, so that fewer cells are empty."""
-LARGE_CELLS = 1 << 22
+GROWTH = 2
+"""The growth factor of a table. Smaller steps leave fewer cells empty, but a state is entered more often."""
 FIRST_CELLS = 1 << 16
 MAX_BITS = 32
 CELL_BYTES = 4
@@ -91,9 +90,9 @@ class MemoryStore(LocalStore):
         """The number of cells that the table should have, and of states that then fit. Raises OutOfRoom."""
         needed = self.needed
         room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
-        cells = _next_size(self.cells)
+        cells = GROWTH * self.cells
         while int(FULL * cells) < WORTHWHILE * needed:
-            cells = _next_size(cells)
+            cells *= GROWTH
         capacity = int(FULL * cells)
         if cells * CELL_BYTES + capacity * self.stride > room:
             fitting = int(max(room, 0) / (self.stride + CELL_BYTES / CROWDED))
@@ -111,8 +110,9 @@ class MemoryStore(LocalStore):
         self.cells, self.capacity = cells, capacity
         self.table = ReservedMemory(cells * CELL_BYTES)
         most = max(worker.count + worker.pending for worker in self.workers)
-        # A worker may find twice its share.
-        bits = min((2 * max(cells, len(self.workers) * most)).bit_length(), MAX_BITS)
+        # One of several workers may find twice its share. Each bit that is left makes tags more selective.
+        twice = 1 if len(self.workers) == 1 else 2
+        bits = min((twice * max(cells, len(self.workers) * most) - 1).bit_length(), MAX_BITS)
         for worker in self.workers:
             worker.fields[loops.TABLE] = self.table.address
             worker.fields[loops.SIZE] = cells
@@ -239,7 +239,3 @@ class MemoryStore(LocalStore):
             worker.fields[loops.PENDING] = 0
             worker.best[:] = 0
             worker.levels.pop()
-
-
-def _next_size(cells: int) -> int:
-    return int(cells * (GROWTH if cells < LARGE_CELLS else GROWTH_OF_LARGE))

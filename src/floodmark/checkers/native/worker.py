@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.memory import reserve
+from floodmark.checkers.kernel.partitioned import empty_filter
 from floodmark.checkers.search.store import Array, Packed
 
 if TYPE_CHECKING:
@@ -41,9 +42,12 @@ class Worker:
         self.buffer = reserve(self.room * self.words)
         self.context: Array = self.kernel.new_context()
         self.best = reserve(loops.BEST_PLACES)
-        self._scratch = reserve(2 * loops.GROUP)
+        self._scratch = reserve(loops.SCRATCH_WORDS)
         self._state = reserve(self.words)
-        self._recent = reserve((self.words + 1) << self.kernel.recent_bits)
+        bits = self.kernel.recent_bits
+        self._recent = reserve(self.words << bits)[: self.words << bits]
+        if bits > 0:
+            empty_filter(self._recent, bits, self.words)
         self._fill()
 
     def _fill(self) -> None:

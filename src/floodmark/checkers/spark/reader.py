@@ -27,7 +27,7 @@ class StateReader:
         self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
         self.store: Array = np.zeros(0, dtype=np.uint64)
         self._buffer = np.zeros((native_loops.BATCH + code.code.most_successors) * self.words, dtype=np.uint64)
-        self._scratch = np.zeros(2 * native_loops.GROUP, dtype=np.uint64)
+        self._scratch = np.zeros(native_loops.SCRATCH_WORDS, dtype=np.uint64)
         self._state = np.zeros(self.words, dtype=np.uint64)
         self._best = np.zeros(native_loops.BEST_PLACES, dtype=np.uint64)
         self._context = self._new_context()

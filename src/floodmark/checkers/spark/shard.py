@@ -134,7 +134,7 @@ class Shard:
         self.words = code.code.words
         self.header = Header()
         self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
-        self._scratch = np.zeros(2 * native_loops.GROUP, dtype=np.uint64)
+        self._scratch = np.zeros(native_loops.SCRATCH_WORDS, dtype=np.uint64)
         self.fields[native_loops.SCRATCH] = self._scratch.ctypes.data
         self.store: Array = np.zeros(0, dtype=np.uint64)
         self.table: Array = np.zeros(0, dtype=np.uint64)
