@@ -2,6 +2,12 @@
 
 One and two workers alternate, so that a busy machine affects both alike; the best and the median run are printed.
 ``--write`` puts the table into benchmarks/RESULTS.md.
+
+``--growth memory`` measures instead how the time for a state grows from a million states to ninety: one model, whose
+states have the same width at each size. A virtual machine may get memory from its host only when it first touches it,
+so the system's time is shown apart; what remains is the search itself. ``--growth files`` does the same with a memory
+limit that sends each search into files early. ``--growth measures`` searches about ten million states without one of
+the measures against this growth at a time.
 """
 
 from __future__ import annotations
@@ -18,10 +24,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import section
+from floodmark.checkers.codegen import loop_compiler
+from floodmark.checkers.kernel import compiled_model
+from floodmark.checkers.kernel import memory as kernel_memory
 from floodmark.checkers.kernel.compiled_model import build_kernel
+from floodmark.checkers.native import memory as native_memory
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.project.properties import Property
+from floodmark.checkers.resources import memory_of_this_process
 from floodmark.checkers.search import driver
 from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.language.model import Model
@@ -174,11 +185,117 @@ def start_up() -> list[str]:
     return rows
 
 
+GROWING = [
+    Work(f"max_offset {offset}", "specs/examples/async_isr.toml", {"max_version": 7, "max_offset": offset})
+    for offset in (0, 1, 4)
+]
+MEASURED = [GROWING[1], WORKS[1]]
+LITTLE_MEMORY = 48 << 20
+"""Bytes that a search in files may take beyond what the process has before it."""
+
+
+def without(measure: str) -> None:
+    """Takes one measure back."""
+    constants: dict[str, int] = {}
+    match measure:
+        case "huge pages":
+            kernel_memory._HUGE_FROM = 1 << 62
+        case "prefetching":
+            constants = {"NO_PREFETCH": 1}
+            loop_compiler._FunctionCompiler._prefetch = lambda self, pointer: None  # type: ignore[method-assign]
+        case "filter":
+            compiled_model.RECENT_BITS = 0
+        case "windows within a line":
+            constants = {"CELLS_OF_LINE": 1 << 62}
+        case "groups of 128: 64":
+            constants = {"GROUP": 64}
+        case "doubling: by half":
+            native_memory.GROWTH = 1.5
+    known = compiled_model.loop_constants
+    compiled_model.loop_constants = lambda *given: {**known(*given), **constants}
+
+
+MEASURES = [
+    "", "huge pages", "prefetching", "filter", "windows within a line", "groups of 128: 64", "doubling: by half",
+]
+
+
+def own_growth(work: Work, workers: int, in_files: bool, measure: str, count: int) -> None:
+    """Searches and prints, of the best run: states, generated states, and seconds, of these the system's."""
+    without(measure)
+    compile_good(work)
+    searched = subject(work)
+    search_states(*searched, Options(workers=workers, limits=Limits(states=FEW, memory=1 << 40)))
+    limit = memory_of_this_process() + LITTLE_MEMORY if in_files else None
+    best: tuple[float, float] | None = None
+    for _ in range(count):
+        before = os.times().system
+        found = search_states(*searched, Options(workers=workers, limits=Limits(memory=limit)))
+        assert found.complete, f"{work.title} did not complete"
+        assert in_files == any("continued in files" in note for note in found.notes)
+        system = (os.times().system - before) / workers
+        this = (found.seconds, system)
+        best = min(best or this, this, key=lambda it: it[0] if in_files else it[0] - it[1])
+    assert best is not None
+    print(found.distinct, found.generated, *best)
+
+
+def grown(work: Work, workers: int, in_files: bool, measure: str = "", count: int = 1) -> tuple[float, ...]:
+    """What ``own_growth`` prints, of a search in a process of its own."""
+    call = f"own_growth({work}, {workers}, {in_files}, {measure!r}, {count})"
+    script = f"from benchmarks.native import Work, own_growth; {call}"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
+    return tuple(map(float, done.stdout.split()))
+
+
+def growth(in_files: bool, count: int) -> Iterator[str]:
+    """A table: each size with one and two workers; the best run of each, and one run of the largest size.
+
+    In files the system's time is work of the search, too, so it is not subtracted there.
+    """
+    more = "of the smallest" if in_files else "of these the system's | the rest | the rest, of the smallest"
+    yield f"| states | generated | workers | ns for a generated state | {more} |"
+    yield "|---|---|---|---|---|" + ("" if in_files else "---|---|")
+    first: dict[int, float] = {}
+    for work in GROWING:
+        for workers in WORKERS:
+            states, made, seconds, system = grown(work, workers, in_files, count=1 if work is GROWING[-1] else count)
+            whole, taken = seconds / made * 1e9, 0.0 if in_files else system / made * 1e9
+            rest = whole - taken
+            ratio = rest / first.setdefault(workers, rest)
+            row = f"| {states:,.0f} | {made:,.0f} | {workers} | {whole:.1f} |"
+            yield row + ("" if in_files else f" {taken:.1f} | {rest:.1f} |") + f" {ratio:.2f} |"
+
+
+def measures(count: int) -> Iterator[str]:
+    """A table: each measure taken back, in searches of about ten million states with one worker."""
+    yield "| without | " + " | ".join(f"{work.spec.split('/')[-1].removesuffix('.toml')}" for work in MEASURED) + " |"
+    yield "|---|" + "---|" * len(MEASURED)
+    times: dict[str, list[float]] = {measure: [] for measure in MEASURES}
+    for measure, found in times.items():
+        for work in MEASURED:
+            _, made, seconds, system = grown(work, 1, False, measure, count)
+            found.append((seconds - system) / made)
+        ratios = [f"{each * 1e9:.1f} ns, {each / first:.2f}" for each, first in zip(found, times[""], strict=True)]
+        yield f"| {measure or 'nothing'} | {' | '.join(ratios)} |"
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--growth", choices=("memory", "files", "measures"))
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
+    if arguments.growth:
+        lines = []
+        by_size = growth(arguments.growth == "files", arguments.runs)
+        for line in measures(arguments.runs) if arguments.growth == "measures" else by_size:
+            print(line, flush=True)
+            lines.append(line)
+        if arguments.write:
+            command = f"python -m benchmarks.native --growth {arguments.growth} --runs {arguments.runs} --write"
+            section(f"native, growth, {arguments.growth}", command, lines)
+        return
     lines = [
         "| search | workers | distinct | generated | best s | median s | M distinct/s | M generated/s | speed-up "
         "| bits | peak bytes per state | without the code | 2.5 x packed + 8 |",

@@ -17,6 +17,7 @@ from floodmark.checkers.native import memory
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.reference import search as reference
+from floodmark.checkers.search import store
 from floodmark.checkers.search_result import Limits, Options
 from floodmark.language.model import Model
 from tests.search.test_memory import Ring, Scattered, SetLimit, small
@@ -93,6 +94,7 @@ MODELS: list[tuple[type[Model], dict[str, int]]] = [
 def test_a_filter_changes_no_figure(bits: int, workers: int, small: SetLimit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is used from the beginning or once the table has grown; with a table that grows at every moment."""
     small(1 << 30)
+    monkeypatch.setattr(store, "PIECE", 1 << 12)
     monkeypatch.setattr(compiled_model, "RECENT_BITS", bits)
     for cls, constants in MODELS:
         properties = list(collect(cls, ()).values())

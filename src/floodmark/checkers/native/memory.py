@@ -21,7 +21,7 @@ FULL = 0.7
 """A table fuller than this is replaced by a larger one."""
 CROWDED = 0.9
 """The load factor of the last table that memory has room for; look-ups then pass more cells."""
-GROWTH = 2
+GROWTH = 2.0
 """The growth factor of a table. Smaller steps leave fewer cells empty, but a state is entered more often."""
 FIRST_CELLS = 1 << 16
 MAX_BITS = 32
@@ -90,9 +90,9 @@ class MemoryStore(LocalStore):
         """The number of cells that the table should have, and of states that then fit. Raises OutOfRoom."""
         needed = self.needed
         room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
-        cells = GROWTH * self.cells
+        cells = int(GROWTH * self.cells)
         while int(FULL * cells) < WORTHWHILE * needed:
-            cells *= GROWTH
+            cells = int(GROWTH * cells)
         capacity = int(FULL * cells)
         if cells * CELL_BYTES + capacity * self.stride > room:
             fitting = int(max(room, 0) / (self.stride + CELL_BYTES / CROWDED))
