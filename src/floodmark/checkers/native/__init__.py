@@ -14,8 +14,8 @@ Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
   one is prefetched. Successors are looked up in groups, whose cells and states are prefetched. Groups of 128 gain
   hardly anything over 64, prefetching the line in which a state ends gained nothing.
 - While a table exceeds the caches, a worker drops a successor that it sent to the table shortly before, compared in
-  full, without a look-up. That catches from a third to four fifths of the duplicates, more or less as many with 1,024
-  states, which fit into a core's first cache, as with 65,536. It pays for models whose duplicates are mostly near.
+  full, without a look-up. It remembers no more states than fit into a core's first cache: a larger filter catches more
+  duplicates, but costs as much as it saves. It pays for models whose duplicates mostly come soon.
 - Workers share the table. They claim a cell with one atomic operation, after the state has been written, and take
   chunks of the frontier from each other. Giving each worker the states of its own hash range and sending them through
   rings was also tried: it reached 1.2 to 1.4 times the speed of one worker on two cores, the shared table 1.7 to 1.9.
