@@ -57,7 +57,7 @@ def fill(code: Loaded, states: NDArray[np.uint64], bits: int, slices: int) -> tu
         file.truncate(size)
         table = mmap.mmap(file.fileno(), size)
         cells = np.frombuffer(table, dtype=np.uint32)
-        scratch = np.zeros(2 * loops.GROUP, dtype=np.uint64)
+        scratch = np.zeros(loops.SCRATCH_WORDS, dtype=np.uint64)
         fields = np.zeros(loops.FIELDS, dtype=np.uint64)
         for field, value in {
             loops.STORE: states.ctypes.data, loops.COUNT: len(states), loops.SCRATCH: scratch.ctypes.data,

@@ -380,7 +380,7 @@ def test_what_lately_was_sent_is_compared_by_all_of_its_words(words: int) -> Non
     buffer = np.array(states, dtype=np.uint64).reshape(-1)
     outbox = np.zeros(len(buffer), dtype=np.uint64)
     boxes, counts = np.array([outbox.ctypes.data], dtype=np.uint64), np.zeros(1, dtype=np.uint64)
-    scratch, seen = np.zeros(4 * native_loops.GROUP, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
+    scratch, seen = np.zeros(native_loops.SCRATCH_WORDS, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
     fields, route = np.zeros(native_loops.FIELDS, dtype=np.uint64), np.zeros(loops.ROUTE_FIELDS, dtype=np.uint64)
     fields[native_loops.BUFFER], fields[native_loops.PENDING] = buffer.ctypes.data, len(states)
     fields[native_loops.SCRATCH] = scratch.ctypes.data
@@ -401,7 +401,7 @@ def test_each_place_of_a_filter_drops_what_it_sent_last() -> None:
     buffer = np.array([*states, *[[9, 9]] * native_loops.GROUP], dtype=np.uint64).reshape(-1)
     outbox = np.zeros(len(buffer), dtype=np.uint64)
     boxes, counts = np.array([outbox.ctypes.data], dtype=np.uint64), np.zeros(1, dtype=np.uint64)
-    scratch, seen = np.zeros(4 * native_loops.GROUP, dtype=np.uint64), np.zeros(words << bits, dtype=np.uint64)
+    scratch, seen = np.zeros(native_loops.SCRATCH_WORDS, dtype=np.uint64), np.zeros(words << bits, dtype=np.uint64)
     fields, route = np.zeros(native_loops.FIELDS, dtype=np.uint64), np.zeros(loops.ROUTE_FIELDS, dtype=np.uint64)
     fields[native_loops.BUFFER], fields[native_loops.PENDING] = buffer.ctypes.data, count
     fields[native_loops.SCRATCH] = scratch.ctypes.data

@@ -559,7 +559,7 @@ def test_the_last_cell_of_a_table_is_followed_by_the_first() -> None:
     h = fingerprints(every, 1, loops.SEED_1)
     states = every[((h & np.uint64(0xFFFFFFFF)) * np.uint64(8)) >> np.uint64(32) == 7][:5]
     table, store = np.zeros(64, dtype=np.uint32), np.zeros(64, dtype=np.uint64)
-    scratch_words, state = np.zeros(2 * loops.GROUP, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
+    scratch_words, state = np.zeros(loops.SCRATCH_WORDS, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
     fields = np.zeros(loops.FIELDS, dtype=np.uint64)
     for field, value in {
         loops.TABLE: table.ctypes.data, loops.STORE: store.ctypes.data, loops.SCRATCH: scratch_words.ctypes.data,
