@@ -158,6 +158,7 @@ def page(proofs: list[tuple[ProofTask, Proved]], answers: list[claims.Answered],
     opinions = {name: it for name, it in recorded_opinions().items() if digests.get(name) == it["questions"]}
     found = [_opinion_of(task, result, opinions) for task, result in proofs]
     lines = [HEAD, "## Proofs", "", BEFORE_COUNT, left_open([it for it in found if it is not None], len(found)), ""]
+    lines += [in_all(proofs), ""]
     lines += ["| spec | method | properties | lemmas | for | for every | result | states | again | cvc5 | time |"]
     lines += ["|---|---|---|---|---|---|---|---|---|---|---|"]
     for task, result in proofs:
@@ -196,6 +197,13 @@ def page(proofs: list[tuple[ProofTask, Proved]], answers: list[claims.Answered],
 
 
 BEFORE_COUNT = "What a second solver says of these proofs, in all:"
+
+
+def in_all(proofs: list[tuple[ProofTask, Proved]]) -> str:
+    """How long the proofs take, one after the other."""
+    of_any = sum(result.seconds for task, result in proofs if task.any_size)
+    every = sum(result.seconds for _, result in proofs)
+    return f"The proofs take {every:.0f} s in all on {cores()} cores, those with any size {of_any:.0f} s of them."
 
 
 def left_open(opinions: list[Opinion], proofs: int) -> str:
