@@ -67,7 +67,7 @@ from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.model import State
 from floodmark.language.source import rewritten, source_of
-from floodmark.language.values import running
+from floodmark.language.values import admit, running
 from floodmark.language.widths import Outgrown
 from tests.support.any_size_agreement import disagreements_of_part
 from tests.support.engines import imported, properties_of
@@ -323,6 +323,13 @@ class Scope:
         places = {(at + 1) * len(rows) // STATES - 1 for at in range(STATES)}
         return [found.interface.layout.unpack(rows[at]) for at in sorted(places) if at >= 0]
 
+    def require_room(self, model: Model) -> None:
+        """Raises Outgrown where a container of the model is too small for a state."""
+        with running(model):
+            for state in self.states:
+                for (name, kind), value in zip(model.variable_types.items(), state, strict=True):
+                    admit(kind, value, name)
+
     def part(self, function: FunctionType) -> Part:
         """What of the model runs a function."""
         actions, boundaries = (
@@ -341,6 +348,7 @@ def compared_terms(scope: Scope, function: FunctionType, variant: Variant) -> di
     counts: Counter[str] = Counter()
 
     def unlike(model: Model) -> list[str]:
+        scope.require_room(model)
         terms = Terms(model, part)
         found = [*terms.unlike(scope.states)]
         counts.clear()
@@ -531,14 +539,14 @@ def table(into: Path) -> list[str]:
     every = results(into)
     latest = every[-1]["sources"] if every else ""
     kept = {entry["key"]: entry for entry in every if entry["sources"] == latest}
+    if any("asked" in entry for entry in kept.values()):
+        return _of_terms(list(kept.values()))
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in kept.values():
         kinds[entry["kind"]].update({entry["fate"]: 1, "whole": entry["whole"] and entry["fate"] == "agreed",
                                      "states": entry["compared"]})
     alike = {entry["kind"] for entry in kept.values() if entry["alike"]}
     totals = sum(kinds.values(), Counter())
-    if any("asked" in entry for entry in kept.values()):
-        return _of_terms(list(kept.values()))
     seconds = sum(entry["seconds"] for entry in kept.values())
     functions = {(entry["subject"], entry["function"]) for entry in kept.values()}
     lines = [

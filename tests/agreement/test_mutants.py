@@ -254,6 +254,17 @@ def test_a_campaign_goes_on_where_it_was_stopped(
     assert "disagreed" not in capfd.readouterr().out
 
 
+def test_a_campaign_of_terms_counts_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = of_spec("election")
+    monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [model])
+    mutants.compare(tmp_path, jobs([], 6, BUDGET, "terms"), 1)
+    found = mutants.results(tmp_path)
+    assert found
+    told = " ".join(mutants.table(tmp_path))
+    assert f"{len(found)} of them were compared" in told
+    assert f"{sum(entry['asked'].get('steps', 0) for entry in found):,} steps" in told
+
+
 FEW_STATES = Limits(states=2_000, generated=20_000)
 
 
