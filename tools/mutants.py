@@ -588,9 +588,15 @@ def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
     return [*lines, ""]
 
 
+def _fate_of_terms(entry: dict[str, Any]) -> str:
+    """What became of a changed function, or ``unasked`` where its terms agree because they were not asked."""
+    asked = entry["asked"].get("steps", 0) + entry["asked"].get("predicates", 0)
+    return "unasked" if entry["fate"] == "agreed" and not asked else str(entry["fate"])
+
+
 def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
     """What the terms of changed functions were asked."""
-    fates = Counter(entry["fate"] for entry in compared)
+    fates = Counter(_fate_of_terms(entry) for entry in compared)
     asked = sum((Counter(entry["asked"]) for entry in compared), Counter())
     seconds = sum(entry["seconds"] for entry in compared)
     of_any = asked["for any size: steps"] + asked["for any size: failures"]
@@ -600,7 +606,9 @@ def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
         *_of_all_mutants(compared),
         f"z3's terms of {fates['agreed']:,} of them mean what CPython does in up to {STATES} states each, those of "
         f"{fates['disagreed'] + fates['failed']:,} do not, and {fates['refused']:,} are refused by the compiler or "
-        f"have no terms. {asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were "
+        f"have no terms. Nothing was asked about {fates['unasked']:,}: they change how a run begins, which CPython "
+        "says and not z3, or an action that no choice of parameters has in these states. "
+        f"{asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were "
         f"compared. {asked['for any size']:,} have terms for any number of identifiers as well, which exclude none of "
         f"{of_any:,} steps and {properties:,} values of properties. {seconds:,.0f} seconds of one core.",
     ]

@@ -265,6 +265,13 @@ def test_a_campaign_of_terms_counts_what_was_asked(tmp_path: Path, monkeypatch: 
     assert f"{sum(entry['asked'].get('steps', 0) for entry in found):,} steps" in told
 
 
+def test_terms_that_nobody_asked_do_not_count_as_agreeing() -> None:
+    entry = {"kind": "mutate: call", "subject": "a", "fate": "agreed", "asked": {"for any size": 1}, "seconds": 0.0}
+    told = " ".join(mutants._of_terms([entry, entry | {"asked": {"steps": 2}}]))
+    assert "terms of 1 of them mean" in told
+    assert "Nothing was asked about 1:" in told
+
+
 FEW_STATES = Limits(states=2_000, generated=20_000)
 
 
