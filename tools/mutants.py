@@ -298,8 +298,9 @@ def _deep(found: Found) -> bool:
 
 # Terms.
 
-STATES, STATES_OF_ANY_SIZE = 5, 2
-"""In how many states z3's terms of a changed function are compared with CPython."""
+STATES, STATES_OF_ANY_SIZE, FURTHER_STATES = 5, 2, 300
+"""In how many states z3's terms of a changed function are compared with CPython; in the further ones where an action
+has no choice of parameters in the first."""
 
 
 class Scope:
@@ -320,13 +321,14 @@ class Scope:
         found = native.begin(model, self.subject.properties, Options(workers=1, limits=Limits(states=Budget.states)))
         found.run()
         rows = [tuple(row) for piece in found.pieces() for row in piece.tolist()]
-        places = {(at + 1) * len(rows) // STATES - 1 for at in range(STATES)}
-        return [found.interface.layout.unpack(rows[at]) for at in sorted(places) if at >= 0]
+        unpack = found.interface.layout.unpack
+        self.further = [unpack(rows[at]) for at in _spread(len(rows), FURTHER_STATES)]
+        return [unpack(rows[at]) for at in _spread(len(rows), STATES)]
 
     def require_room(self, model: Model) -> None:
         """Raises Outgrown where a container of the model is too small for a state."""
         with running(model):
-            for state in self.states:
+            for state in [*self.states, *self.further]:
                 for (name, kind), value in zip(model.variable_types.items(), state, strict=True):
                     admit(kind, value, name)
 
@@ -340,6 +342,11 @@ class Scope:
         return Part(actions, boundaries, tuple(properties))
 
 
+def _spread(count: int, most: int) -> list[int]:
+    """So many places, or fewer, from all parts of a sequence, its last among them."""
+    return sorted({(at + 1) * count // most - 1 for at in range(most)} - {-1})
+
+
 def compared_terms(scope: Scope, function: FunctionType, variant: Variant) -> dict[str, Any]:
     """What became of a changed function whose terms were compared: ``agreed``, ``refused``, ``disagreed`` or
     ``failed``, and why; ``asked`` counts what was compared, for any number of identifiers as well."""
@@ -351,6 +358,8 @@ def compared_terms(scope: Scope, function: FunctionType, variant: Variant) -> di
         scope.require_room(model)
         terms = Terms(model, part)
         found = [*terms.unlike(scope.states)]
+        if not terms.counts:
+            found += terms.unlike(scope.further)
         counts.clear()
         counts.update(terms.counts)
         try:
