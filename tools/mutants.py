@@ -613,7 +613,8 @@ def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
                      if name == "for any size: properties" or name.startswith("for any size: transitions"))
     return [
         *_of_all_mutants(compared),
-        f"z3's terms of {fates['agreed']:,} of them mean what CPython does in up to {STATES} states each, those of "
+        f"z3's terms of {fates['agreed']:,} of them mean what CPython does in up to {STATES} states each, or in up to "
+        f"{FURTHER_STATES} where an action has no choice of parameters in these; those of "
         f"{fates['disagreed'] + fates['failed']:,} do not, and {fates['refused']:,} are refused by the compiler or "
         f"have no terms. Nothing was asked about {fates['unasked']:,}: they change how a run begins, which CPython "
         "says and not z3, or an action that no choice of parameters has in these states. "
