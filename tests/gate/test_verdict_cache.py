@@ -54,6 +54,20 @@ def test_a_damaged_entry_is_found_anew(tmp_path: Path, folder: Path) -> None:
     assert known(run(root, cache=True)) == "2 of 2"
 
 
+def test_what_was_written_in_part_or_by_two_counts_as_absent(folder: Path) -> None:
+    from floodmark.checkers import disk_cache
+
+    path = folder / "entry"
+    disk_cache.write(path, b"a" * 9)
+    longer = path.read_bytes()
+    disk_cache.write(path, b"b" * 6)
+    shorter = path.read_bytes()
+    assert disk_cache.read(path) == b"b" * 6
+    for content in [*(longer[:length] for length in range(len(longer))), shorter + longer[len(shorter) :]]:
+        path.write_bytes(content)
+        assert disk_cache.read(path) is None
+
+
 def test_an_entry_under_the_name_of_another_is_found_anew(tmp_path: Path, folder: Path) -> None:
     root = repository(tmp_path / "one")
     locked(root, cache=True)
