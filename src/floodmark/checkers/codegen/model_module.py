@@ -23,6 +23,7 @@ from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.memory import Memory, memory_of
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
+from floodmark.checkers.codegen.repeats import BEFORE, DISTINCT, came_before, often_repeats
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
@@ -52,6 +53,9 @@ POINTER = I64.as_pointer()
 FAILED, BROKEN, CUT, OUTSIDE = range(4)
 """Places in the context: whether the model failed; a mask of broken transition properties; the number of successors
 outside the boundary; a mask of state predicates that are true of all of those (initially all ones)."""
+SETTLED = 7
+"""The place of a mask of state predicates that are no longer asked for: ``check`` evaluates them only if an evaluation
+may do more than give their truth."""
 COUNTERS = 8
 """The place of the first counter: one for each action, then one for each premise."""
 MAX_PREDICATES = 60
@@ -169,6 +173,11 @@ def _most_bindings(steps: GuardOrder) -> int:
     return total
 
 
+def _settles(predicate: Predicate) -> bool:
+    """Whether nothing is lost where a predicate is not evaluated because a state of which it is true is known."""
+    return predicate.kind == "reachable" and not can_fail(predicate.value)
+
+
 class _ProgramParts:
     """The parts of one program."""
 
@@ -245,19 +254,26 @@ class _ProgramParts:
         return self._part(symbol, (predicate, *places), emit)
 
     def _check(self) -> CodePart:
-        """``check``: bit i of the result is the truth of state predicate i."""
+        """``check``: bit i of the result is the truth of state predicate i, or 0 if it is settled."""
         names = self.of_states
+        settles = [_settles(predicate) for predicate in self.states]
 
         def emit(module: ir.Module) -> None:
             function = function_in(module, "check", I64, 2)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
-            mask: Value = const(0)
-            for index, name in enumerate(names):
-                bit = builder.zext(builder.call(function_in(module, name, I1, 2), function.args), I64)
-                mask = builder.or_(mask, builder.shl(bit, const(index)))
-            builder.ret(mask)
+            settled = builder.load(builder.gep(function.args[1], [const(SETTLED)]))
+            mask = builder.alloca(I64)
+            builder.store(const(0), mask)
+            for index, (name, may_settle) in enumerate(zip(names, settles, strict=True)):
+                with ExitStack() as asked:
+                    if may_settle:
+                        bit = builder.and_(settled, const(1 << index))
+                        asked.enter_context(builder.if_then(builder.icmp_unsigned("==", bit, const(0))))
+                    truth = builder.zext(builder.call(function_in(module, name, I1, 2), function.args), I64)
+                    builder.store(builder.or_(builder.load(mask), builder.shl(truth, const(index))), mask)
+            builder.ret(builder.load(mask))
 
-        return self._part("check", (names,), emit)
+        return self._part("check", (names, settles), emit)
 
     def _within(self) -> CodePart:
         """``within``: whether every boundary predicate is true of a state."""
@@ -334,10 +350,13 @@ class _ProgramParts:
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             state, out, context = function.args
             count: Value = const(0)
+            before = builder.gep(context, [const(BEFORE)])
             for name in names:
                 place = builder.gep(out, [builder.mul(count, const(self.words))])
+                builder.store(count, before)
                 added = builder.call(function_in(module, name, I64, 3), [state, place, context])
                 count = builder.add(count, added)
+            builder.store(const(0), before)
             builder.ret(count)
 
         return self._part(symbol, (list(names),), emit)
@@ -374,7 +393,7 @@ class _ProgramParts:
             code.states.words["new"] = words
             code.run(action.body)
             code.builder.store(code.builder.add(code.builder.load(fired), const(1)), fired)
-            self._deliver(code, state, out, count, words)
+            self._deliver(code, steps, state, out, count, words)
             code.builder.branch(onward)
         if not code.builder.block.is_terminated:
             code.builder.branch(done)
@@ -385,15 +404,28 @@ class _ProgramParts:
         code.builder.ret(code.builder.load(count))
         code.routine.finish()
 
-    def _deliver(self, code: Statements, state: Value, out: Value, count: Value, words: list[Value]) -> None:
+    def _deliver(
+        self, code: Statements, steps: GuardOrder, state: Value, out: Value, count: Value, words: list[Value]
+    ) -> None:
         """Writes a successor to out, and takes it back if it is not to be kept."""
         builder = code.builder
         number = builder.load(count)
         place = builder.gep(out, [builder.mul(number, const(self.words))])
-        for index, word in enumerate(words):
-            builder.store(builder.load(word), builder.gep(place, [const(index)]))
+        values = [builder.load(word) for word in words]
+        for index, value in enumerate(values):
+            builder.store(value, builder.gep(place, [const(index)]))
+        found = came_before(code.routine, state, out, code.context, number, values, often_repeats(steps))
+        repeated, new, after = (code.routine.block(name) for name in ("repeated", "new", "delivered"))
+        builder.cbranch(found, repeated, new)
+        builder.position_at_end(repeated)
+        left_out = builder.load(builder.gep(code.context, [const(DISTINCT)]))
+        builder.store(builder.sub(builder.add(number, const(1)), left_out), count)
+        builder.branch(after)
+        builder.position_at_end(new)
         judge = function_in(code.routine.function.module, "judge", I64, 3)
         builder.store(builder.add(number, builder.call(judge, [state, place, code.context])), count)
+        builder.branch(after)
+        builder.position_at_end(after)
 
 
 CANDIDATES = "candidates"

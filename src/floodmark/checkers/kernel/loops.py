@@ -101,7 +101,7 @@ MULTIPLIER_1 = 0xFF51AFD7ED558CCD
 MULTIPLIER_2 = 0xC4CEB9FE1A85EC53
 
 FAILED, BROKEN, CUT, OUTSIDE = range(4)
-COUNTERS = 8
+DISTINCT, SETTLED, COUNTERS = range(6, 9)
 
 
 def fingerprint(state: Words, seed: Word) -> Word:
@@ -383,6 +383,7 @@ def expand_some(w: Words, most: Word) -> Word:
     cursor = w[CURSOR]
     end = w[LEVEL_END]
     owner = w[OWNER]
+    context[DISTINCT] = 1
     first = cursor
     count = 0
     while count < BATCH and cursor < end and cursor - first < most:
@@ -431,6 +432,7 @@ def run(w: Words) -> Word:
 def check_states(w: Words, start: Word, stop: Word) -> Word:
     """Evaluates the state predicates of a slice of the store, and notes what matters."""
     context = words_at(w[CONTEXT])
+    context[SETTLED] = ~(w[FALSE_WANTED] | w[TRUE_WANTED])
     for i in range(stop - start):
         position = (start + i) * THREADS + w[ME]
         mask = call_model(w[CHECK], state_at(w, position), context)
@@ -441,6 +443,7 @@ def check_states(w: Words, start: Word, stop: Word) -> Word:
             noted = noted & w[FALSE_WANTED]
         if noted != 0:
             note_all(w, BEST_STATE, noted, position)
+    context[SETTLED] = 0
     return 0
 
 

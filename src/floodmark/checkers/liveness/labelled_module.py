@@ -107,7 +107,9 @@ class _LabelledParts(_ProgramParts):
 
         return self._part("expand", (names, "labelled"), emit)
 
-    def _deliver(self, code: Statements, state: Value, out: Value, count: Value, words: list[Value]) -> None:
+    def _deliver(
+        self, code: Statements, steps: GuardOrder, state: Value, out: Value, count: Value, words: list[Value]
+    ) -> None:
         """Writes a row: no successor is judged, and none taken back."""
         assert self._emitting is not None
         action = self._emitting
