@@ -75,7 +75,7 @@ KINDS: dict[str, PropertyKind] = {
 PROPERTIES = {each.__name__: each for each in (moves, never_jumps, has_sent, has_sent_in_vain, counts)}
 
 
-def successors(distinct: bool, state: Sender, hint: int = 0, names: tuple[str, ...] = ("never_jumps",)) -> Any:
+def successors(distinct: bool, state: Any, hint: int = 0, names: tuple[str, ...] = ("never_jumps",)) -> Any:
     """What ``expand`` leaves: the successors, how often each action fired, the broken properties."""
     kernel = build_kernel(Sender(), {name: PROPERTIES[name] for name in names}, False)
     interface = kernel.interface

@@ -23,7 +23,7 @@ from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.memory import Memory, memory_of
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
-from floodmark.checkers.codegen.repeats import BEFORE, DISTINCT, came_before, often_repeats
+from floodmark.checkers.codegen.repeats import AGAIN, BEFORE, emit_again, may_repeat, often_repeats
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
@@ -205,7 +205,7 @@ class _ProgramParts:
             found.append(self._predicate(predicate, symbol, place, memory))
             place += len(predicate.premises)
             memory += memory_of(predicate, self.interface.layout)
-        found += [self._check(), self._within(), self._judge()]
+        found += [self._check(), self._within(), self._judge(), self._again()]
         if self.program.boundaries:
             found.append(self._outside())
         for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True)):
@@ -323,6 +323,12 @@ class _ProgramParts:
 
         return self._part("judge", (names, bounded, remembers), emit)
 
+    def _again(self) -> CodePart:
+        def emit(module: ir.Module) -> None:
+            emit_again(_again(module), function_in(module, "judge", I64, 3), self.words)
+
+        return self._part(AGAIN, (self.words,), emit)
+
     def _outside(self) -> CodePart:
         """``outside``: counts a successor outside the boundary, and notes which state predicates are true of it."""
 
@@ -414,17 +420,16 @@ class _ProgramParts:
         values = [builder.load(word) for word in words]
         for index, value in enumerate(values):
             builder.store(value, builder.gep(place, [const(index)]))
-        found = came_before(code.routine, state, out, code.context, number, values, often_repeats(steps))
-        repeated, new, after = (code.routine.block(name) for name in ("repeated", "new", "delivered"))
-        builder.cbranch(found, repeated, new)
-        builder.position_at_end(repeated)
-        left_out = builder.load(builder.gep(code.context, [const(DISTINCT)]))
-        builder.store(builder.sub(builder.add(number, const(1)), left_out), count)
-        builder.branch(after)
-        builder.position_at_end(new)
-        judge = function_in(code.routine.function.module, "judge", I64, 3)
-        builder.store(builder.add(number, builder.call(judge, [state, place, code.context])), count)
-        builder.branch(after)
+        again, new, after = (code.routine.block(name) for name in ("again", "new", "delivered"))
+        builder.cbranch(may_repeat(builder, state, place, number, values, often_repeats(steps)), again, new)
+        module = code.routine.function.module
+        for block, function, more in (
+            (again, _again(module), [number]), (new, function_in(module, "judge", I64, 3), []),
+        ):
+            builder.position_at_end(block)
+            added = builder.call(function, [state, place, code.context, *more])
+            builder.store(builder.add(number, added), count)
+            builder.branch(after)
         builder.position_at_end(after)
 
 
@@ -502,6 +507,16 @@ def _outside(module: ir.Module) -> ir.Function:
     function = function_in(module, "outside", I64, 2)
     if "noinline" not in function.attributes:
         function.attributes.append("noinline")
+    return function
+
+
+def _again(module: ir.Module) -> ir.Function:
+    """The function ``again`` in a module. Actions share it: what it does would make each of them larger."""
+    known = module.globals.get(AGAIN)
+    if known is not None:
+        return known
+    function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, POINTER, I64]), AGAIN)
+    function.attributes += ["nounwind", "noinline"]
     return function
 
 

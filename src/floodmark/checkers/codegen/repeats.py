@@ -1,19 +1,21 @@
 """Finds successors that a state already has, whose steps need not be judged again.
 
 Two kinds are frequent: a step that leaves the state as it is, and one that leads where the step before it led, because
-the two differ in a choice that made no difference. Both are looked for in ``out``, where all successors that were kept
-of the same state stand word for word: so what is found there is a step that has been judged, whatever the hints say.
+the two differ in a choice that made no difference. Where a successor is made, the code only asks whether it may be one
+of them; ``again`` then looks for it in ``out``, where all successors of the same state that were kept stand word for
+word. So what is found there is a step that has been judged, whatever the hint says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
-from floodmark.checkers.codegen.routine import Routine
 from floodmark.compiler.guard_order import GuardOrder
 from floodmark.language.types import BoolType, EnumType
 
+AGAIN = "again"
 BEFORE, STAYED, DISTINCT = range(4, 7)
 """Places in the context: how many successors the actions before this one had, 0 for an action that is called by itself;
 a hint which of all of them is the state itself; 1 where successors are left out that came before, else 0."""
@@ -24,35 +26,41 @@ def often_repeats(steps: GuardOrder) -> bool:
     return bool(steps.choices) and isinstance(steps.choices[-1].parameter.type, EnumType | BoolType)
 
 
-def came_before(
-    routine: Routine, state: Value, out: Value, context: Value, number: Value, words: Sequence[Value], latest: bool
+def may_repeat(
+    builder: ir.IRBuilder, state: Value, place: Value, number: Value, words: Sequence[Value], latest: bool
 ) -> Value:
-    """Whether a successor came before from the same state. ``number`` are those of this action, in ``out``; with
-    ``latest``, the last one is looked at, too."""
-    builder = routine.builder
+    """Whether a successor of these words, at its place in ``out``, is the state itself, or with ``latest`` the
+    successor before it, if its action had any: ``number`` are those so far."""
+    stays = _same(builder, state, words)
+    if not latest:
+        return stays
+    some = builder.icmp_unsigned("!=", number, const(0))
+    before = builder.gep(place, [builder.sub(const(0), builder.mul(builder.zext(some, I64), const(len(words))))])
+    return builder.or_(stays, builder.and_(some, _same(builder, before, words)))
 
-    def is_at(base: Value, position: Value) -> Value:
-        differs: Value = const(0)
-        place = builder.mul(position, const(len(words)))
-        for index, word in enumerate(words):
-            there = builder.load(builder.gep(base, [builder.add(place, const(index))]))
-            differs = builder.or_(differs, builder.xor(there, word))
-        return builder.icmp_unsigned("==", differs, const(0))
 
-    before = builder.load(builder.gep(context, [const(BEFORE)]))
-    total = builder.add(before, number)
-    is_latest: Value = const(0, I1)
-    if latest:
-        some = builder.icmp_unsigned("!=", total, const(0))
-        is_latest = builder.and_(some, is_at(out, builder.sub(number, builder.zext(some, I64))))
-    found = routine.room(I1, "found")
-    builder.store(const(0, I1), found)
-    with routine.when(builder.or_(is_latest, is_at(state, const(0)))):
-        hint = builder.gep(context, [const(STAYED)])
-        known = builder.load(hint)
-        exists = builder.icmp_unsigned("<", known, total)
-        stayed = is_at(out, builder.sub(builder.select(exists, known, before), before))
-        again = builder.or_(is_latest, builder.and_(exists, stayed))
-        builder.store(builder.select(again, known, total), hint)
-        builder.store(again, found)
-    return builder.load(found)
+def emit_again(function: ir.Function, judge: ir.Function, width: int) -> None:
+    """``again``: (state*, place*, context*, number) -> the successors that are to be kept of the one at ``place``, as
+    ``judge`` would say it. ``number`` are the successors that the action had before."""
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    state, place, context, number = function.args
+    words = [builder.load(builder.gep(place, [const(index)])) for index in range(width)]
+    total = builder.add(builder.load(builder.gep(context, [const(BEFORE)])), number)
+    hint = builder.gep(context, [const(STAYED)])
+    found: Value = const(0, I1)
+    for position in (builder.load(hint), builder.sub(total, const(1))):
+        exists = builder.icmp_unsigned("<", position, total)
+        back = builder.select(exists, builder.sub(position, total), const(0))
+        earlier = builder.gep(place, [builder.mul(back, const(width))])
+        found = builder.or_(found, builder.and_(exists, _same(builder, earlier, words)))
+    with builder.if_then(found):
+        builder.ret(builder.sub(const(1), builder.load(builder.gep(context, [const(DISTINCT)]))))
+    builder.store(total, hint)
+    builder.ret(builder.call(judge, [state, place, context]))
+
+
+def _same(builder: ir.IRBuilder, place: Value, words: Sequence[Value]) -> Value:
+    differs: Value = const(0)
+    for index, word in enumerate(words):
+        differs = builder.or_(differs, builder.xor(builder.load(builder.gep(place, [const(index)])), word))
+    return builder.icmp_unsigned("==", differs, const(0))
