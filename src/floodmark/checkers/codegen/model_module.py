@@ -23,7 +23,7 @@ from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.memory import Memory, memory_of
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
-from floodmark.checkers.codegen.repeats import AGAIN, BEFORE, emit_again, may_repeat, often_repeats
+from floodmark.checkers.codegen.repeats import AGAIN, BEFORE, STAYED, emit_again, may_repeat, often_repeats
 from floodmark.checkers.codegen.statements import Statements
 from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
@@ -362,7 +362,8 @@ class _ProgramParts:
                 builder.store(count, before)
                 added = builder.call(function_in(module, name, I64, 3), [state, place, context])
                 count = builder.add(count, added)
-            builder.store(const(0), before)
+            for place in (BEFORE, STAYED):  # what is compared of two expansions does not depend on the hint
+                builder.store(const(0), builder.gep(context, [const(place)]))
             builder.ret(count)
 
         return self._part(symbol, (list(names),), emit)
