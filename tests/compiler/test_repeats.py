@@ -84,7 +84,7 @@ def successors(distinct: bool, state: Any, hint: int = 0, names: tuple[str, ...]
     context[[OUTSIDE, STAYED, DISTINCT]] = ALL_ONES, hint, int(distinct)
     packed = np.array(interface.layout.pack(state), dtype=np.uint64)
     made = kernel.model.function("expand", 3)(packed.ctypes.data, out.ctypes.data, context.ctypes.data)
-    assert context[BEFORE] == 0
+    assert context[BEFORE] == context[STAYED] == 0  # or a renamed state would seem to have other steps
     fired = dict(zip(interface.actions, context[COUNTERS : interface.first_premise].tolist(), strict=True))
     return [interface.layout.unpack(tuple(row)) for row in out[:made].tolist()], fired, int(context[BROKEN])
 
