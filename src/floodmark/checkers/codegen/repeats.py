@@ -2,8 +2,24 @@
 
 Two kinds are frequent: a step that leaves the state as it is, and one that leads where the step before it led, because
 the two differ in a choice that made no difference. Where a successor is made, the code only asks whether it may be one
-of them; ``again`` then looks for it in ``out``, where all successors of the same state that were kept stand word for
-word. So what is found there is a step that has been judged, whatever the hint says.
+of them; ``again`` then looks for it in ``out``.
+
+Why a verdict does not depend on it:
+
+- The rows of ``out`` below ``total`` are the successors that this call of ``expand`` kept, all words of each, and each
+  was judged from this state. A hint only chooses which of them is compared, word for word; so a wrong or stale one at
+  worst has a step judged again. An action that is called by itself, as in a walk, finds ``BEFORE`` to be 0, and then
+  its rows are those since it was called.
+- To judge a step is a function of the two states: a transition property, a refinement and a boundary read neither the
+  action nor its arguments. What it leaves is a bit that is set (the step is broken, a failure, a premise that is met)
+  or a memory of what was evaluated (``memory.py``); doing it twice leaves what doing it once does.
+- What counts steps is elsewhere. How often an action fired, and with that how many states were generated, is counted
+  before the successor is looked at. A successor outside the boundary is in no row, so each such step is judged, and
+  counted as cut.
+- A row is left out only where a search asks for it (``DISTINCT``), and only if an equal one stays. So a search finds
+  the same states, a state with an enabled step has a successor (it is no deadlock), and the orbits of its successors
+  are the same. Everything else gets every row: coverage, walks, edges for liveness (which have their own code), two
+  versions that are compared, single steps.
 """
 
 from __future__ import annotations

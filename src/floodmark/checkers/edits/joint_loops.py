@@ -25,7 +25,8 @@ from floodmark.checkers.kernel.loops import BROKEN, COUNTERS, CUT, FAILED, same
 NW = 1
 
 BLOCK = 4
-"""The place in the context that has the address of the worker's block; a model's own code leaves it alone."""
+"""The place in the context that has the address of the worker's block. A model's own code is never given this context:
+each version has one of its own, in which nothing asks to leave rows out."""
 FUNCTIONS, OLD_ROWS, NEW_ROWS, OLD_CONTEXT, NEW_CONTEXT, OLD_STARTS, NEW_STARTS = range(7)
 BLOCK_WORDS = 8
 OLD_EXPAND, NEW_EXPAND, OLD_WITHIN, NEW_WITHIN, OLD_ACTIONS, NEW_ACTIONS, OLD_OF_NEW, NEW_OF_OLD = range(8)

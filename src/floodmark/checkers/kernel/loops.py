@@ -443,7 +443,6 @@ def check_states(w: Words, start: Word, stop: Word) -> Word:
             noted = noted & w[FALSE_WANTED]
         if noted != 0:
             note_all(w, BEST_STATE, noted, position)
-    context[SETTLED] = 0
     return 0
 
 
