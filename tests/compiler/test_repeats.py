@@ -26,13 +26,13 @@ class Sender(Model):
     asked: bool = False
 
     @action
-    def waits(self) -> None:
-        pass
-
-    @action
     def sends(self, lost: bool) -> None:
         require(self.sent < 3)
         self.sent = self.sent if self.asked and lost else self.sent + 1
+
+    @action
+    def waits(self) -> None:
+        pass
 
     @action
     def asks(self, twice: bool) -> None:

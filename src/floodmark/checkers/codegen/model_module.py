@@ -362,8 +362,8 @@ class _ProgramParts:
                 builder.store(count, before)
                 added = builder.call(function_in(module, name, I64, 3), [state, place, context])
                 count = builder.add(count, added)
-            for place in (BEFORE, STAYED):  # what is compared of two expansions does not depend on the hint
-                builder.store(const(0), builder.gep(context, [const(place)]))
+            for left in (BEFORE, STAYED):  # what is compared of two expansions does not depend on the hint
+                builder.store(const(0), builder.gep(context, [const(left)]))
             builder.ret(count)
 
         return self._part(symbol, (list(names),), emit)
