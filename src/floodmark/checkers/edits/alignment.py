@@ -1,13 +1,12 @@
-"""Which parts of two versions of a model are the same thing: variables, their types, actions.
+"""The correspondence between two versions of a model: their common variables, types and actions.
 
-Two versions are loaded as two projects, so each has classes of its own. A record, an enum or a kind of identifiers of
-one is that of the other if the two have one name. A name that only the old version has, and one that only the new
-version has, are one thing with a new name if what they stand for is alike and nothing else could be meant; whatever is
-taken for a new name is reported.
+The two versions are loaded as two projects, so each has classes of its own. Records, enums and identifier kinds
+correspond if they have the same name. A name that only the old version has and a name that only the new version has are
+taken for a rename if their definitions are alike and no other pairing is possible; each such rename is reported.
 
-Two types have the same codes if they are built alike, with the same names at the same places, new names included. Only
-then may packed values be compared as they are. Names that changed places (members of an enum, fields of a record) are
-no new names: such values are compared by what they are, not by their codes.
+Two types have the same codes if they have the same structure, with the same names (after renaming) at the same
+positions. Only then may packed values be compared directly. Names that swapped positions (members of an enum, fields of
+a record) are not renames: such values are compared by their meaning, not by their codes.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 @dataclass
 class Renames:
-    """New names, each with its old one, by what they are names of: ``"class"``, or a class for its fields and members.
-    """
+    """Renames, from new name to old name, grouped by what they rename: ``"class"``, or a class for its fields and
+    members."""
 
     new: dict[str, dict[str, str]] = field(default_factory=dict)
     classes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
     """The names of all classes that the variables of either version are made of."""
 
     def take(self, of: str, old: Iterable[str], new: Iterable[str]) -> bool:
-        """Notes that names at the same places mean the same; False where that cannot be."""
+        """Records that names at equal positions correspond; False if this contradicts an earlier rename."""
         before, after = list(old), list(new)
         if len(before) != len(after):
             return False
@@ -71,11 +70,11 @@ class Renames:
         return True
 
     def untaken(self) -> Renames:
-        """The same without any name."""
+        """An empty copy with the same ``classes``."""
         return Renames(classes=self.classes)
 
     def merge(self, other: Renames) -> bool:
-        """Takes over what another has found; False where the two contradict each other."""
+        """Adds the renames of another instance; False if the two contradict each other."""
         merged = {of: dict(names) for of, names in self.new.items()}
         for of, names in other.new.items():
             known = merged.setdefault(of, {})
@@ -88,7 +87,7 @@ class Renames:
 
     @property
     def told(self) -> list[tuple[str, str, str]]:
-        """What changed its name: what it is, the old name, the new one."""
+        """The renames that change a name, as (kind, old name, new name)."""
         return [
             ("class" if of == "class" else of, one, other)
             for of, names in self.new.items()
@@ -154,7 +153,7 @@ class SharedVariable:
 
 @dataclass(frozen=True)
 class Alignment:
-    """The variables that two models share, in the order of the new model; those that only one has; what was renamed."""
+    """The variables that two models share, in the order of the new model; the variables of only one; the renames."""
 
     shared: tuple[SharedVariable, ...]
     only_old: tuple[str, ...]
@@ -172,7 +171,7 @@ class Alignment:
         return not self.only_old and not self.only_new and all(each.same_codes for each in self.shared)
 
     def in_new_names(self, texts: Iterable[str]) -> list[str]:
-        """Texts of the old version with the names that the new one has for variables, classes, fields and members."""
+        """Replaces the old names of variables, classes, fields and members in some texts by the new ones."""
         names = {**self.renamed_variables, **{old: new for _, old, new in self.renames.told}}
         if not names:
             return list(texts)
@@ -181,7 +180,7 @@ class Alignment:
 
 
 def align(old: Model, new: Model) -> Alignment:
-    """Pairs the variables of two models: those of one name, then those that are alike and can be no others."""
+    """Pairs the variables of two models: first by name, then by type where only one pairing is possible."""
     before, after = old.variable_types, new.variable_types
     renames = Renames(classes=(_classes(old), _classes(new)))
     same = {name: _fits(before[name], after[name], renames) for name in after if name in before}
@@ -207,14 +206,14 @@ def _classes(model: Model) -> frozenset[str]:
 
 
 def _fits(old: Type, new: Type, renames: Renames) -> bool:
-    """Whether two types have the same codes, with names that do not contradict those that are known already."""
+    """Whether two types have the same codes under names that do not contradict the known renames."""
     tried = renames.untaken()
     return alike(old, new, tried) and renames.merge(tried)
 
 
 def paired_actions(old: Program, new: Program) -> dict[str, str]:
-    """The old name of each action of the new program that is one of the old one's: the same, or another for what is
-    otherwise the same and nothing else."""
+    """The old name of each action of the new program that has a partner in the old one: the action of the same name, or
+    else the only action that is equal but for its name."""
     before, after = ({action.name: action for action in program.actions} for program in (old, new))
     pairs = {name: name for name in after if name in before}
     left = {name: _nameless(action) for name, action in before.items() if name not in after}
@@ -227,14 +226,14 @@ def paired_actions(old: Program, new: Program) -> dict[str, str]:
 
 
 def _nameless(action: Any) -> str:
-    """The fingerprint of an action, whatever its name and those of its parameters are."""
+    """The fingerprint of an action without its name and the names of its parameters."""
     return fingerprint(action.parameters, action.guards, action.body)
 
 
 def canonical(value: Any, names: Mapping[str, Mapping[str, str]]) -> Any:
-    """A value as something that can be compared and hashed, equal for equal values of two versions.
+    """A comparable, hashable form of a value; equal values of the two versions have equal forms.
 
-    ``names`` are the new names of what the old version calls otherwise; for a value of the new version there are none.
+    ``names`` maps the old version's names to the new ones; it is empty for a value of the new version.
     """
     return _Canonical(names).of(value)
 

@@ -1,12 +1,12 @@
-"""Compares two versions of a model: which behaviours the new one has added and removed.
+"""Compares two versions of a model: the behaviours that the new version adds and removes.
 
-A behaviour is what a run shows of the variables that both versions have: their values from an initial state on, without
-repetitions. A run stays within the boundary of its version, but for its last state. Behaviours are finite; what a
-version must do some day is not compared.
+A behaviour is the sequence of values that the shared variables take along a run from an initial state, without
+repetitions. All states of a run but the last lie within the boundary of its version. Behaviours are finite; liveness is
+not compared.
 
-The cheapest way that is exact is taken: the same graph of expressions, and the same initial states, need no search; the
-same variables need one search that takes the steps of both (``joint_search.py``); otherwise the graphs of both versions
-are made, and one is asked whether it has the runs of the other (``inclusion.py``).
+The comparison takes the cheapest exact way. Equal expression graphs with equal initial states need no search. Versions
+with the same variables need one search that takes the steps of both (``joint_search.py``). Otherwise it builds the
+graphs of both versions and decides whether the runs of one include those of the other (``inclusion.py``).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from floodmark.language.reference import initial_states, successors, within_boun
 
 
 def compare(old: Model, new: Model, options: Options, watch: Watcher | None = None) -> Difference:
-    """What an edit of a model changed. Raises SourceError for a version that cannot be read or compiled."""
+    """Compares the behaviours of two models. Raises SourceError for one that cannot be read or compiled."""
     started = time.perf_counter()
     options = replace(options, symmetry=False, deadlock=False)
     alignment = align(old, new)
@@ -88,10 +88,11 @@ def _has_same_layout(old: Model, new: Model, alignment: Alignment) -> bool:
 
 
 def _same_graph(old: Model, new: Model, alignment: Alignment) -> dict[str, str] | None:
-    """The old name of each action, if two versions are the same as far as code is made of them, up to the names and the
-    order of actions; None if they are not.
+    """The old name of each action if the two versions have the same expression graphs, up to the names and the order of
+    actions; else None.
 
-    Without a capacity this cannot be told: the graph of a guard on a container's size depends on its width.
+    Models with containers without a capacity are never equal here: the graph of a guard on the size of such a container
+    depends on its width.
     """
     if alignment.renamed_variables or grows(old) or grows(new):
         return None
@@ -122,7 +123,7 @@ def _beginnings(model: Model) -> set[Packed]:
 
 
 class _JointComparison:
-    """One comparison by a joint search, as a difference."""
+    """One comparison by a joint search, and the difference that it fills."""
 
     def __init__(self, old: Model, new: Model, options: Options, watch: Watcher | None, found: Difference) -> None:
         self.models = old, new
@@ -203,7 +204,7 @@ class _JointComparison:
     def _witness(
         self, search: JointSearch, version: VersionName, bit: int, action: str | None, names: dict[str, str]
     ) -> Witness:
-        """The run to a state that was noted, and the step that only this version takes there: of any action, or of one
+        """The run to a noted state, and the step that only this version takes there: of any action, or of one action
         that the other version's partner does not take."""
         state, level = search.compared.noted[bit]
         mine, other = search.tracers[version], search.tracers["old" if version == "new" else "new"]
@@ -227,7 +228,7 @@ class _JointComparison:
 
 
 def with_silence(changes: list[ActionChange], old: Mapping[str, int], new: Mapping[str, int]) -> list[ActionChange]:
-    """The changes of actions, with those that never fire any more, given how often each fires."""
+    """Adds the actions that never fire any more; ``old`` and ``new`` count the firings of each action."""
     changed = {change.new: change for change in changes if change.new is not None}
     known = [change for change in changes if change.new is None]
     for name, times in new.items():
@@ -240,8 +241,8 @@ def with_silence(changes: list[ActionChange], old: Mapping[str, int], new: Mappi
 
 
 def add_state_witness(found: Difference, alone: Witness) -> None:
-    """Adds a run to a state that only one version reaches. If no run that the other version does not have is shorter,
-    it stands for that one, too: all its steps but the last are then steps of both."""
+    """Adds a run to a state that only one version reaches. It replaces the runs of that version of the same length:
+    every step of it but the last is then a step of both versions."""
     version = alone.version
     others = [each for each in found.witnesses if each.version == version]
     if any(each.kind == "state" or (each.kind == "start" and len(alone.trace) == 1) for each in others):
@@ -252,7 +253,7 @@ def add_state_witness(found: Difference, alone: Witness) -> None:
 
 
 def _reason(mine: Model, other: Model, trace: tuple[TraceState, ...], names: Mapping[str, str]) -> Reason | None:
-    """Why the other version does not take the last step of a run; None if it takes it, or it is no step."""
+    """Why the other version does not take the last step of a run; None if it takes that step or the run has no step."""
     if len(trace) == 1:
         return None
     here, (step, after) = trace[-2].state, (trace[-1].step, trace[-1].state)
@@ -343,7 +344,7 @@ def _escaped(mine: Seen, escaped: Escape, version: VersionName) -> Witness:
 
 
 def _action_changes(old: Seen, new: Seen) -> list[ActionChange]:
-    """Actions by the changes of shared values that they make where both versions are."""
+    """Compares actions by the changes of shared values that they make in the states that both versions reach."""
     common = np.intersect1d(old.looks[old.graph.sources], new.looks[new.graph.sources])
     made = [_made(seen, common) for seen in (old, new)]
     programs = [read_program(seen.graph.model, {}) for seen in (old, new)]

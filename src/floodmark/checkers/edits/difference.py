@@ -1,4 +1,4 @@
-"""What a comparison of two versions of a model found."""
+"""The result of comparing two versions of a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ SameBy = Literal["source", "graph", "search"]
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a version does not take a step, as the end of a sentence that begins with it; with a place in its source."""
+    """Why a version does not take a step: the rest of a sentence whose subject is the version, and a place in its
+    source."""
 
     text: str
     file: str | None = None
@@ -29,8 +30,8 @@ class Reason:
 
 @dataclass(frozen=True)
 class Witness:
-    """A shortest run of one version that the other one does not have. ``kind`` is how it differs; ``reason`` is why the
-    other version does not take its last step, where that can be told."""
+    """A shortest run of one version that the other lacks. ``kind`` is how it differs; ``reason`` is why the other
+    version does not take its last step, if known."""
 
     version: VersionName
     kind: Kind
@@ -40,17 +41,17 @@ class Witness:
 
     @property
     def steps(self) -> int:
-        """How many steps it has after its initial state."""
+        """The number of steps after the initial state."""
         return len(self.trace) - 1
 
 
 @dataclass(frozen=True)
 class ActionChange:
-    """An action that differs. ``old`` and ``new`` are its names, None where a version has none like it.
+    """An action that differs. ``old`` and ``new`` are its names, None where a version has no counterpart.
 
-    Of ``common`` states that both versions reach, it leads somewhere else too in ``more``, and nowhere that it led
-    before in ``less``. ``gone`` is whether it fired in the old version and never fires in the new one. ``examples`` are
-    shortest runs that end with such a step.
+    ``common`` is the number of states that both versions reach. The new action has a successor that the old one lacks
+    in ``more`` of them, and lacks one in ``less``. ``gone`` is whether it fired in the old version and never fires in
+    the new one. ``examples`` are shortest runs that end with such a step.
     """
 
     old: str | None
@@ -68,7 +69,7 @@ class ActionChange:
 
 @dataclass(frozen=True)
 class ModelError:
-    """A version leaves its declared types, so nothing is known of the runs behind that."""
+    """A version leaves its declared types, so the runs beyond that point are unknown."""
 
     version: VersionName
     message: str
@@ -80,11 +81,11 @@ class ModelError:
 
 @dataclass
 class Difference:
-    """The behaviours that an edit of a model added and removed, and what else it changed of it.
+    """The behaviours that an edit added and removed, and its other effects on the model.
 
-    ``by`` is why the two are the same, if they are. ``stopped`` is what ended the comparison before it was complete.
-    ``states`` has how many states each version reaches, and both of them in the same way (``common``), as far as they
-    were counted.
+    ``by`` is how the two versions were shown to be the same, if they are. ``stopped`` is the limit or error that ended
+    the comparison early. ``states`` has the number of states that each version reaches and that both reach in the same
+    way (``common``), as far as they were counted.
     """
 
     alignment: Alignment
@@ -105,5 +106,5 @@ class Difference:
 
     @property
     def is_undetermined(self) -> bool:
-        """Whether something is not known: whether there are more behaviours than before, or fewer."""
+        """Whether the comparison left added or removed behaviours undecided."""
         return "undetermined" in (self.added, self.removed)

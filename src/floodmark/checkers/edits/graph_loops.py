@@ -1,7 +1,7 @@
-"""The compiled loop that takes all steps from states that a search has found.
+"""The compiled loop that takes all steps from the states that a search has found.
 
-``enter`` and ``position_of`` are those of liveness: the states in one array, found by a table. Constant: ``NW`` (words
-of a state).
+``enter`` and ``position_of`` are those of liveness: the states lie in one array and are found by a hash table.
+Constant: ``NW`` (words of a state).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from floodmark.checkers.liveness.loops import (
 NW = 1
 
 ROOM, OUTSIDE_ROWS, SOURCES, TARGETS, LABELS, ACTIONS, MADE, LEFT = range(GATHERING_FIELDS, GATHERING_FIELDS + 8)
-"""Fields behind those of liveness: room for steps, the arrays for them and for states that are none of the table's, the
-place of each step's action among so many, and how many steps and such states there are."""
+"""Fields behind those of liveness: the room for steps; the arrays of the states outside the table, and of the steps'
+sources, targets and actions; the number of actions; the numbers of steps and of such states."""
 FIELDS = GATHERING_FIELDS + 8
 
 
@@ -37,9 +37,8 @@ FIELDS = GATHERING_FIELDS + 8
 def take_steps(w: Words, start: Word, stop: Word) -> Word:
     """Writes the steps from the states ``start`` to ``stop``.
 
-    A target that the table does not have is written apart; its number is then NOWHERE plus one plus its place there.
-    Returns how many states were done: fewer than asked for when the room is full. A state in which a step fails is not
-    done, although there is room.
+    A target outside the table goes to a separate array; its number is NOWHERE plus one plus its index there. Returns
+    how many states were done: fewer than requested when the room is full, or when a step fails in the next state.
     """
     store = words_at(w[STATES_HERE])
     rows = words_at(w[ROWS])

@@ -1,16 +1,18 @@
-"""Whether every run of one graph is a run of another, seen through the variables that both have.
+"""Decides whether every run of one graph is a run of another, projected to the shared variables.
 
-A run is seen as the sequence of its shared values, without repetitions. ``Seen`` is a graph together with the number of
-what is seen of each state (``projection.py``). The question is asked in steps, from cheap to exact:
+A projected run is the sequence of its shared values, without repetitions. ``Seen`` is a graph together with the
+projection of each state, as a number (``projection.py``). The decision goes from cheap to exact:
 
-1. A first value, or a change of values, that the other graph never shows: then the run is none of the other's.
-2. In the other graph, what is seen tells the state: then its runs are all sequences of its changes, and step 1 has
-   decided. Otherwise a shorter run may have steps that the other shows, and not in this order: step 4 looks for one.
-3. The other graph can follow: a set of its states, each of which has an answer to every change that is ever seen from
-   what is seen of it, and the answer is in the set again. If there is an initial state of the set for every first
-   value, every run can be followed. (The changes are those of the graph whose states of one look are taken together;
-   it has more runs, so that is enough and not needed.)
-4. All states in which the other graph may be are followed at once. This always decides, unless a limit ends it.
+1. A first value, or a change of values, that the other graph never shows: then the run is not one of the other's.
+2. The projection of the other graph is injective: then its runs are all sequences of its changes, and step 1 has
+   decided. Otherwise a shorter run may take changes that the other graph has, in an order that it has not: step 4 looks
+   for one.
+3. The other graph simulates: some set of its states has, for every state and every change that is ever seen from that
+   state's projection, a matching step that stays in the set. If every first value has an initial state in the set,
+   every run can be followed. (The changes are those of the quotient graph by projection. The quotient has more runs, so
+   this condition is sufficient and not necessary.)
+4. The subset construction follows all states in which the other graph may be. It always decides, unless a limit ends
+   it.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ import numpy as np
 from floodmark.checkers.edits.run_graph import Numbers, RunGraph
 
 Kind = Literal["start", "state", "step", "order"]
-"""How a run is none of the other's: it begins otherwise, ends in a state that the other never shows, takes a step there
-that the other never takes, or takes steps that the other takes, too, but not in this order."""
+"""How a run fails to be one of the other graph's: a different first value; a last state that the other never shows; a
+step there that the other never takes; or steps that the other takes too, but not in this order."""
 MAX_PAIRS = 1_000_000
-"""Sets of states that are followed; beyond, it stays undetermined."""
+"""The limit on subsets that step 4 follows; beyond it, the answer is undetermined."""
 MAX_PAIRS_FOR_SHORTER = 50_000
-"""Sets of states that are followed to find a shorter run than one with a step that the other graph never shows."""
+"""The limit on subsets in the search for a run shorter than one whose step the other graph never shows."""
 
 
 class Unfinished(Exception):  # noqa: N818 - it is no error
@@ -40,7 +42,7 @@ class Unfinished(Exception):  # noqa: N818 - it is no error
 
 @dataclass(frozen=True)
 class Escape:
-    """A shortest run that is none of the other graph's, as the numbers of its states."""
+    """A shortest run that the other graph lacks, as the numbers of its states."""
 
     kind: Kind
     path: list[int]
@@ -48,7 +50,7 @@ class Escape:
 
 @dataclass
 class Seen:
-    """A graph, and the number of what is seen of each state."""
+    """A graph, and the projection of each state as a number."""
 
     graph: RunGraph
     looks: Numbers
@@ -59,20 +61,20 @@ class Seen:
 
     @cached_property
     def seen_steps(self) -> tuple[Numbers, Numbers]:
-        """The steps that change what is seen."""
+        """The steps that change the projection."""
         before, after = self.looks[self.graph.sources], self.looks[self.graph.targets]
         changed = before != after
         return self.graph.sources[changed], self.graph.targets[changed]
 
     @cached_property
     def hidden_steps(self) -> tuple[Numbers, Numbers]:
-        """The steps that change nothing that is seen."""
+        """The steps that leave the projection unchanged."""
         same = self.looks[self.graph.sources] == self.looks[self.graph.targets]
         same &= self.graph.sources != self.graph.targets
         return self.graph.sources[same], self.graph.targets[same]
 
     def keys(self, steps: tuple[Numbers, Numbers]) -> Numbers:
-        """A number for what is seen of each step."""
+        """The projections at both ends of each step, as one number."""
         return self.looks[steps[0]] << 32 | self.looks[steps[1]]
 
     @cached_property
@@ -81,18 +83,19 @@ class Seen:
 
     @property
     def is_told(self) -> bool:
-        """Whether what is seen of a state tells which one it is."""
+        """Whether the projection is injective."""
         return len(np.unique(self.looks)) == self.graph.count
 
     def first_with(self, numbers: Numbers) -> int:
-        """The state that the fewest steps lead to; of several, the smallest as it is packed."""
+        """The state with one of these projections that is nearest to an initial state; of several, the smallest when
+        packed."""
         graph = self.graph
         nearest = numbers[graph.depth[numbers] == graph.depth[numbers].min()]
         return min((int(each) for each in nearest), key=lambda each: tuple(graph.rows[each].tolist()))
 
 
 def escape(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None:
-    """A run of ``mine`` that is none of ``other``; None if there is none. Raises Unfinished."""
+    """A run of ``mine`` that ``other`` lacks, or None. Raises Unfinished."""
     found = _unknown(mine, other)
     if other.is_told or (found is not None and len(found.path) <= 2):
         return found
@@ -124,7 +127,7 @@ def _unknown(mine: Seen, other: Seen) -> Escape | None:
 
 
 def _can_follow(mine: Seen, other: Seen, paused: Callable[[], None]) -> bool:
-    """Step 3: the greatest set of states of ``other`` with an answer to every change."""
+    """Step 3: the greatest set of states of ``other`` that can match every change."""
     count = other.graph.count
     needed = mine.changes
     wanted_from = needed >> 32
@@ -156,7 +159,7 @@ def _can_follow(mine: Seen, other: Seen, paused: Callable[[], None]) -> bool:
 
 
 def _behind(pairs: Numbers, sources: Numbers, targets: Numbers, base: int) -> Numbers:
-    """The pairs (state, look) of which a hidden step leads to one of these pairs."""
+    """The pairs (state, projection) from which a hidden step leads to one of these pairs."""
     states, looks = pairs // base, pairs % base
     order = np.argsort(targets, kind="stable")
     ordered = targets[order]
@@ -167,13 +170,13 @@ def _behind(pairs: Numbers, sources: Numbers, targets: Numbers, base: int) -> Nu
 
 
 def _followed(mine: Seen, other: Seen, paused: Callable[[], None], most: int) -> Escape | None:
-    """Step 4: pairs of a state of ``mine`` and all states of ``other`` that it may be in, breadth first."""
+    """Step 4: pairs of a state of ``mine`` and the states of ``other`` that match the run so far, breadth first."""
     after_mine, after_other = _successors(mine.graph), _successors(other.graph)
     mine_looks, other_looks = mine.looks.tolist(), other.looks.tolist()
     closures: dict[frozenset[int], frozenset[int]] = {}
 
     def closed(states: frozenset[int]) -> frozenset[int]:
-        """With all states that hidden steps lead to."""
+        """The closure of a set of states under hidden steps."""
         known = closures.get(states)
         if known is None:
             reached, waiting = set(states), list(states)

@@ -1,15 +1,15 @@
-"""The compiled step of two versions of a model at once: the successors that both give a state, and what only one gives.
+"""The compiled joint step of two versions of a model: their common successors of a state, and their differences.
 
     expand(state*, out*, context*) -> the successors that both versions have
 
-The counters are, for each action of the new version, in how many states it allows more, for each of the old one, in how
-many it allows less, and then how often each fired.
+The counters hold, for each action of the new version, the number of states in which it allows more; for each action of
+the old version, the number in which it allows less; and then the firings of each action.
 
-It has the interface of a model's own ``expand``, so the loops of the search run it. Flags in ``BROKEN`` say what is to
-be noted of the state: that only one version takes some step, that a version fails, that an action allows more or less.
+It has the interface of a model's own ``expand``, so the loops of the search run it. Flags in ``BROKEN`` mark a state in
+which only one version takes some step, a version fails, or an action allows more or less.
 
-A step that changes nothing is no difference. A state outside of a version's boundary has no successors in it: such a
-state ends its runs. A common successor outside of both boundaries is not given: nothing follows it in either.
+A stuttering step is no difference. A state outside a version's boundary has no successors in that version: it ends its
+runs. A common successor outside both boundaries is dropped: nothing follows it in either version.
 
 Constant: ``NW`` (words of a state).
 """
@@ -25,18 +25,18 @@ from floodmark.checkers.kernel.loops import BROKEN, COUNTERS, CUT, FAILED, same
 NW = 1
 
 BLOCK = 4
-"""The place in the context that has the address of the worker's block. A model's own code is never given this context:
-each version has one of its own, in which nothing asks to leave rows out."""
+"""The index in the context of the address of the worker's block. Each version's own code gets another context, which
+never requests that rows be left out."""
 FUNCTIONS, OLD_ROWS, NEW_ROWS, OLD_CONTEXT, NEW_CONTEXT, OLD_STARTS, NEW_STARTS = range(7)
 BLOCK_WORDS = 8
 OLD_EXPAND, NEW_EXPAND, OLD_WITHIN, NEW_WITHIN, OLD_ACTIONS, NEW_ACTIONS, OLD_OF_NEW, NEW_OF_OLD = range(8)
 FUNCTION_WORDS = 8
 
 ADDED, REMOVED, OLD_FAILS, NEW_FAILS = range(4)
-"""Bits of what is noted of a state."""
+"""Bits of a state's mark."""
 ALLOWS_MORE, ALLOWS_LESS, NOTED_ACTIONS = 4, 34, 30
-"""The bits of actions begin here: of the new version's that take a step which their old version does not take, and of
-the old version's that took one; of so many actions of each."""
+"""The first bits for actions: for those of the new version that take a step which their old version lacks, and for
+those of the old version that lose one; and the number of actions of each version that have a bit."""
 
 
 def inside(state: Words, context: Words, within: Word) -> Word:
@@ -47,7 +47,7 @@ def inside(state: Words, context: Words, within: Word) -> Word:
 
 
 def successors(state: Words, rows: Words, context: Words, starts: Words, functions: Words, version: Word) -> Word:
-    """The successors that a version gives a state, and where those of each action begin; returns how many there are."""
+    """Computes a version's successors of a state and the index of each action's first one; returns their number."""
     actions = functions[OLD_ACTIONS + version]
     for i in range(actions):
         context[COUNTERS + i] = 0
@@ -62,7 +62,7 @@ def successors(state: Words, rows: Words, context: Words, starts: Words, functio
 
 
 def is_among(rows: Words, first: Word, stop: Word, row: Words, guess: Word) -> Word:
-    """Whether a row is one of some rows; the one at ``guess`` is looked at first."""
+    """Whether a row equals one of some rows; the row at ``guess`` is compared first."""
     if guess < stop and same(offset(rows, guess * NW), row) == 1:
         return 1
     i = first
@@ -75,13 +75,13 @@ def is_among(rows: Words, first: Word, stop: Word, row: Words, guess: Word) -> W
 
 @exported
 def check(state: Words, context: Words) -> Word:
-    """No predicate is true: the search asks for none."""
+    """Every predicate holds: this search checks none."""
     return state[0] & context[FAILED] & 0
 
 
 @exported
 def expand(state: Words, out: Words, context: Words) -> Word:
-    """Takes all steps of both versions from a state that both can reach in the same way."""
+    """Takes all steps of both versions from a common state."""
     block = words_at(context[BLOCK])
     functions = words_at(block[FUNCTIONS])
     old_rows = words_at(block[OLD_ROWS])

@@ -1,13 +1,13 @@
 """Searches the states that two versions of a model reach in the same way, and compares their steps in each.
 
-Both versions have the same variables. So a run of one version that is no run of the other begins otherwise, or it has
-a first step that the other does not take: its state before that step is reached by both in the same way. The search
-visits exactly these states, level by level, and takes the steps of both versions in each. If nothing differs in any,
-every run of one is a run of the other: by induction over its steps. If something does, the first level with a
-difference gives a shortest run.
+Both versions have the same variables. A run of one version that the other lacks either begins in another state or has a
+first step that the other does not take; both versions reach the state before that step in the same way. The search
+visits exactly these common states, level by level, and takes the steps of both versions in each. If no state shows a
+difference, both versions have the same runs, by induction over the steps. Otherwise the first level with a difference
+gives a shortest run.
 
-States are not identified by symmetry. A version that fails in some state ends the comparison there, since nothing is
-known of the runs behind it; differences that were found before remain.
+The search does not reduce by symmetry. A failure of a version ends the comparison, since the runs beyond it are
+unknown; the differences found before remain.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from floodmark.language.widths import Widths
 
 @dataclass
 class Joint:
-    """What a comparison found. ``noted`` has the first state for each bit that was noted, with its level; ``starts``
-    and ``lost`` are initial states that only the new and only the old version has. ``more`` and ``less`` say in how
-    many common states an action of the new version allows more, and one of the old version less, ``fired`` how often
-    each action of a version fired there."""
+    """The findings of a comparison. ``noted`` has the first state for each bit of a mark, with its level; ``starts``
+    and ``lost`` are the initial states of only the new and only the old version. ``more`` counts the common states in
+    which an action of the new version allows more, ``less`` those in which one of the old version allows less.
+    ``fired`` counts the firings of each version's actions in common states."""
 
     actions: dict[str, str] = field(default_factory=dict)
     noted: dict[int, tuple[Packed, int]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Failure:
-    """A version leaves its declared types: which one, the run to there, and the error."""
+    """A version leaves its declared types: the version, the run to that point, and the error."""
 
     version: str
     trace: tuple[TraceState, ...]
@@ -68,7 +68,7 @@ class Failure:
 
 
 class JointKernel(Kernel):
-    """The code of both versions as that of one model."""
+    """The code of both versions, as a kernel for one model."""
 
     def __init__(self, old: VersionCode, new: VersionCode, pairs: dict[str, str], threads: int) -> None:
         self.old, self.new = old, new
@@ -90,7 +90,7 @@ class JointKernel(Kernel):
         self._point()
 
     def _point(self) -> None:
-        """Enters the addresses of the present editions."""
+        """Stores the addresses of the present editions."""
         functions = self._functions
         for place, side in enumerate((self.old, self.new)):
             code = side.kernel.model
@@ -100,7 +100,7 @@ class JointKernel(Kernel):
         functions[joint.OLD_OF_NEW], functions[joint.NEW_OF_OLD] = (table.ctypes.data for table in self._tables)
 
     def new_context(self) -> NDArray[np.uint64]:
-        """A context with a block of its own, which lasts as long as this kernel."""
+        """A context with its own block, which lives as long as this kernel."""
         context = super().new_context()
         block = np.zeros(joint.BLOCK_WORDS, dtype=np.uint64)
         block[joint.FUNCTIONS] = self._functions.ctypes.data
@@ -129,7 +129,7 @@ class JointKernel(Kernel):
 
 
 def _partners(of: Interface, among: Interface, pairs: dict[str, str]) -> NDArray[np.uint64]:
-    """For each action, the place of its partner plus one; 0 where it has none."""
+    """The index of each action's partner plus one; 0 for an action without a partner."""
     places = {name: place for place, name in enumerate(among.actions, 1)}
     return np.array([places.get(pairs.get(name, ""), 0) for name in of.actions] or [0], dtype=np.uint64)
 
@@ -141,7 +141,7 @@ def _joint_code(words: int) -> MachineCode:
 
 
 class JointSearch(Search):
-    """One comparison under way. ``model`` is that of the new version."""
+    """A comparison in progress. ``model`` is the new version's."""
 
     def __init__(
         self, kernel: JointKernel, options: Options, budget: MemoryBudget, watch: Watcher | None, widths: Widths
@@ -205,7 +205,7 @@ class JointSearch(Search):
             break
 
     def _failure(self, version: str, state: Packed, level: int) -> Failure:
-        """What fails there; a container that has become too narrow is no failure, and raises ``Outgrown``."""
+        """The failure in a state. Raises ``Outgrown`` if a container merely needs a greater width."""
         tracer = self.tracers[version]
         trace = tracer.to_state(state, level)
         try:
@@ -219,7 +219,7 @@ class JointSearch(Search):
         raise fault
 
     def _check(self) -> None:
-        """No predicate is looked at."""
+        """Checks no predicate."""
 
     def _counted(self, result: SearchResult) -> SearchResult:
         new, old = self.joint_kernel.new.interface.actions, self.joint_kernel.old.interface.actions
@@ -234,7 +234,7 @@ def compare_jointly(
     old: Model, new: Model, options: Options, then: Callable[[JointSearch, SearchResult], None],
     watch: Watcher | None = None,
 ) -> tuple[SearchResult, Failure | None]:
-    """Compares two models with the same variables. ``then`` is called while the states are still there.
+    """Compares two models with the same variables. ``then`` is called while the states are still in memory.
 
     Raises SourceError for a model that cannot be compiled.
     """

@@ -1,4 +1,4 @@
-"""What an edit changed, as JSON."""
+"""The effects of an edit, as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The specs that a comparison is about, each in its two versions."""
+"""The specs of a comparison, each in its two versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Versions = tuple[Version, Version]
 
 @dataclass(frozen=True)
 class SpecPair:
-    """A spec in two versions, one of which may have none; ``error`` is why one cannot be read."""
+    """A spec in two versions, one of which may lack it; ``error`` says why one cannot be read."""
 
     name: str
     old: Spec | None
@@ -29,7 +29,7 @@ class SpecPair:
 
 
 def pairs_in(versions: Versions, paths: Sequence[Path], tier: Tier | None) -> list[SpecPair]:
-    """The specs that paths of the repository mean, of one tier where the path is a folder, in both versions."""
+    """The specs that some paths of the repository name, in both versions; a folder names those of one tier."""
     found: dict[str, SpecPair] = {}
     for path in paths:
         file, row = spec_address.split(path)
@@ -47,7 +47,7 @@ def pairs_in(versions: Versions, paths: Sequence[Path], tier: Tier | None) -> li
 def _read(
     version: Version, path: Path, row: str | None, tier: Tier | None
 ) -> tuple[dict[str, Spec], dict[str, str]]:
-    """The specs of one version below a path, by their names, and what cannot be read."""
+    """The specs of one version below a path, by name, and the error of each that cannot be read."""
     place = version.path_of(path)
     specs: dict[str, Spec] = {}
     errors: dict[str, str] = {}
@@ -79,7 +79,7 @@ def _name_of_path(version: Version, path: Path) -> str:
 def compared(
     pairs: Sequence[SpecPair], versions: Versions, settings: EditSettings, watch: Watcher | None = None
 ) -> Iterator[SpecEdit]:
-    """What the edit changed of each spec, one after the other."""
+    """Compares each pair of specs in turn."""
     lost = versions[0].root != versions[1].root and has_lost_files(*versions)
     for pair in pairs:
         if pair.error:

@@ -1,8 +1,8 @@
-"""What of a state both versions know: the values of the shared variables, as one number for both versions.
+"""The projection of states to the shared variables, with one numbering for both versions.
 
-Two states get one number if and only if every shared variable has the same value. Values of a variable whose types have
-the same codes are compared as they are packed. Otherwise each different value is unpacked once, and compared by what it
-is (``alignment.canonical``).
+Two states get one number if and only if every shared variable has the same value. Values of types with the same codes
+are compared as packed. Otherwise each distinct value is unpacked once and compared by its canonical form
+(``alignment.canonical``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Column = NDArray[np.uint64]
 
 
 def projected(old: RunGraph, new: RunGraph, alignment: Alignment) -> tuple[Numbers, Numbers]:
-    """The number of each state of the old graph, and of each of the new one."""
+    """The projections of all states of the old graph, and of all states of the new graph."""
     total = old.count + new.count
     numbers = np.zeros(total, dtype=np.int64)
     for shared in alignment.shared:
@@ -56,7 +56,7 @@ def _columns(layout: Layout, variable: str, rows: Rows) -> list[Column]:
 
 
 def _by_value(graph: RunGraph, variable: str, columns: Sequence[Column], known: dict[Any, int], names: Any) -> Column:
-    """The number of each row's value, equal for equal values."""
+    """A number for each row's value; equal values have equal numbers."""
     own = np.zeros(graph.count, dtype=np.int64)
     for column in columns:
         own = combined(own, column)
@@ -71,7 +71,7 @@ def _value(graph: RunGraph, variable: str, row: int, names: Any) -> Any:
 
 
 def combined(numbers: Numbers, column: Column) -> Numbers:
-    """A number for each pair, equal for equal pairs and for no others."""
+    """A number for each pair; pairs have equal numbers if and only if they are equal."""
     values, place = np.unique(column, return_inverse=True)
     if len(values) == 1:
         return numbers

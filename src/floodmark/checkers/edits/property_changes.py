@@ -1,9 +1,9 @@
-"""Whether a property became weaker or stronger: by the states that it allows now and did not allow, or the reverse.
+"""Compares a changed property with its old version: the states that it newly allows, and those that it newly forbids.
 
-A changed property is evaluated, in both its versions, in every state that one of the models and of their known-bad
-designs reaches. In the states of a model that is right, both versions are usually true: what tells them apart are the
-known-bad designs, whose searches go on behind the violation. How many states were looked at is reported: "allows the
-same" means in these states, and not in all that the types have.
+Both versions are evaluated in every state that a version's model or one of its known-bad designs reaches. In the states
+of a correct model, both versions usually hold; the known-bad designs tell them apart, as their searches continue past
+the violation. The number of evaluated states is reported: "allows the same" refers to these states, not to all states
+of the types.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from floodmark.language.model import Model, grows, sized
 from floodmark.language.widths import FIRST_WIDTHS
 
 STATES = 300_000
-"""The most states of each model that are looked at."""
+"""The maximum number of states that are evaluated for each model."""
 MAX_TOGETHER = 30
 
 
 @dataclass(frozen=True)
 class Source:
-    """A model in whose states properties are compared: a version's model, or a known-bad design of it."""
+    """A model in whose states properties are compared: a version's model, or one of its known-bad designs."""
 
     version: VersionName
     name: str
@@ -55,10 +55,10 @@ class PropertyExample:
 
 @dataclass
 class PropertyChange:
-    """A property that both versions have, and that is written otherwise.
+    """A property that both versions have in different forms.
 
-    ``weaker`` is a run to what the new version allows and the old one does not, ``stronger`` the reverse. ``states`` is
-    how many states were looked at. ``why_not`` says why it was not compared.
+    ``weaker`` is a run to a state or step that only the new version allows, ``stronger`` the reverse. ``states`` is the
+    number of evaluated states. ``why_not`` says why the versions were not compared.
     """
 
     name: str
@@ -85,7 +85,7 @@ def changed_properties(
     old: Model, new: Model, pairs: Sequence[tuple[Property, Property]], sources: Sequence[Source],
     alignment: Alignment, options: Options,
 ) -> list[PropertyChange]:
-    """The properties that are written otherwise, of pairs with one name each."""
+    """Compares the properties whose code differs, given as pairs of equal name."""
     changes = []
     to_ask = []
     for before, after in pairs:
@@ -117,8 +117,8 @@ def _has_same_words(old: Model, new: Model, alignment: Alignment) -> bool:
 
 
 def _is_same(old: Model, new: Model, before: Property, after: Property, alignment: Alignment) -> bool:
-    """Whether two versions of a property are the same graph of expressions; where there is none, or the variables have
-    other types, names or widths, whether they and the functions that they call have the same text."""
+    """Whether two versions of a property have the same expression graph. Without graphs, or if the variables differ in
+    type, name or width: whether they and the functions that they call have the same text."""
     if before.kind != after.kind:
         return False
     plain = not (before.is_refinement or before.is_liveness) and _has_same_words(old, new, alignment)
@@ -133,7 +133,7 @@ def _graph(model: Model, prop: Property) -> str:
 
 
 def _look(old: Model, new: Model, changes: Sequence[PropertyChange], source: Source, options: Options) -> None:
-    """Evaluates both versions in the states of a model, as far as something is not known yet."""
+    """Evaluates both versions in the states of a model, as long as some answer is open."""
     wanted = [each for each in changes if not (each.weaker and each.stronger)]
     if not wanted or not _is_packed_alike(source.model, new):
         return
@@ -146,7 +146,7 @@ def _look(old: Model, new: Model, changes: Sequence[PropertyChange], source: Sou
 
 
 def _is_packed_alike(design: Model, model: Model) -> bool:
-    """Whether the variables of a model lie where they lie in a known-bad design, which may have more."""
+    """Whether the variables of a model have the same layout in a known-bad design, which may have more variables."""
     if grows(design):
         return False
     return lay_out(design.variable_types).slots == lay_out(model.variable_types).slots
@@ -186,7 +186,7 @@ def _bit(masks: NDArray[np.uint64], place: int) -> NDArray[np.bool_]:
 
 
 def _evaluated(kernel: Kernel, rows: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Which properties of states are true in each state, and which properties of steps some step of it breaks."""
+    """For each state, the bits of the state properties that hold, and of the step properties that some step breaks."""
     check, expand = kernel.model.function("check", 2), kernel.model.function("expand", 3)
     words = rows.shape[1]
     context = kernel.new_context()

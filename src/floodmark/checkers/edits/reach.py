@@ -1,7 +1,7 @@
-"""Which states only one of two versions reaches, how many each has, and which actions never fire.
+"""Compares the reachable states of two versions: states of only one, their number in each, and actions that never fire.
 
-Two plain searches, once it is known that the versions differ: a reader wants to know whether a new step leads to a
-state that was never there before, and by which shortest run.
+Two plain searches run once it is known that the versions differ. They show whether a new step leads to a new state, and
+the shortest run to it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from floodmark.language.reference import within_boundary
 from floodmark.language.widths import FIRST_WIDTHS, Widths
 
 MAX_ASKED = 10_000
-"""States of which CPython tells whether they are within a boundary."""
+"""The maximum number of states that CPython tests against a boundary."""
 
 
 Known = tuple[Search, Mapping[str, int]]
@@ -33,8 +33,8 @@ Known = tuple[Search, Mapping[str, int]]
 
 @dataclass
 class Reach:
-    """How many states each version reaches, how often its actions fire, and a shortest run of each version to a state
-    that the other does not reach. Nothing is said where a search was not complete."""
+    """For each version: the number of reachable states, the firings of its actions, and a shortest run to a state that
+    the other version does not reach. An incomplete search leaves its entries out."""
 
     states: dict[VersionName, int] = field(default_factory=dict)
     fired: dict[VersionName, Mapping[str, int]] = field(default_factory=dict)
@@ -48,10 +48,10 @@ class Reach:
 def reach(
     old: Model, new: Model, options: Options, widths: Widths, known: Mapping[VersionName, Known], watch: Watcher | None
 ) -> Reach:
-    """Searches both versions, which have the same variables, with the same widths to begin with.
+    """Searches both versions, which have the same variables, starting with the same widths.
 
-    ``known`` are searches that have all states of a version, with the figures of its actions: where nothing was added,
-    the states that both versions reach in the same way are all of the new version.
+    ``known`` has the searches that are known to cover all states of a version, with the firings of its actions: if
+    nothing was added, the states that both versions reach in the same way are all states of the new version.
     """
     found = Reach()
 
@@ -89,7 +89,7 @@ def explored(
     model: Model, options: Options, then: Callable[[Search, SearchResult], None], widths: Widths = FIRST_WIDTHS,
     watch: Watcher | None = None,
 ) -> SearchResult:
-    """A search without properties; ``then`` is called while it has its states, also if a limit ended it."""
+    """A search without properties; ``then`` is called while its states are in memory, also if a limit ended it."""
 
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         search = begin(model, (), options, watch, InMemory())
@@ -122,9 +122,8 @@ def levels_of(search: Search) -> tuple[Rows, Numbers]:
 def _alone(old: Search, new: Search) -> dict[VersionName, tuple[Model, tuple[TraceState, ...]]]:
     """The nearest states that only one version reaches.
 
-    States are looked for among those of the other version by a hash. A state whose hash is not there is not there; two
-    states of one hash, which is not to be expected, would hide a run, and nothing is concluded from a run that is
-    missing here.
+    A state is looked up by its hash among the other version's states. If the hash is absent, so is the state. Two
+    states with equal hashes, which is improbable, would hide a run; no conclusion is drawn from a missing run.
     """
     found: dict[VersionName, tuple[Model, tuple[TraceState, ...]]] = {}
     every = levels_of(old), levels_of(new)
@@ -162,8 +161,8 @@ def _is_among(hashes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArra
 
 
 def _within(search: Search, rows: Rows) -> NDArray[np.int64]:
-    """The places of the states that are within a version's boundary. One that is not may be where its runs end, so
-    nothing is said of it; of a version with a boundary, only some states are looked at."""
+    """The indices of the states within a version's boundary. A state outside it may be the end of a run, so it is
+    ignored."""
     model = search.model
     if not type(model).methods("boundary"):
         return np.arange(len(rows), dtype=np.int64)
@@ -174,7 +173,7 @@ def _within(search: Search, rows: Rows) -> NDArray[np.int64]:
 
 
 def first_of(search: Search, rows: Rows, levels: Numbers) -> tuple[TraceState, ...]:
-    """A shortest run to one of some states of a search; of several, to the smallest as it is packed."""
+    """A shortest run to one of some states of a search; among the nearest, to the smallest when packed."""
     level = int(levels.min())
     nearest = rows[levels == level]
     for word in range(nearest.shape[1]):

@@ -16,12 +16,12 @@ from floodmark.language.reference import Step, parameter_types
 
 
 def carried(model: Model, state: State, other: Model) -> State:
-    """The state of another model with the same packed words; the two have the same variables."""
+    """The state of another model with the same packed words; both models have the same variables."""
     return lay_out(other.variable_types).unpack(lay_out(model.variable_types).pack(state))
 
 
 def reason_against(model: Model, before: State, step: Step, other: Model, name: str | None) -> Reason:
-    """Why ``other`` does not take a step of ``model``; ``name`` is what it calls the action, if it has it."""
+    """Why ``other`` does not take a step of ``model``; ``name`` is its name for the action, if any."""
     method = type(other).methods("action").get(name or "")
     if method is None or name is None:
         return Reason(f"has no action {step.action}", *type(other).source_position())
@@ -54,7 +54,7 @@ def boundary_against(other: Model, state: State) -> Reason:
 
 
 def _carried_arguments(model: Model, step: Step, other: Model, name: str) -> dict[str, Any] | None:
-    """The arguments of a step, in order, as the other version's; None if its parameters are of other types."""
+    """The arguments of a step as values of the other version, in order; None if its parameters have other types."""
     mine = parameter_types(model, type(model).methods("action")[step.action])
     theirs = parameter_types(other, type(other).methods("action")[name])
     if len(mine) != len(theirs):

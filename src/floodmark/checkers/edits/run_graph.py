@@ -1,4 +1,4 @@
-"""The runs of one version as a graph: its reachable states, and those outside of the boundary in which runs end."""
+"""The runs of one version as a graph: its reachable states, and the states outside the boundary in which runs end."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from floodmark.language.widths import Widths
 Rows = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
 ROOM = 1 << 20
-"""Steps that fit into the room of one call, at least."""
+"""The minimum number of steps for which one call has room."""
 
 
 @dataclass
 class RunGraph:
-    """States are numbered: first the reachable ones, then those in which a run leaves the boundary. ``sources``,
-    ``targets`` and ``labels`` are the steps, with the places of their actions among ``actions``; ``initial`` are the
-    initial states; ``depth`` is how many steps lead to a state at least."""
+    """States are numbered: first the reachable ones, then those outside the boundary. ``sources``, ``targets`` and
+    ``labels`` describe the steps; a label is an index into ``actions``. ``initial`` are the initial states; ``depth``
+    is the least number of steps to each state."""
 
     model: Model
     layout: Layout
@@ -53,11 +53,11 @@ class RunGraph:
         return len(self.rows)
 
     def state(self, number: int) -> State:
-        """The state with a number."""
+        """The state with this number."""
         return self.layout.unpack(int(word) for word in self.rows[number])
 
     def path_to(self, number: int) -> list[int]:
-        """The numbers of the states of a shortest run to a state; of several, the one whose states are smallest."""
+        """The numbers of the states of a shortest run to a state; of several runs, the one with the smallest states."""
         path = [number]
         while self.depth[path[0]]:
             before = self.sources[(self.targets == path[0]) & (self.depth[self.sources] == self.depth[path[0]] - 1)]
@@ -65,7 +65,7 @@ class RunGraph:
         return path
 
     def trace(self, path: Sequence[int]) -> tuple[TraceState, ...]:
-        """A run through these states, as CPython takes it."""
+        """A run through these states, as steps that CPython takes."""
         states = [self.state(number) for number in path]
         trace = [TraceState(next(step for step, state in initial_states(self.model) if state == states[0]), states[0])]
         for before, after in pairwise(states):
@@ -85,7 +85,7 @@ def run_graph(
 ) -> tuple[SearchResult, RunGraph | None]:
     """The graph of a model's runs; None if a limit or an error of the model ended the search.
 
-    Raises SourceError for a model that cannot be compiled, Stopped where ``paused`` does.
+    Raises SourceError for a model that cannot be compiled, and Stopped if ``paused`` raises it.
     """
     rows: list[Rows] = []
 
@@ -103,7 +103,7 @@ def run_graph(
 
 
 class InMemory(IntoFiles):
-    """A graph has to fit in memory, so its search never goes on in files."""
+    """Ends a search that would continue in files: a graph has to fit in memory."""
 
     def outgrown(self, search: Search, why: Stop) -> None:
         raise OutOfRoom(why)
@@ -169,7 +169,7 @@ class _GraphMaker:
         return every[0], every[1], every[2]
 
     def _outside(self, row: Rows) -> int:
-        """The number of a state outside of the boundary."""
+        """The number of a state outside the boundary."""
         return len(self.states) + self.outside.setdefault(row.tobytes(), len(self.outside))
 
     def _initial(self) -> Numbers:
@@ -183,7 +183,7 @@ class _GraphMaker:
 
 
 def depths(count: int, initial: Numbers, sources: Numbers, targets: Numbers) -> Numbers:
-    """How many steps lead to each state; -1 where none do."""
+    """The least number of steps to each state; -1 for an unreachable one."""
     depth = np.full(count, -1, dtype=np.int64)
     depth[initial] = 0
     order = np.argsort(sources, kind="stable")

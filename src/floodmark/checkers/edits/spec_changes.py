@@ -1,6 +1,7 @@
-"""What a spec says otherwise than before, apart from its model: constants, properties, known-bad designs, bounds.
+"""The differences between two versions of a spec apart from the model: constants, properties, known-bad designs,
+bounds.
 
-``Setting.emptier`` is whether a check says less with it than before: it is told first.
+``Setting.emptier`` is whether the check covers less than before. Reports list such settings first.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from floodmark.checkers.project.spec import Spec
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that a spec says otherwise: ``was`` and ``now`` as text, "-" where it says nothing. ``note`` says what
-    that means for the check, if it becomes ``emptier``."""
+    """A changed setting: ``was`` and ``now`` as text, "-" where a version lacks it. ``note`` is the consequence for the
+    check if it becomes ``emptier``."""
 
     what: str
     was: str
@@ -29,8 +30,8 @@ def setting_changes(
     old: Spec, new: Spec, old_constants: Mapping[str, int], new_constants: Mapping[str, int],
     old_properties: Mapping[str, str], new_properties: Mapping[str, str],
 ) -> Iterator[Setting]:
-    """What differs. Constants are those of the models, also where the specs do not set them; properties are the checked
-    ones with their kinds."""
+    """The changed settings. Constants are those of the models, including those that the specs leave at their defaults;
+    properties are the checked ones with their kinds."""
     yield from _constants(new, old_constants, new_constants)
     yield from _properties(new, old_properties, new_properties)
     yield from _designs(old, new)

@@ -1,4 +1,4 @@
-"""What an edit changed of one spec: its model, its actions, its properties, its known-bad designs and its bounds."""
+"""Compares two versions of a spec: model, actions, properties, known-bad designs and bounds."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from floodmark.language.model import Model
 
 @dataclass
 class SpecEdit:
-    """What changed of a spec, called ``name``. It has no ``old`` or no ``new`` version if it was added or removed.
+    """The changes of the spec ``name``. ``old`` or ``new`` is None if the edit added or removed the spec.
 
-    ``model`` is what changed of the model's behaviours; None where nothing it is made of has changed, or where it could
-    not be compared, which ``error`` then says. ``designs`` are the known-bad designs whose own code changed.
+    ``model`` is the change of the model's behaviours. It is None if nothing that the model rests on changed, or if the
+    comparison failed with ``error``. ``designs`` are the known-bad designs whose own code changed.
     """
 
     name: str
@@ -45,7 +45,7 @@ class SpecEdit:
 
     @property
     def emptier(self) -> list[str]:
-        """What makes the check say less than before, a sentence each."""
+        """The changes that make the check cover less than before, a sentence each."""
         found = []
         if self.new is None:
             return ["the spec is gone: nothing of it is checked any more"]
@@ -70,7 +70,7 @@ class SpecEdit:
 
     @property
     def is_same(self) -> bool:
-        """Whether the model behaves as before, and the spec asks for the same."""
+        """Whether the model behaves as before and the spec has the same settings and properties."""
         if self.unchanged:
             return True
         told = self.settings or self.properties or self.designs or self.error or self.old is None or self.new is None
@@ -79,7 +79,7 @@ class SpecEdit:
 
 @dataclass(frozen=True)
 class EditSettings:
-    """``constants`` are set in both versions; ``options`` has the limits of each search."""
+    """``constants`` override those of both versions; ``options`` has the limits of each search."""
 
     options: Options = field(default_factory=Options)
     constants: Mapping[str, int] = field(default_factory=dict)
@@ -142,7 +142,7 @@ def _sources(specs: tuple[Spec, Spec], models: tuple[Model, Model], settings: Ed
 
 
 def _changed_designs(sources: Sequence[Source], alignment: Alignment) -> list[str]:
-    """The known-bad designs of both versions whose own text is another: what they override, not what they inherit."""
+    """The known-bad designs of both versions whose own code changed, overrides included, inherited code excluded."""
     old, new = ({each.name: each.model for each in sources[2:] if each.version == name} for name in ("old", "new"))
     bases = {each.version: type(each.model) for each in sources[:2]}
     return [
@@ -153,7 +153,7 @@ def _changed_designs(sources: Sequence[Source], alignment: Alignment) -> list[st
 
 
 def _own_text(cls: type[Model], base: type[Model]) -> list[str]:
-    """What the classes between a known-bad design and its model define, without comments and layout."""
+    """The definitions of the classes between a known-bad design and its model, without comments and layout."""
     own = [each for each in cls.__mro__ if each not in base.__mro__]
     functions = [value for each in own for value in vars(each).values() if isinstance(value, FunctionType)]
     others = [
@@ -165,7 +165,7 @@ def _own_text(cls: type[Model], base: type[Model]) -> list[str]:
 
 def _rests_on_same(spec: Spec, mine: Version, other: Version) -> bool:
     """Whether all files that a spec of one version rests on are the same in the other one. A file that depends on more
-    than its text does not count as the same."""
+    than its text never counts as the same."""
     cls = spec.model_class()
     closure = Closure()
     functions = [prop.function for prop in spec.properties(cls).values()]
@@ -177,7 +177,7 @@ def _rests_on_same(spec: Spec, mine: Version, other: Version) -> bool:
 
 
 def _may_load_others(file: Path) -> bool:
-    """Whether a file may load files that are not found by reading it."""
+    """Whether a file may load files that reading its text does not reveal."""
     return file.suffix == ".py" and may_import_by_name(file.read_text(encoding="utf-8", errors="replace"))
 
 

@@ -1,4 +1,4 @@
-"""What an edit changed, as text: first what makes a check emptier, then behaviours, actions, properties, settings."""
+"""The effects of an edit as text: first what makes a check emptier, then behaviours, actions, properties, settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Versions = tuple[Version, Version]
 
 
 def lines(edit: SpecEdit, versions: Versions) -> Iterator[str]:
-    """Everything about one spec."""
+    """The full text for one spec."""
     less = [click.style(f"checks less: {sentence}", fg="red") for sentence in edit.emptier]
     first, *more = [*less, *sentences(edit, versions)]
     yield click.style(f"{edit.name}: {first}", bold=True)
@@ -56,12 +56,12 @@ def lines(edit: SpecEdit, versions: Versions) -> Iterator[str]:
 
 
 def headline(edit: SpecEdit, versions: Versions) -> str:
-    """What to say of a spec in one line."""
+    """The summary of a spec in one line."""
     return "; ".join(sentences(edit, versions))
 
 
 def sentences(edit: SpecEdit, versions: Versions) -> list[str]:
-    """What to say of a spec, what was added before what was removed."""
+    """The summary of a spec as sentences, additions before removals."""
     if edit.old is None:
         return ["a new spec; there is nothing to compare it with"]
     if edit.new is None:
@@ -72,7 +72,7 @@ def sentences(edit: SpecEdit, versions: Versions) -> list[str]:
 
 
 def behaviours(model: Difference, versions: Versions) -> list[str]:
-    """What was added and what was removed, a sentence each."""
+    """The added and the removed behaviours, a sentence each."""
     old = versions[0].label
     if model.is_same:
         how = {
@@ -101,7 +101,7 @@ def _searched(model: Difference) -> int:
 
 
 def last_step(witness: Witness) -> str:
-    """The step that tells, with what it changes: ``server_grants(client=c1): granted: 1 -> 2``."""
+    """The distinguishing step, with its changes: ``server_grants(client=c1): granted: 1 -> 2``."""
     last = witness.trace[-1]
     if len(witness.trace) == 1:
         return f"beginning with {show_step(last.step)}"
@@ -110,7 +110,7 @@ def last_step(witness: Witness) -> str:
 
 
 def witness_lines(witness: Witness, versions: Versions) -> Iterator[str]:
-    """A run of one version, and how the other one differs."""
+    """A run of one version, and how the other version differs."""
     mine, other = _ordered(witness.version, versions)
     verb = "added" if witness.version == "new" else "removed"
     steps = counted(len(witness.trace), "step")
@@ -138,7 +138,7 @@ def _kind(witness: Witness, mine: Version, other: Version) -> str:
 
 
 def action_text(change: ActionChange) -> str:
-    """What is different about an action, as the end of a sentence."""
+    """The difference of an action, as the rest of a sentence."""
     found = []
     if change.old is None:
         found.append("new")

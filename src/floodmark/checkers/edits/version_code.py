@@ -1,4 +1,4 @@
-"""The code of one version of a model, which also gives the successors outside of the boundary."""
+"""The code of one version of a model, which also gives the successors outside the boundary."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Two versions of a repository: the files as they are, and those of a commit, written to a folder of their own.
+"""Two versions of a repository: the working tree, and a commit whose files are written to a temporary folder.
 
-The files of a commit are loaded as those of another project, so no class or module of one version is one of the other.
+The files of a commit are loaded as those of another project, so the two versions share no class and no module.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from floodmark.language.errors import SourceError
 
 @dataclass(frozen=True)
 class Version:
-    """A version of a repository: ``root`` has its files, ``label`` is what a reader calls it. ``home`` is where the
-    files of the repository are that people edit; the same folder for the files as they are."""
+    """A version of a repository: ``root`` has its files, ``label`` is its name in messages. ``home`` is the folder of
+    the files that people edit, which is ``root`` for the working tree."""
 
     label: str
     root: Path
@@ -47,7 +47,7 @@ class Version:
 
 
 def working_tree(near: Path) -> Version:
-    """The files as they are, of the repository that has a path; without git, of its folder."""
+    """The working tree of the repository that contains a path; without git, the folder of the path."""
     folder = resolved(near if near.is_dir() else near.parent)
     try:
         root = resolved(Path(_git(folder, "rev-parse", "--show-toplevel")))
@@ -58,7 +58,7 @@ def working_tree(near: Path) -> Version:
 
 @contextmanager
 def commit(ref: str, near: Path) -> Iterator[Version]:
-    """The files of a commit of the repository that has a path, in a folder that is gone afterwards.
+    """The files of a commit of the repository that contains a path, in a temporary folder.
 
     Raises SourceError where there is no git, no repository, or no such commit.
     """
@@ -80,7 +80,7 @@ def commit(ref: str, near: Path) -> Iterator[Version]:
 
 
 def is_same_file(path: Path, old: Version, new: Version) -> bool:
-    """Whether a file of the new version has the same content in the old one."""
+    """Whether a file of the new version has the same content in the old version."""
     try:
         return path.read_bytes() == (old.root / path.relative_to(new.root)).read_bytes()
     except (OSError, ValueError):
@@ -89,8 +89,8 @@ def is_same_file(path: Path, old: Version, new: Version) -> bool:
 
 @functools.cache
 def has_lost_files(old: Version, new: Version) -> bool:
-    """Whether the old version has a Python file that the new one does not have. Such a file is reached from nothing of
-    the new version, and may have been reached in the old one."""
+    """Whether the new version lacks a Python file of the old one. Nothing in the new version reaches such a file, but
+    the old version may have."""
     return any(not (new.root / path).is_file() for path in _files(old.root))
 
 
@@ -101,7 +101,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _git(folder: Path, *words: str, **environment: str) -> str:
-    """What git says. Raises SourceError with its message."""
+    """The output of a git command. Raises SourceError with git's message."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words], capture_output=True, text=True, env={**os.environ, **environment},

@@ -1,5 +1,4 @@
-"""What a verdict depends on: users' files, the objects made from them, and that nothing replaced a part of
-floodmark."""
+"""The dependences of a verdict: users' files, the objects made from them, and an unmodified floodmark."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ class Bases:
 
 
 def _changed(at_first: OwnDefinitions) -> str | None:
-    """The first name that means something else than before models were loaded, or is new."""
+    """The first name that is new or has another meaning than before models were loaded."""
     others = [
         each
         for place, each in own_definitions().items()
@@ -70,8 +69,8 @@ def _changed(at_first: OwnDefinitions) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Defined:
-    """What a module or a class defines: its names with their objects, of which ``found`` has those that no user's file
-    may change, by their dotted names. ``classes`` are those that are looked into as well."""
+    """The definitions of a module or a class: its names with their objects. ``found`` has those that no user's file may
+    change, by their dotted names; ``classes`` are the classes whose own definitions are recorded too."""
 
     owner: Any
     names: list[str]
@@ -93,7 +92,7 @@ class _Defined:
         )
 
     def has_only_of(self, was: _Defined) -> bool:
-        """Whether all that no user's file may change was there before, and the same."""
+        """Whether every protected definition was there before, as the same object."""
         return all(was.found.get(name, self) is value for name, value in self.found.items())
 
 
@@ -102,13 +101,13 @@ def _are_same(some: Collection[Any], others: Collection[Any]) -> bool:
 
 
 def _parts(functions: Sequence[FunctionType]) -> list[Any]:
-    """The code of functions, with all else that they consist of. Python reports each ``__code__`` that is read to every
-    audit hook, which takes longer than the rest."""
+    """The parts of functions, including their code. Reading ``__code__`` directly would raise an audit event for each
+    function, which takes longer than everything else here."""
     return gc.get_referents(*functions)
 
 
 OwnDefinitions = dict[tuple[str, bool], _Defined]
-"""What modules and classes define, by their dotted names and whether they are classes."""
+"""The definitions of modules and classes, by dotted name and by whether the owner is a class."""
 _latest: OwnDefinitions = {}
 
 
@@ -116,7 +115,7 @@ def own_definitions() -> OwnDefinitions:
     """The objects that no user's file may change: the functions (as their code) and classes of floodmark, and
     everything in the language and in the pure modules of Python.
 
-    A gate asks this twice for 20,000 names before its first check, so what is as it was is not read again.
+    A gate computes this twice for 20,000 names before its first check, so unchanged owners are not read again.
     """
     found: OwnDefinitions = {}
     for name, module in list(sys.modules.items()):
@@ -129,7 +128,7 @@ def own_definitions() -> OwnDefinitions:
 
 
 def _define(found: OwnDefinitions, place: str, owner: Any, module: str, whole: bool) -> None:
-    """Adds what an owner defines, and the classes in it."""
+    """Adds the definitions of an owner and of the classes in it."""
     key = place, isinstance(owner, type)
     defined = _latest.get(key)
     if defined is None or defined.owner is not owner or not defined.is_current():
@@ -163,7 +162,7 @@ def _read(place: str, owner: Any, module: str, whole: bool) -> _Defined:
 
 
 def _registered(owner: Any) -> int | None:
-    """How many classes say that they count as subclasses of an abstract class."""
+    """The number of classes that are registered as subclasses of an abstract class."""
     return len(_abc._get_dump(owner)[0]) if isinstance(owner, abc.ABCMeta) else None
 
 

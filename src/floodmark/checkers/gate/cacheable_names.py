@@ -1,11 +1,11 @@
 """The names that a user's file may mention if a verdict on it is to be cached.
 
-The cache's key has the text of every file, so what loading the files leaves behind is the same whenever it can be
-computed from these texts. Its effects cannot be inspected instead: the results that a cached function holds, the
-precision of decimal numbers, or what a test whether a file exists has decided are in no value that Python shows. So
-what a file may use is a list: files of users, the names that floodmark offers, pure modules of the standard library,
-and builtin functions that depend on their arguments alone. Nor may it reach for more through these, by way of frames,
-of a module that a pure one has imported for itself, or of a name that is put together.
+The cache's key has the text of every file. It determines the effects of loading the files only if these effects can be
+computed from the texts. Effects cannot be inspected: no value that Python exposes shows the results that a cached
+function holds, the precision of decimal numbers, or the outcome of a test whether a file exists. A list therefore
+limits what a file may use: users' files, the names that floodmark offers, pure modules of the standard library, and
+builtin functions that depend on their arguments alone. A file may not reach further through these, by way of frames, of
+a module that a pure one has imported for itself, or of a computed name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BUILTINS = frozenset({
     "next", "object", "oct", "ord", "pow", "print", "property", "range", "repr", "reversed", "round", "set", "setattr",
     "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "zip",
 })  # fmt: skip
-"""Builtin names whose meaning depends on their arguments alone; exceptions are such names, too."""
+"""Builtin names whose meaning depends on their arguments alone, exceptions included."""
 _SPECIAL = frozenset({
     "__all__", "__annotations__", "__call__", "__class__", "__classcell__", "__contains__", "__debug__", "__doc__",
     "__enter__", "__eq__", "__exit__", "__file__", "__future__", "__ge__", "__get__", "__getitem__", "__gt__",
@@ -38,20 +38,20 @@ _SPECIAL = frozenset({
     "__module__", "__name__", "__ne__", "__new__", "__next__", "__or__", "__post_init__", "__qualname__",
     "__repr__", "__set_name__", "__str__",
 })  # fmt: skip
-"""Names with two underscores that may be read; any may be defined."""
+"""Dunder names that may be read; any may be defined."""
 _REACHING = frozenset({
     "CodeType", "ForwardRef", "FunctionType", "LambdaType", "ModuleType", "attrgetter", "chdir", "f_back", "f_builtins",
     "f_globals", "f_locals", "format", "format_map", "get_type_hints", "gi_frame", "methodcaller", "samples",
     "tb_frame",
 })  # fmt: skip
-"""Attributes through which one reaches what the text does not name."""
+"""Attributes that give access to objects that the text does not name."""
 _READS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_GLOBALS")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
 
 
 def foreign(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, ...]]:
-    """What a statement imports that is neither pure nor offered, so that it has to be a user's: for each import the
-    names of modules, one of which it has to be."""
+    """The imports of a statement that are neither pure nor offered and so must be users' files: for each, the candidate
+    names of its module."""
     if isinstance(node, ast.Import):
         yield from ((alias.name,) for alias in node.names if alias.name not in _IMPORTED)
     elif node.module is not None and not node.level:
@@ -90,7 +90,7 @@ def _line(code: CodeType, instruction: dis.Instruction) -> int:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Code and all that is defined within it."""
+    """Code and all code objects nested in it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -117,7 +117,8 @@ def _impure() -> frozenset[str]:
 
 @functools.cache
 def _hidden() -> frozenset[str]:
-    """The attributes through which one reaches further, among them what pure modules have imported for themselves."""
+    """The attributes that give access to further objects, including the modules that pure modules import for
+    themselves."""
     found = set(_REACHING)
     for module in pure_modules().values():
         for name, value in vars(module).items() if module is not builtins else ():

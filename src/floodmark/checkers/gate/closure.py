@@ -92,7 +92,7 @@ class Closure:
         return found
 
     def _adding(self) -> list[Definition]:
-        """Statements that run when a loaded file does, and that reach something that may grow."""
+        """Statements that run when a loaded file runs and that reach an object that may grow."""
         growing = {id(each) for each in self.definitions if each.grows}
         running = [each for file in self._loaded for each in definitions_of(file).every if each.runs] if growing else []
         missing = [each for each in running if id(each) not in self._known]
@@ -170,8 +170,8 @@ def _file_of(function: Callable[..., Any]) -> Path:
 
 
 def resolved(file: Definitions, name: str, seen: frozenset[Target] = frozenset()) -> tuple[Target, ...]:
-    """Where a name of a file may be defined: every place that binds it, whichever does so last, except those that no
-    closure covers."""
+    """The candidate definitions of a file's name: every place that binds it, whichever binds it last, except places
+    that no closure covers."""
     here = (file.file, name)
     if here in seen:
         return ()
@@ -201,7 +201,7 @@ def _imported(file: Path, what: Import, seen: frozenset[Target]) -> tuple[Target
 
 
 def _elsewhere(module: Path, name: str) -> bool:
-    """Whether a module gets a name from where no closure goes, such as the language."""
+    """Whether a module may get a name from a place that no closure covers, such as the language."""
     return name in definitions_of(module).imports
 
 
@@ -218,7 +218,7 @@ def _module(file: Path, dotted: str, level: int) -> Path | None:
 
 
 def _language() -> Iterator[str]:
-    """The names with a meaning of their own, which no number may replace."""
+    """The names of the language, which no number may replace."""
     yield from dir(builtins)
     for name in floodmark.language.__all__:  # dir() would include submodules once they are imported
         yield name
@@ -291,21 +291,21 @@ class Numbering:
         return f"A{self.attributes.setdefault(name, len(self.attributes))}"
 
     def _global(self, file: Definitions, name: str) -> str:
-        """The same at each mention, as a number, once given, stays."""
+        """The number of a global name; it is the same at each mention."""
         here = (file.file, name)
         if here not in self._meant:
             self._meant[here] = self._numbered(file, resolved(file, name), file.imports.get(name, [])) or f".{name}"
         return self._meant[here]
 
     def _numbered(self, file: Definitions, targets: tuple[Target, ...], imports: list[Import]) -> str:
-        """A number for what is covered, and the name of what is not."""
+        """A number for a covered definition, or the name of one that is not covered."""
         found = [f"G{self.globals.setdefault(targets, len(self.globals))}"] if targets else []
         elsewhere = [what for what in imports if not _imported(file.file, what, frozenset())]
         named = (f".{what.level}{_ONE_NAME.get(what.module, what.module)}.{what.name}" for what in elsewhere)
         return "".join([*found, *named])
 
     def _called_by_name(self, definitions: Iterable[Definition]) -> Iterator[str]:
-        """Which parameters the names of arguments may mean; in the functions themselves these are numbered."""
+        """The parameters that keyword arguments may refer to, which their functions number as local names."""
         names = dict.fromkeys(name for each in definitions for kind, name in each.tokens if kind == "keyword")
         for name in names:
             if name in self._parameters:
@@ -313,7 +313,7 @@ class Numbering:
 
 
 def _order(definitions: list[Definition]) -> list[int]:
-    """The order in which statements run that do more than bind a function."""
+    """The execution order of the statements that do more than bind a function."""
     files = {file: number for number, file in enumerate(dict.fromkeys(each.file for each in definitions))}
     running = [number for number, each in enumerate(definitions) if each.runs]
     return sorted(running, key=lambda number: (files[definitions[number].file], definitions[number].place))

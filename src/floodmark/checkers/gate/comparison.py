@@ -1,4 +1,4 @@
-"""Compares what a run of the gate found with the lock."""
+"""Compares the results of a run with the lock."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from floodmark.checkers.verdict.result import CheckResult, ExitCode
 
 
 class LockComparison:
-    """``now`` is what the lock would say of the results; it says nothing of what ended in an error. ``renew`` is
-    whether it is to be written, if nothing speaks against it."""
+    """``now`` is the lock that the results alone would give, without errors. ``renew`` is whether to write it if no
+    failure prevents that."""
 
     def __init__(
         self,
@@ -107,12 +107,12 @@ class LockComparison:
         return renames(gone, new, locked) if gone and new else {}
 
     def _is_read(self, name: str) -> bool:
-        """Whether what a name in the lock belongs to is no file that could not be read."""
+        """Whether a name in the lock does not belong to a file that could not be read."""
         unread = {self.scope.name(Path(result.spec)) for result in self.plan.broken}
         return unread.isdisjoint((name, spec_address.of_file(name)))
 
     def _mutant_drift(self, locked: Lock) -> Iterator[Drift]:
-        """Where mutants were last tried on a model, or with properties, that have changed since."""
+        """The models or properties that changed after their mutants were last tried."""
         for name, spec in self.specs.items():
             if name not in self.now.specs or (name, None) not in self.found or name not in locked.mutants:
                 continue
@@ -161,16 +161,16 @@ class LockComparison:
         return where_designs(designs) if model is None else where(model[0], designs)
 
     def _unchecked_model(self, name: str, locked: Lock) -> Iterator[Drift]:
-        """A model of which this run has only known-bad designs, while the tier that has the model never checked it:
-        failing designs say nothing about an unchecked model."""
+        """A model of which this run checked only known-bad designs, while the model's own tier never checked it:
+        failing designs give no evidence about an unchecked model."""
         if "verdict" not in locked.specs.get(name, {}):
             spec = self.specs[name]
             note = f"the model was never checked; run floodmark gate --tier {spec.tier} --update-lock"
             yield Drift(name, "model", "-", "-", note, shown(spec.path), spec.line("tier"))
 
     def _design_drift(self, locked: Lock) -> Iterator[Drift]:
-        """Known-bad designs that the lock has in this tier, and that are in the other one now, or in none while nothing
-        else of their spec is in this tier."""
+        """Known-bad designs that the lock has in this tier and that moved to the other tier, or that are gone while
+        nothing else of their spec is in this tier."""
         checked = {job.name for job in self.plan.checks}
         for name, spec in self.specs.items():
             for variant, entry in designs_of(locked.specs.get(name, {})).items():
@@ -185,8 +185,7 @@ class LockComparison:
         return self.plan.tiers.get((name, variant))
 
     def _comparable(self, name: str, was: LockEntry, now: LockEntry) -> LockEntry:
-        """An entry of the lock without the known-bad designs that are not of this run: those of the other tier, and
-        those that had no result."""
+        """An entry of the lock without the known-bad designs that this run did not check or that had no result."""
         silent = {variant for spec, variant in self.found if spec == name} - set(now.get(FLAWED, {}))
         designs = {
             variant: relative(entry, now["tier"] if entry["tier"] == self.tier else was.get("tier", ""))
@@ -216,7 +215,7 @@ class LockComparison:
                     yield entry_gone(name, entry, what, (str(self.scope.lock), locked.lines.get(f"{section}.{name}")))
 
     def merged(self, locked: Lock) -> Lock:
-        """The lock updated with what was found; entries of specs of another tier or folder stay."""
+        """The lock updated with the results of this run; entries of specs of another tier or folder stay."""
         locked = renamed(locked, self._renames(locked))
         names = self.specs
         proofs = {f"{name} {proving.name}" for name, spec in names.items() for proving in spec.prove}
@@ -232,7 +231,7 @@ class LockComparison:
         )
 
     def _merged(self, name: str, was: LockEntry) -> LockEntry:
-        """The entry of a spec with what this run found, and of the other tier what the lock has."""
+        """The entry of a spec with this run's results, and with the lock's for the other tier."""
         now = self.now.specs[name]
         model = now if (name, None) in self.found or not was else was
         elsewhere = {
@@ -248,7 +247,7 @@ def _what(name: str) -> str:
 
 
 def _tells_something(result: CheckResult) -> bool:
-    """Whether a result says at least what was checked, and not only that something is wrong or was not begun."""
+    """Whether a result has more content than an error or a check that never began."""
     return result.subject is not None and result.exit_code in (
         ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED, ExitCode.UNDETERMINED, ExitCode.NOTHING_CHECKED
     )

@@ -19,9 +19,9 @@ from typing import Any, Literal
 from floodmark.checkers.gate.lexical_scopes import LexicalScope
 
 NameKind = Literal["plain", "local", "global", "member", "attribute", "keyword", "word", "import"]
-"""A token is plain text or a name: of a function's scope; of the file; in a class body (where it may be the file's);
-after a dot or bound in a class; of an argument in a call; a word in a string, which may be any of these; or what a
-statement in a function imports."""
+"""A token is plain text or a name: of a function's scope; of the file; in a class body (possibly the file's); after a
+dot or bound in a class; of a keyword argument; a word in a string, which may be any of these; or an import in a
+function."""
 Token = tuple[NameKind, Any]
 
 _SKIPPED = ("ctx", "type_comment", "kind", "type_ignores")
@@ -66,7 +66,7 @@ class Definition:
 
     @property
     def place(self) -> tuple[int, int]:
-        """The place in its file: a line may have several statements."""
+        """The position in its file: a line may have several statements."""
         return self.line, self.column
 
     @functools.cached_property
@@ -130,7 +130,7 @@ def parsed(file: Path, text: str) -> Definitions:
 
 
 def imports_by_name(tree: ast.AST) -> bool:
-    """Whether a file may import modules whose names it has as text."""
+    """Whether a file may import modules by computed names."""
     for node in ast.walk(tree):
         match node:
             case ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"):
@@ -139,7 +139,8 @@ def imports_by_name(tree: ast.AST) -> bool:
 
 
 def may_import_by_name(text: str) -> bool:
-    """Whether ``imports_by_name`` may be true of a file with this text, which has names as they are if it is ASCII."""
+    """A fast necessary condition for ``imports_by_name``. Beyond ASCII, a text may spell these names in other
+    characters."""
     return not text.isascii() or "__import__" in text or "import_module" in text
 
 
@@ -200,7 +201,7 @@ def _runs(statement: ast.stmt) -> bool:
 
 
 def _grows(statement: ast.stmt, made: frozenset[str]) -> bool:
-    """Whether what a statement binds may change later; ``made`` are the classes whose instances may."""
+    """Whether the value that a statement binds may change later; ``made`` are the classes with mutable instances."""
     if isinstance(statement, ast.ClassDef):
         hears = any(isinstance(each, _FUNCTIONS) and each.name == "__init_subclass__" for each in statement.body)
         hears = hears or any(each.arg == "metaclass" for each in statement.keywords)
@@ -212,7 +213,7 @@ def _grows(statement: ast.stmt, made: frozenset[str]) -> bool:
 
 
 def _may_change(value: ast.expr, made: frozenset[str]) -> bool:
-    """Whether a value is a container, or an object, that may change, or has one for a part."""
+    """Whether a value is, or has a part that is, a mutable container or object."""
     match value:
         case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
             return True
@@ -352,7 +353,7 @@ class _TokenWriter:
         self._scope = before
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
-        """A comprehension: what its first loop runs over belongs to the scope around it."""
+        """A comprehension: the iterable of its first loop belongs to the scope around it."""
         self._plain(f"{type(node).__name__}[{len(node.generators)}")
         self.node(node.generators[0].iter)
         before, self._scope = self._scope, self._scope.inner(node)

@@ -21,7 +21,7 @@ _STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "de
 _COMPLETE = ("vacuous", "fairness", "needs", "actions", "distinct", "generated", "cut", "digest")
 """The keys of an entry that only a complete search has."""
 _CAUSES = ("model", "source")
-"""The keys of what a violation may come from."""
+"""The keys that may explain a violation."""
 _NOTES = {
     "source": "the model changed",
     "predicates": "the meaning of what the properties share changed",
@@ -38,10 +38,10 @@ FileLine = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where the author of a change should look: ``spec`` for everything that has no place of its own.
+    """The source locations for drift: ``spec`` is the default for everything without a location of its own.
 
-    ``says_nothing`` tells of a property whether it is constant; ``failed`` names the result of this entry, and the
-    results of its known-bad designs by name, if they are not as expected.
+    ``says_nothing`` tells whether a property is constant; ``failed`` is the unexpected result of this entry, and
+    ``designs`` has those of its known-bad designs, by name.
     """
 
     spec: FileLine
@@ -53,7 +53,7 @@ class Where:
 
 
 def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> Where:
-    """The places of a check's spec, properties and actions, and what failed of it and its known-bad designs."""
+    """The locations of a check's spec, properties and actions, and the failures of it and its known-bad designs."""
     properties: dict[str, FileLine] = {prop.name: (prop.file, prop.line) for prop in result.properties}
     actions: dict[str, FileLine] = {}
     if result.subject is not None:
@@ -70,7 +70,7 @@ def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> Where:
 
 
 def where_designs(designs: Mapping[str, CheckResult]) -> Where:
-    """The places of a spec of which only known-bad designs were checked, and what failed of them."""
+    """The locations of a spec of which only known-bad designs were checked, with their failures."""
     any_of_them = next(iter(designs.values()))
     failed = {name: _failed(each) for name, each in designs.items()}
     return Where((any_of_them.spec, any_of_them.spec_line), designs=failed)
@@ -83,9 +83,9 @@ def _failed(result: CheckResult) -> str:
 def compared(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
     """The differences between two entries, all in the table ``name``.
 
-    If the entry has no verdict now, only keys that need no search are compared; if it has another one, its figures are
-    not, because a search ends at a violation. Differences that come with a failure name it: in what the search found,
-    and in what changed to make it so.
+    If the entry has no verdict now, only the keys that need no search are compared. If its verdict changed, its figures
+    are not compared, because a search ends at a violation. Differences that a failure explains name it: those in the
+    search's results, and those in the sources that caused it.
     """
     for each, key in _differences(name, was, now, at):
         own = key != "flawed" and (key not in _STATIC or key in _CAUSES)
@@ -124,7 +124,7 @@ def _differences(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterat
 
 
 def _changed(was: LockEntry, now: LockEntry, key: str) -> list[str]:
-    """The properties or scenarios whose text is another now; a lock that an earlier version wrote has only names."""
+    """The properties or scenarios whose text changed; a lock that an earlier version wrote has only names."""
     before, after = was.get(key), now.get(key)
     if not isinstance(before, dict) or not isinstance(after, dict):
         return []
@@ -235,7 +235,7 @@ def entry_gone(name: str, was: LockEntry, what: str, place: FileLine, why: str =
 
 
 def entry_new(name: str, now: LockEntry, what: str, place: FileLine) -> Drift:
-    """Drift for something that was checked and is not in the lock."""
+    """Drift for a check that has no entry in the lock."""
     return _drift(name, what, None, now.get("verdict"), f"the {what} is not in the lock", place)
 
 

@@ -1,7 +1,7 @@
-"""The lock's entries for what a run found: one for each spec, claim and proof.
+"""The lock's entries for the results of a run: one for each spec, claim and proof.
 
-An entry has only reproducible results. The figures of a search that ends at a violation vary, so they are left out, and
-so are times. The entry of an incomplete search has only what is known without a search.
+An entry has only reproducible results. It leaves out times, and the figures of a search that ends at a violation, as
+these vary. The entry of an incomplete search has only the keys that need no search.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def spec_entry(result: CheckResult, sources: Sources, spec: Spec) -> LockEntry:
 
 
 def _meaning(scenario: Scenario) -> str:
-    """The hash of what a scenario says."""
+    """The hash of a scenario's meaning."""
     said = "\n".join([str(scenario.possible), *scenario.steps])
     return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
@@ -51,7 +51,7 @@ def unchecked_entry(spec: Spec) -> LockEntry:
 
 
 def with_designs(entry: LockEntry, designs: Mapping[str, LockEntry]) -> LockEntry:
-    """The entry of a model with those of its known-bad designs. A design's tier appears where it is not the model's."""
+    """The entry of a model with those of its known-bad designs, which have a tier if it differs from the model's."""
     rest = {key: value for key, value in entry.items() if key != FLAWED}
     table = {name: relative(design, entry["tier"]) for name, design in sorted(designs.items())}
     return {**rest, FLAWED: table} if table else rest
@@ -63,7 +63,7 @@ def designs_of(entry: LockEntry) -> dict[str, LockEntry]:
 
 
 def relative(design: LockEntry, tier: str) -> LockEntry:
-    """The entry of a known-bad design, which says its tier only if that is not its model's."""
+    """The entry of a known-bad design, with its tier if that differs from the model's."""
     return {key: value for key, value in design.items() if key != "tier" or value != tier}
 
 

@@ -70,7 +70,7 @@ _USUAL_GENERATED = 200_000
 
 
 class Job(Protocol):
-    """Something with a verdict. ``name`` is its entry in the lock, ``seconds`` an estimate of how long it takes."""
+    """A job that finds a verdict. ``name`` is its entry in the lock, ``seconds`` an estimate of its duration."""
 
     @property
     def name(self) -> str: ...
@@ -79,10 +79,10 @@ class Job(Protocol):
     def seconds(self) -> float: ...
 
     def within(self, deadline: RunDeadline | None) -> Job:
-        """The same job in a run that ends then."""
+        """The same job in a run with this deadline."""
 
     def load(self) -> VerdictSubject:
-        """Loads what the verdict is about. Raises SourceError when that cannot be read."""
+        """Loads the subject of the verdict. Raises SourceError if it cannot be read."""
 
     def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
         """The dependences of the verdict, once everything is loaded. Raises NotKept when they cannot be known."""
@@ -91,12 +91,12 @@ class Job(Protocol):
         """Finds the verdict. Never raises: an error is a verdict too."""
 
     def received(self, found: VerdictWithSources, subject: VerdictSubject | None) -> VerdictWithSources:
-        """The result of another process or an earlier run, completed as if it had been found here. There is no subject
-        where it could not be loaded."""
+        """The result of another process or an earlier run, completed as if it had been found here. The subject is None
+        if it could not be loaded."""
 
 
 def run_pickled(job: Job) -> bytes:
-    """Runs a job on behalf of another process, and tells it how far a search is."""
+    """Runs a job in a worker process, and reports the progress of its search."""
     return pickled(*job.run(processes.tell))
 
 
@@ -114,7 +114,7 @@ def unpickled(job: Job, subject: VerdictSubject | None, content: bytes) -> Verdi
 
 
 def is_final(result: CheckResult | Proved) -> bool:
-    """Whether a verdict may be cached: with any amount of time it would be the same again."""
+    """Whether a verdict may be cached because more time would not change it."""
     return result.exit_code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED)
 
 
@@ -160,7 +160,7 @@ class CheckJob:
         return result, self.sources(result)
 
     def sources(self, result: CheckResult) -> Sources:
-        """The hashes of what was checked; empty where that could not be read."""
+        """The hashes of the checked sources; empty if these could not be read."""
         if result.subject is None:
             return {}
         if self.variant is not None:
@@ -314,13 +314,13 @@ def asks_a_solver(job: Job) -> bool:
 
 
 def load_solver() -> None:
-    """Loads what proofs and claims run, for all processes that begin later. It takes a quarter of a second, so a run
-    without any does not."""
+    """Loads the code of proofs and claims for all processes that begin later. It takes a quarter of a second, so a run
+    without proofs or claims skips it."""
     importlib.import_module("floodmark.checkers.symbolic.prove")
 
 
 def completed(job: Job, found: VerdictWithSources) -> VerdictWithSources:
-    """The result of an earlier run with what that was not asked for; ``found`` itself if there is nothing to add."""
+    """The result of an earlier run, completed with the parts that it lacks; ``found`` itself if it lacks none."""
     result, sources = found
     if not isinstance(job, CheckJob) or not isinstance(result, CheckResult) or job.check.flawed is None:
         return found
@@ -343,7 +343,7 @@ def _undetermined(deadline: RunDeadline) -> dict[str, Any]:
 
 
 def _with(unset: Proved, error: Exception) -> Proved:
-    """A result that says what went wrong."""
+    """A result that reports an error."""
     if isinstance(error, SourceError):
         return replace(unset, headline=str(error))
     return replace(
@@ -365,7 +365,7 @@ def _model_source(cls: type[Model]) -> tuple[str, Closure, Numbering]:
 
 
 class _LatestSpec:
-    """The statements of the latest spec, of which every known-bad design has the same."""
+    """The statements of the latest spec, which all its known-bad designs share."""
 
     spec: Spec | None = None
     plain: str = ""
@@ -382,7 +382,7 @@ def _plain(spec: Spec) -> str:
 
 
 def _consulted(spec: Spec, cls: type[Model], files: tuple[Path, ...] = ()) -> list[ModuleType]:
-    """The modules that were searched for a class and its properties, whether or not any were found there."""
+    """The modules that were searched for a class and its properties, also those that define none."""
     bases = [sys.modules[base.__module__] for base in cls.__mro__ if base.__module__ in sys.modules]
     given = [spec.project.load(file) for file in (*spec.invariant_files, *files)]
     return [*bases, spec.module(), *spec.invariant_modules(cls, "scenarios"), *given]

@@ -8,8 +8,8 @@ from collections import deque
 from typing import Literal
 
 Meaning = Literal["global", "local", "member"]
-"""A name of the file, of a function, or in a class body, where it may still be the file's: Python looks up there what
-the class body has not bound yet."""
+"""The kind of a name: global to the file, local to a function, or in a class body. Python looks up a class-body name in
+the file's scope until the class body binds it."""
 
 _NAMES: dict[type[ast.AST], str] = {
     ast.Lambda: "lambda",
@@ -40,8 +40,8 @@ class LexicalScope:
         return self._table.get_type() == "class"
 
     def inner(self, node: ast.AST) -> LexicalScope:
-        """The scope that a function, a class, a lambda or a comprehension opens. Ask once for each, in the order of the
-        source. What is in an annotation that is never evaluated opens none."""
+        """The scope that a function, a class, a lambda or a comprehension opens. Each must be requested once, in source
+        order. Nodes in an annotation that is never evaluated open none."""
         name = _NAMES.get(type(node)) or node.name  # type: ignore[attr-defined]
         tables = self._inner.get((name, node.lineno))  # type: ignore[attr-defined]
         return LexicalScope(tables.popleft(), self) if tables else self

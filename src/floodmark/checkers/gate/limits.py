@@ -1,11 +1,12 @@
-"""Limits of a whole run of the gate: when what has no verdict yet is undetermined, and the memory of all processes.
+"""Limits of a whole run of the gate: the time after which pending verdicts are undetermined, and the memory of all
+processes.
 
     [tool.floodmark.gate.limits]
     seconds = 900
     memory = "8G"
 
-in the ``pyproject.toml`` of the project; the options of the command come before it. A limit of a spec or of
-``floodmark check`` is one check's.
+in the ``pyproject.toml`` of the project; the options of the command come before it. A limit of a spec or of ``floodmark
+check`` is one check's.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from floodmark.language.plurals import counted_seconds
 
 @dataclass(frozen=True, slots=True)
 class RunDeadline:
-    """When a run of the gate ends: ``seconds`` after it began, at ``ends`` as ``time.time`` counts."""
+    """The end of a run of the gate: ``seconds`` after its start, at ``ends`` on the clock of ``time.time``."""
 
     seconds: float
     ends: float
@@ -32,17 +33,17 @@ class RunDeadline:
 
     @property
     def left(self) -> float:
-        """The seconds that are left, 0 at least."""
+        """The remaining seconds, at least 0."""
         return max(0.0, self.ends - time.time())
 
     @property
     def reason(self) -> str:
-        """Why something has no verdict."""
+        """The reason why a job has no verdict."""
         return f"the gate's limit of {counted_seconds(self.seconds)} was reached before this had a verdict"
 
 
 def seconds_left(deadline: RunDeadline | None, own: float | None = None) -> float | None:
-    """The time limit of something that has one of its own and begins now."""
+    """The time limit of a job that begins now and may have a limit of its own."""
     left = [each for each in (own, None if deadline is None else deadline.left) if each is not None]
     return min(left, default=None)
 

@@ -1,14 +1,14 @@
-"""The lock, ``floodmark.lock``: what the gate found when its figures were last accepted, as TOML that diffs well.
+"""The lock, ``floodmark.lock``: the results that were last accepted, as TOML that diffs well.
 
-    [specs."alter_isr/core"]         what was checked and found; ``actions`` and ``flawed`` are tables of their own
+    [specs."alter_isr/core"]         a check and its results; ``actions`` and ``flawed`` are tables of their own
     [claims]                         the answer to each claim
     [proofs]                         the verdict of each proof
     [mutants."alter_isr/core"]       the mutants that no property notices, with reasons, and hashes of their model
 
-``properties`` and ``scenarios`` have each with the hash of what it says; that a lock has only names is understood, too.
-Tables and keys are sorted, except where the order means something. A run of a tier writes the entries of that tier and
-leaves those of other tiers as they are, also in the table of a model's known-bad designs, where one says its tier if
-that is not the model's.
+``properties`` and ``scenarios`` map each name to the hash of its meaning; older locks, which list only names, can be
+read. Tables and keys are sorted, except where the order means something. A run of a tier writes the entries of that
+tier and leaves those of other tiers as they are, also in the table of a model's known-bad designs. There a design has a
+tier if it differs from the model's.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _HEAD = """\
 _SECTIONS = ("specs", "claims", "proofs")
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)")
 _INLINE = 100
-"""Up to this length a table of an entry is written on one line."""
+"""The maximum length of a table that is written on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutants:
     """The result of trying a model's mutants.
 
-    ``sources`` are the hashes that the model and its properties had then; ``tried`` is how many mutants there were;
+    ``sources`` are the hashes of the model and its properties at that time; ``tried`` is the number of mutants;
     ``survivors`` has the change of each mutant that breaks no property, as one line, with the reason why that is not a
     gap.
     """
@@ -67,9 +67,9 @@ class Lock:
 
 
 def read(path: Path, renew: bool = False) -> Lock | None:
-    """The lock in a file; None when there is no such file. Raises SourceError with the line of what is wrong in it.
+    """The lock in a file; None if there is no such file. Raises SourceError with the line of an error in it.
 
-    With ``renew``, as for ``--update-lock``, a file that is no lock of this version is as good as none.
+    With ``renew``, as for ``--update-lock``, an invalid file counts as none.
     """
     if not os.path.lexists(path):
         return None
@@ -122,7 +122,7 @@ _VERSION = re.compile(r"^\s*version\s*=")
 
 
 def _lines(text: str) -> dict[str, int]:
-    """The first line of each entry, in the layout in which the lock is written."""
+    """The first line of each entry, in the layout of ``text``."""
     found: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.splitlines(), 1):

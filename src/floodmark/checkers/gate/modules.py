@@ -80,8 +80,8 @@ class Modules:
         return text
 
     def _imports(self, file: str) -> list[str]:
-        """The files that a file imports, and those that were loaded while it was. Raises NotKept where it imports more
-        than the files of users and what is known to depend on nothing."""
+        """The files that a file imports, and those that were loaded while it was. Raises NotKept if it imports more
+        than users' files and modules without dependences."""
         if file not in self._imported:
             found: dict[str, None] = {}
             for module in self._of_file.get(file, []):
@@ -102,7 +102,7 @@ class Modules:
         return {_resolved(file): None} if isinstance(file, str) and is_users(file) else {}
 
     def _meant(self, file: str, name: str) -> dict[str, None]:
-        """The files that a file may mean by a module's name, loaded or not; it is safe to list too many."""
+        """The files that a module's name in a file may denote, loaded or not; it is safe to list too many."""
         path = Path(file)
         level = len(name) - len(name.lstrip("."))
         if level:
@@ -180,7 +180,7 @@ def _imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def _with_parents(name: str) -> dict[str, None]:
-    """``a.b.c`` with ``a`` and ``a.b``, which are loaded before it."""
+    """``a.b.c`` with its parents ``a`` and ``a.b``, which are loaded before it."""
     dots = len(name) - len(name.lstrip("."))
     parts = name[dots:].split(".")
     return {name[:dots] + ".".join(parts[: end + 1]): None for end in range(len(parts))}

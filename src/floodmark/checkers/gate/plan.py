@@ -1,4 +1,4 @@
-"""Plans a run of the gate: which checks, proofs and claims it makes."""
+"""Plans a run of the gate: its checks, proofs and claims."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GatePlan:
 
 
 def plan_of(scope: GateScope, tier: Tier, settings: CheckSettings, locked: Lock | None) -> GatePlan:
-    """The plan for a folder; the lock tells how long a search takes."""
+    """The plan for a folder; the lock gives estimates of search times."""
     plan = GatePlan()
     for path in scope.files():
         try:

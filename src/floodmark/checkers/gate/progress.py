@@ -11,7 +11,7 @@ from floodmark.checkers.search_result import Progress
 
 
 class GateProgress:
-    """Counts what is done. ``seconds`` of a job, an estimate, say how much of the work that is."""
+    """Counts finished jobs. A job's estimated ``seconds`` are its share of the work."""
 
     def __init__(self) -> None:
         self.line = StatusLine()
@@ -22,32 +22,32 @@ class GateProgress:
         self.search = ""
 
     def begin(self, jobs: Sequence[Job], known: Sequence[Job]) -> None:
-        """Announces the jobs; the ``known`` ones have a verdict already, which takes no time."""
+        """Announces the jobs; the ``known`` ones have a verdict already and take no time."""
         self.jobs = [job for job in jobs if not any(job is other for other in known)]
         self.begun = time.monotonic()
         self.tell()
 
     def ended(self, job: Job) -> None:
-        """One more has its verdict."""
+        """Counts a job that has its verdict."""
         self.done += 1
         self.work += job.seconds
         self.search = ""
         self.tell()
 
     def heard(self, job: Job, at: Progress) -> None:
-        """A search says how far it is."""
+        """Records the progress of a search."""
         if isinstance(job, CheckJob):
             self.search = describe(job.check, at, job.total)
             self.tell(at.level == 0)
 
     def tell(self, at_once: bool = False) -> None:
-        """Shows how far the run is, unless that was just done."""
+        """Shows the progress of the run, unless that was just done."""
         if not self.jobs or self.done == len(self.jobs):
             return
         self.line.say(self._line, at_once)
 
     def clear(self) -> None:
-        """Makes room for what is printed next."""
+        """Clears the line for other output."""
         self.line.clear()
 
     def _line(self) -> str:

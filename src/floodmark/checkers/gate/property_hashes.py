@@ -1,6 +1,6 @@
-"""Locates a change among properties: a hash of each, and whether one has become constant.
+"""Locates a change among properties: a hash of each, and whether it has become constant.
 
-These hashes only attribute a difference. What makes the gate red are those of all that is checked (``closure.py``),
+These hashes only attribute a difference. The gate fails by the hashes of everything that is checked (``closure.py``),
 which do not depend on names.
 """
 
@@ -57,8 +57,8 @@ def function_text(function: Callable[..., Any]) -> str:
 
 
 def is_constant(prop: Property, model: Model) -> bool:
-    """Whether a property of states or steps is the same whatever they are: it reads no variable, or its answer does not
-    depend on what it reads."""
+    """Whether a property of states or steps is constant: it reads no variable, or its value does not depend on those
+    that it reads."""
     try:
         (predicate,) = read_program(sized(model, FIRST_WIDTHS), {prop.name: prop.function}).predicates
     except SourceError:
@@ -68,7 +68,7 @@ def is_constant(prop: Property, model: Model) -> bool:
 
 
 def _settled(node: Expr) -> bool | None:
-    """The value of a condition that its form alone settles."""
+    """The value of a condition if its syntax alone determines it."""
     match node:
         case Const(value=bool(value)):
             return value

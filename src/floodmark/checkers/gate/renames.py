@@ -1,8 +1,7 @@
-"""Specs that have another name than in the lock: a row or a file that was renamed, a spec that has rows now.
+"""Specs whose name differs from the lock's: a renamed row or file, or a spec that has rows now.
 
-An entry of the lock to which no spec belongs is taken for that of a spec without an entry if both are about the same
-model with the same constants. A wrong guess hides nothing: the new name alone is drift, and so is whatever else differs
-from the entry.
+An entry without a spec is paired with a spec without an entry if both have the same model with the same constants. A
+wrong guess hides nothing: the new name alone is drift, and so is every other difference from the entry.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ Renames = Mapping[str, str]
 
 
 def renames(gone: Iterable[str], new: Mapping[str, Spec], locked: Lock) -> Renames:
-    """The new names of entries to which no spec belongs any more, as far as a new spec continues them. Where several
-    could be meant, those of the same file come first."""
+    """The new names of entries whose spec is gone, as far as a new spec continues them. Of several candidates, those in
+    the same file come first."""
     left = {name: subject for name, spec in new.items() if (subject := _subject_of_spec(spec)) is not None}
     found: dict[str, str] = {}
     for was in gone:

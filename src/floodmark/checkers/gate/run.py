@@ -48,7 +48,7 @@ from floodmark.checkers.verdict.verdict import misplaced
 from floodmark.language.errors import SourceError
 
 Told = Callable[[CheckResult | Proved], None]
-"""Is called with each outcome as soon as it is known."""
+"""A callback for each outcome as soon as it is known."""
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class GateRun:
         return outcome, comparison.merged(locked or Lock())
 
     def _unfound(self, plan: GatePlan) -> list[SourceError]:
-        """The properties that no check finds: of the whole project, if the folder has all of its specs."""
+        """The properties that no check finds. They count only if the folder has all specs of the project."""
         every = [check for spec in plan.every for check in checks(spec, self.settings)]
         project = Project.of(self.scope.lock)
         whole = self.scope.folder.resolve() == project.root / "specs" and not plan.broken
@@ -154,8 +154,9 @@ class GateRun:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Inside the block, no garbage is looked for, and later none among what is there at its end: what is loaded is
-    none. Looking through all of it took worker processes a tenth of their time, and made each of them a copy of it."""
+    """Disables garbage collection in the block, and exempts the objects that exist at its end from later collections:
+    none of what is loaded becomes garbage. Traversing these objects took worker processes a tenth of their time and
+    made each of them copy the memory."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -171,8 +172,8 @@ def _on_cluster(job: Job) -> bool:
 
 
 def _load(jobs: Sequence[Job]) -> dict[int, VerdictSubject]:
-    """Loads all models, always in the same order: what one module does to another is then the same in every run. Worker
-    processes start with these classes, and their results are about them."""
+    """Loads all models, always in the same order, so that effects of one module on another are the same in every run.
+    Worker processes start with these classes, and their results refer to them."""
     found = {}
     for position, job in enumerate(jobs):
         with suppress(SourceError):  # the job reports the error when it runs

@@ -1,8 +1,8 @@
-"""Runs jobs on all cores, the longest first, so that none is left to run alone at the end; but the known-bad designs of
-a model after it, in its process, where what was read of it need not be read again.
+"""Runs jobs on all cores, the longest first, so that none runs alone at the end. The known-bad designs of a model run
+after it, in its process, which has read their common code already.
 
-Claims and proofs have a process each: what z3 answers within its limits, and how long that takes, depends on what it
-was asked before.
+Each claim or proof has a process of its own, because z3's answers within a limit, and their times, depend on the
+queries before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from floodmark.checkers.search_result import Progress
 def run_all(
     jobs: Sequence[Job], count: int, deadline: RunDeadline | None, shown: GateProgress
 ) -> Iterator[tuple[int, bytes | Exception]]:
-    """The pickled result of each job with its position, as jobs finish; or an exception that says why there is none.
+    """The pickled result of each job with its position, as jobs finish; or the exception that explains its absence.
 
     Each of ``count`` processes runs one job at a time, on one core. A single job gets all cores.
     """

@@ -1,4 +1,5 @@
-"""What a run of the gate prints: unexpected results, one table, the drift, the verdict, the command to run it again."""
+"""The output of a run of the gate: unexpected results, one table, the drift, the verdict, the command to run it again.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
 WIDTH = 80
-"""Columns of a terminal, which the table fits."""
+"""The columns of a terminal that the table fits."""
 _MIN_WIDTH = 12
 
 
 def wrong(result: CheckResult | Proved) -> list[str]:
-    """Everything to print at once about an outcome; nothing for one that is as expected."""
+    """The full text of an unexpected outcome; empty for an expected one."""
     if result.exit_code == ExitCode.AS_EXPECTED:
         return []
     if isinstance(result, CheckResult):
@@ -114,7 +115,7 @@ def _proof_rows(proofs: Sequence[Proved]) -> Iterator[_TableRow]:
 
 
 def end(outcome: GateOutcome, written: bool) -> Iterator[str]:
-    """What follows the table: what was not exercised, the drift, the verdict, and the command that runs it again."""
+    """The text below the table: what was not exercised, the drift, the verdict, and the command that runs it again."""
     for result in outcome.results:
         for line in text.notice_lines(result):
             yield f"{line} in {result.name}"
@@ -148,7 +149,7 @@ def _drift(drift: Sequence[Drift]) -> Iterator[str]:
 
 
 def _consequences(drift: Sequence[Drift]) -> Iterator[str]:
-    """The differences that a failure above causes, one line each."""
+    """The differences that the failures above cause, one line each."""
     for title in dict.fromkeys(each.follows for each in drift):
         mine = [each for each in drift if each.follows == title]
         what = [each.what if each.entry == title else what_differs(each.table, each) for each in mine]

@@ -13,7 +13,7 @@ from floodmark.language.errors import SourceError
 
 
 def states_expected(check: Check) -> int | None:
-    """The number of states; None where it is not known, as for a known-bad design or with other constants."""
+    """The number of states; None if unknown, as for a known-bad design or with other constants."""
     if check.flawed is not None or check.settings.constants or check.settings.symmetry is not None:
         return None
     if check.spec.expect.distinct is not None:

@@ -1,12 +1,12 @@
-"""Hashes classes and functions by what they are made of: their code, and every value that it reaches.
+"""Hashes classes and functions by their parts: their code, and every value that it reaches.
 
-A model is what its module made of it: a constant may come from a file, a method from a factory, a rule from another
-module that replaced it. So this hashes objects as they are once everything is loaded: code with its constants and
-places, defaults, closures, annotations, the globals that the code mentions, classes with their members, and so on
-through everything that these reach, including which objects are shared. Two runs with equal hashes began with equal
-objects. What belongs to floodmark, to Python or to a pure module of its standard library is hashed by name, because the
-versions of those are hashed separately. Anything else (an open file, a function of ``os`` or ``time``, a class of an
-installed package) may be different in the next run, so ``NotKept`` says that no verdict that depends on it is cached.
+A model's source does not determine it: a constant may come from a file, a method from a factory, a rule from another
+module that replaced it. This room therefore hashes objects as they are once everything is loaded: code with its
+constants and positions, defaults, closures, annotations, the globals that the code mentions, classes with their
+members, and so on through everything that these reach, including which objects are shared. Two runs with equal hashes
+began with equal objects. An object of floodmark, of Python or of a pure module of its standard library is hashed by
+name, because the versions of those are hashed separately. Any other object (an open file, a function of ``os`` or
+``time``, a class of an installed package) may differ in the next run; ``NotKept`` then prevents caching.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ PURE = frozenset({
     "fractions", "functools", "graphlib", "heapq", "itertools", "math", "numbers", "operator", "re", "string",
     "textwrap", "types", "typing", "typing_extensions",
 })
-"""Modules whose functions return the same for the same arguments, whenever and wherever they are called: ``decimal``,
-which has a context, is none."""
+"""Modules whose functions return the same for the same arguments, whenever and wherever they are called. ``decimal`` is
+excluded: its results depend on a context."""
 
 
 @functools.cache
@@ -52,9 +52,9 @@ _IMPURE = frozenset({
     "__import__", "breakpoint", "compile", "eval", "exec", "globals", "hash", "id", "input", "locals", "memoryview",
     "open", "vars",
 })
-"""Python functions whose result depends on more than their arguments, or that reach what no code mentions."""
+"""Python functions whose result depends on more than their arguments, or that reach objects that no code mentions."""
 _REACHING = frozenset({"__subclasses__", "__globals__", "__builtins__", "f_globals", "__loader__", "__spec__"})
-"""Attributes through which code reaches what it does not mention."""
+"""Attributes through which code reaches objects that it does not mention."""
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _OF_MODULES = frozenset({
     "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__", "__path__",
@@ -64,14 +64,15 @@ _OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__slotnames__"
 _WORD = re.compile(r"[^\W\d]\w*")
 
 _identity = object.__hash__
-"""Tells objects apart as ``id`` does, whose calls Python reports to every audit hook."""
+"""Tells objects apart as ``id`` does; Python raises an audit event for each call of ``id``."""
 
 Parts = tuple[str, list[Any]]
-"""An object by itself: a text, and the objects that it refers to, in an order that tells them apart."""
+"""An object without its references: a text, and the objects that it refers to, in an order that identifies them."""
 
 
 class NotKept(Exception):  # noqa: N818 - it says what becomes of a verdict and is not an error
-    """Why a verdict may not be cached; the text is for the user, and ``blames`` is whether it says who uses what."""
+    """The reason why a verdict may not be cached, as a text for the user; ``blames`` is whether it names the user of an
+    object."""
 
     def __init__(self, text: str, blames: bool = False) -> None:
         super().__init__(text)
@@ -88,7 +89,7 @@ class _Object(typing.NamedTuple):
 
 
 class _Walk:
-    """Objects in the order in which they were reached, each by its number once it has been said."""
+    """Objects in the order in which they were reached; a later reference to an object is its number."""
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
@@ -109,9 +110,9 @@ class ValueHasher:
         self._walks: dict[int, _Walk] = {}
 
     def digest(self, roots: Iterable[Any]) -> tuple[str, set[str]]:
-        """The hash of what objects reach, one after the other, and the files that have its code. Raises NotKept.
+        """The hash of everything that some objects reach, in order, and the files that have its code. Raises NotKept.
 
-        What the first one reaches is read once for all digests that begin with it: those of a model and its designs.
+        Digests that begin with the same object share the work of reading it: those of a model and its designs.
         """
         walk = _Walk()
         for position, root in enumerate(roots):
@@ -125,7 +126,7 @@ class ValueHasher:
         return walk.said.hexdigest(), walk.files
 
     def _go_on(self, walk: _Walk, root: Any) -> None:
-        """Adds what an object reaches and others did not."""
+        """Adds the objects that are reached from one and were not reached before."""
         words: list[bytes] = [b"root;"]
         known, say, number = self._known, words.append, walk.numbers.setdefault
         new = len(walk.numbers)
@@ -211,7 +212,7 @@ class ValueHasher:
         return f"function {text}", inner
 
     def _must_stay(self, value: Any, who: str) -> None:
-        """Refuses what may be different in the next run, and says who uses it."""
+        """Refuses an object that may differ in the next run, and names its user."""
         if _identity(value) in self._known or isinstance(value, _ATOMS):
             return
         try:
@@ -268,7 +269,7 @@ def _set(each: Iterable[Any]) -> Parts:
 
 
 def _label(element: Any, depth: int = 0) -> str:
-    """What distinguishes an element of a set from others."""
+    """A text that distinguishes an element of a set from the others."""
     kind = type(element)
     if depth > _MAX_DEPTH:
         raise NotKept(f"a set holds {element!r}, which is too deep to compare"[:_MAX_SHOWN])
@@ -287,7 +288,8 @@ def _label(element: Any, depth: int = 0) -> str:
 
 
 def _named(each: Any) -> Parts | None:
-    """What is hashed by name: functions and descriptors written in C, type variables and special forms."""
+    """The parts of an object that is hashed by name: functions and descriptors written in C, type variables and special
+    forms."""
     match each:
         case types.BuiltinFunctionType() if isinstance(each.__self__, types.ModuleType | types.NoneType):
             return _by_name(each)
@@ -361,7 +363,7 @@ def _instance(each: Any, kind: type) -> Parts:
 
 
 def _by_name(each: Any) -> Parts:
-    """Something of floodmark's or of a pure module's, by its name, if the module has it under that name."""
+    """An object of floodmark or of a pure module, by its name, if the module has it under that name."""
     module, name = each.__module__, each.__qualname__
     in_c = isinstance(each, type) and not each.__flags__ & _HEAP_TYPE
     known = module in PURE or is_ours(module)
@@ -371,7 +373,7 @@ def _by_name(each: Any) -> Parts:
 
 
 def _is_there(each: Any) -> bool:
-    """Whether a module has something under the name that it says it has."""
+    """Whether a module has an object under the name that the object states."""
     found: Any = sys.modules.get(each.__module__)
     for part in each.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -422,7 +424,7 @@ class _Mentioned(typing.NamedTuple):
 
 
 _SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_NAME": 0, "LOAD_FROM_DICT_OR_GLOBALS": 0}
-"""Instructions that read a name of the module, with how many low bits of their argument do not belong to its index."""
+"""Instructions that read a name of the module; the number is how many low bits of their argument precede its index."""
 _LOADS = {dis.opmap[name]: shift for name, shift in _SHIFTS.items() if name in dis.opmap}
 _STORES = frozenset(dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _IMPORT, _EXTENDED = dis.opmap["IMPORT_NAME"], dis.opmap["EXTENDED_ARG"]

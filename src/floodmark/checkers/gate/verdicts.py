@@ -1,4 +1,4 @@
-"""The verdict cache: the results of jobs for which nothing that they depend on has changed."""
+"""The verdict cache: the results of jobs whose dependences have not changed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from floodmark.checkers.gate.values import NotKept
 class Verdicts:
     """Cached verdicts by the keys of jobs; with ``used`` false none is read and none is stored.
 
-    Create it before any model is loaded and ask it when all are, so that whatever a module does to others is done.
-    ``unkept`` has each reason why verdicts cannot be cached, with their number.
+    Create it before any model is loaded and query it after all are loaded, so that it sees every effect of one module
+    on another. ``unkept`` counts the verdicts that cannot be cached, by reason.
     """
 
     def __init__(self, used: bool = True) -> None:
@@ -47,7 +47,7 @@ class Verdicts:
         return found if found is not None and is_final(found[0]) else None
 
     def keep(self, position: int, content: bytes, found: VerdictWithSources) -> None:
-        """Stores a verdict, if it would be the same again."""
+        """Stores a verdict if its dependences are unchanged."""
         if position in self._keys and is_final(found[0]) and self._keys[position].basis.is_still_there():
             disk_cache.write(self._path(position), content)
 

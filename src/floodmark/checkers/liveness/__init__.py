@@ -1,6 +1,6 @@
 """Liveness: properties of infinite runs under fairness, judged after a complete search.
 
-- ``check.py`` is where to begin: what an engine calls once it has seen every state. ``judge.py`` has the verdicts.
+- ``check.py`` is where to begin: an engine calls it after a complete search. ``judge.py`` has the verdicts.
 - ``goals.py``, ``assumptions.py``: the goals, for each choice of parameters; fairness assumptions, and the labels of
   steps.
 - ``graph.py``: states and the steps between them as flat arrays.
@@ -16,7 +16,7 @@ Decisions:
 
 - Edges are computed once for all properties and kept, one word each. Computing them costs about as much as the search;
   each property, and each attempt to drop an assumption, then takes one pass of Tarjan's algorithm over them.
-- The states are copied into an array and a table of this room, so it does not matter how a search stored them.
+- The states are copied into an array and a table of this room, which makes it independent of the search's store.
 - Whether a component is fair depends on the actions that are enabled and taken within it, never on edges that leave or
   enter it. If a component is unfair to a weakly fair label, so are its subcomponents. If it is unfair to a strongly
   fair label, it is searched again without the states that enable that label.

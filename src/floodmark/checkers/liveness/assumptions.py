@@ -1,14 +1,14 @@
-"""The fairness assumptions of a model, and the labels by which steps of a graph belong to them.
+"""The fairness assumptions of a model, and the labels that connect steps of a graph to them.
 
-An assumption is what is said of one action. Said of each choice of some parameters, of fields of theirs, or of each
-value of a method, it is as many constraints as there are choices, each with a label of its own; otherwise it is one.
-Label 0 is that of steps of which nothing is assumed.
+An assumption concerns one action. It is one constraint with one label, unless it is made for each choice: of some
+parameters, of fields of theirs, or of a method's value. Then it is one constraint, with its own label, for each choice.
+Label 0 marks the steps without an assumption.
 
-A method is asked of the state in which a step is taken, with the step's arguments. So each constraint is about those
-steps of the action of which the method has one value, as TLA+ says it with a conjunction below ``WF``. It does not
-matter that the value may change from state to state: whether such a step is possible is a property of a state, and
-whether a step is one of them a property of the step. What is refused is a method that may fail, since a label is that
-of every step, and a method in a model with bounds: what is enabled beyond them has values that nobody has computed.
+A method is evaluated in the source state of a step, with the step's arguments. Each constraint thus concerns the steps
+of the action for which the method has one value, as in TLA+ with a conjunction below ``WF``. The value may change from
+state to state: whether such a step is enabled is a property of a state, and whether a step is one of them a property of
+the step. Two kinds of methods are refused: one that may fail, since every step needs a label, and any method in a model
+with bounds, since its values for steps that are enabled beyond the bounds are unknown.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from floodmark.language.types import RecordType, Type, UnionType, growing
 from floodmark.language.universe import universe
 
 MAX_LABELS = 4096
-"""The greatest number of fairness constraints of a model: each costs a bit of every component."""
+"""The maximum number of fairness constraints of a model: each costs a bit of every component."""
 
 
 @dataclass(frozen=True)
 class Each:
-    """What is chosen: a parameter of an action, a field of one such as ``message.to``, or a method of the model, which
-    ``takes`` parameters of the action."""
+    """One dimension of a choice: a parameter of an action, a field of one such as ``message.to``, or a method of the
+    model, which ``takes`` parameters of the action."""
 
     name: str
     kind: Type
@@ -44,11 +44,11 @@ class Each:
 
     @property
     def parameter(self) -> str | None:
-        """The parameter that it is, or is a field of."""
+        """The parameter, or the parameter whose field it is; None for a method."""
         return self.name.partition(".")[0] if self.takes is None else None
 
     def value(self, model: Model, state: State, arguments: Mapping[str, Any]) -> Any:
-        """What a step from a state chooses, as CPython finds it."""
+        """The value for a step from a state, as CPython computes it."""
         if self.takes is not None:
             with computing(model, f"{self.name} says for what a step is fair, so it returns a value"):
                 return getattr(model.at(state), self.name)(**{name: arguments[name] for name in self.takes})
@@ -63,7 +63,7 @@ class Each:
 class Assumption:
     """The fairness of one action; its labels are ``first`` and the ``count - 1`` after it.
 
-    ``each`` has what is fair separately for each of its values.
+    ``each`` has the dimensions over which it is made separately.
     """
 
     action: str
@@ -80,12 +80,12 @@ class Assumption:
 
     @property
     def labels(self) -> range:
-        """All its labels."""
+        """All labels of the assumption."""
         return range(self.first, self.first + self.count)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods of which each value is fair separately."""
+        """The methods among ``each``."""
         return tuple(each.name for each in self.each if each.takes is not None)
 
     def label(self, model: Model, state: State, arguments: Mapping[str, Any]) -> int:
@@ -104,7 +104,7 @@ class Assumption:
         return self.first <= label < self.first + self.count
 
     def all_labels(self, most: int) -> list[int]:
-        """The labels of all choices of its parameters; none if there are more than so many."""
+        """The labels of all choices of its parameters; empty if there are more than ``most``."""
         total = 1
         for each in self.each:
             total *= each.kind.codes
@@ -113,7 +113,7 @@ class Assumption:
         return [self.label_of(chosen) for chosen in product(*(list(universe(each.kind)) for each in self.each))]
 
     def chosen(self, label: int) -> dict[str, Any]:
-        """The choice of its parameters that a label stands for."""
+        """The choice of parameters of a label."""
         code = label - self.first
         found: dict[str, Any] = {}
         for each in reversed(self.each):
@@ -133,7 +133,7 @@ class Assumptions:
 
     @property
     def labels(self) -> int:
-        """One more than the largest label."""
+        """The largest label plus one."""
         return 1 + sum(it.count for it in self.by_action.values())
 
     def label(self, model: Model, state: State, step: Step) -> int:
@@ -145,7 +145,7 @@ class Assumptions:
 def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None = None) -> Assumptions:
     """The fairness assumptions of a model, with those that a spec adds or, by None, removes.
 
-    Raises ModelError for a fairness of something that is no action, or of each choice of no parameter.
+    Raises ModelError if a name is no action, or a choice no parameter of it.
     """
     cls = type(model)
     declared: dict[str, Fairness | None] = {**declared_fairness(cls), **(changes or {})}
@@ -175,7 +175,7 @@ def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None =
 
 
 def _method(model: Model, action: str, name: str) -> Each:
-    """A method of the model of which each value is fair separately. Raises ModelError for one that does not do."""
+    """A method of the model over whose values fairness is assumed. Raises ModelError for an unsuitable one."""
     cls = type(model)
     if any(constant.bound for constant in cls.constants().values()):
         raise ModelError("a method, and the model has bounds: its values beyond them are not known; name a parameter")
@@ -187,7 +187,7 @@ def _method(model: Model, action: str, name: str) -> Each:
 
 def _type_of(path: str, kinds: Mapping[str, Type]) -> Type:
     """The type of a parameter, or of a field that every value of a parameter has. Raises ModelError for another path:
-    a label is that of every step, so finding it must not fail."""
+    every step needs a label, so computing it must not fail."""
     parameter, *fields = path.split(".")
     if parameter not in kinds:
         raise ModelError(f"which is no parameter of it and no method; it has {', '.join(kinds) or 'none'}")

@@ -28,23 +28,23 @@ from floodmark.language.widths import Widths
 
 MAX_CONDITIONS = 60
 Make = Callable[[Sequence[Condition], Assumptions, dict[str, Beyond]], tuple[Graph, float]]
-"""Makes the graph; with it come the seconds that its code took to compile."""
+"""Builds the graph; returns it with the seconds that its code took to compile."""
 
 
 class Elsewhere(Protocol):
-    """Judges goals where the states are, without a graph."""
+    """Judges goals in the search's own store, without a graph."""
 
     def finding(self, goal: Goal) -> Finding | None:
-        """The finding on a goal; None where it takes the graph to tell."""
+        """The finding on a goal; None if it requires the graph."""
 
     def is_ever(self, condition: Condition) -> bool:
-        """Whether a condition is true of some state."""
+        """Whether a condition holds in some state."""
 
     def confirm(self) -> None:
-        """Raises SourceError if the states are no longer those that were found."""
+        """Raises SourceError if the stored states have changed since the search."""
 
     def close(self) -> None:
-        """Removes what was kept for it."""
+        """Removes the data that was kept for it."""
 
 
 Begin = Callable[[Sequence[Condition], Assumptions, Callable[[], None]], Elsewhere]
@@ -68,9 +68,9 @@ def after_native(
     model: Model, liveness: Sequence[Property], options: Options, pieces: Iterable[Rows], found: SearchResult,
     begin: Begin | None = None,
 ) -> SearchResult:  # fmt: skip
-    """Judges liveness over the states that a native search found, rows of words, and adds it to what was found.
+    """Judges liveness over the states that a native search found, rows of words, and adds the findings to its result.
 
-    Goals are judged elsewhere, if there is such a place: then ``pieces`` are fetched only for those left open there.
+    ``begin`` may judge goals without the graph; then ``pieces`` are fetched only for the goals that it leaves open.
     """
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
@@ -136,7 +136,7 @@ def _judge(
 
 @dataclass(slots=True)
 class _Judged:
-    """What is known of a model's runs so far."""
+    """The findings on a model's runs so far."""
 
     assumptions: Assumptions
     findings: list[Finding] = field(default_factory=list)
@@ -158,7 +158,7 @@ def _find(
     every = [*goals, *mapped]
     findings: list[Finding | None] = [None] * len(every)  # by place: the name of a goal is what its arguments print as
     premises: set[str] = set()
-    """The properties of which some premise is true of some state."""
+    """The properties with a premise that holds in some state."""
     if begin is not None:
         compiling = time.perf_counter()
         with closing(begin(conditions, assumptions, paused)) as elsewhere:

@@ -31,11 +31,11 @@ Array = NDArray[np.uint64]
 Rows = NDArray[np.uint64]
 
 CHUNK = 1 << 15
-"""States whose edges are made in one call."""
+"""The number of states whose edges one call computes."""
 ROOM = 1 << 20
-"""Edges that fit into the room of one call, at least."""
+"""The minimum number of edges for which one call has room."""
 MIN_STATES_FOR_OPTIMISED_CODE = 600_000
-"""From so many states on, code is worth to be optimised: it looks at each of them once, as that of the search does."""
+"""The least number of states for which optimised code pays off: it processes each state once, as the search's does."""
 
 
 class NativeSolver:
@@ -52,7 +52,7 @@ class NativeSolver:
 
 @dataclass
 class GraphMaker:
-    """Makes the graph of the states that a search has found: rows of words, some at a time, in whatever order.
+    """Builds the graph of the states that a search has found: rows of words, in pieces, in any order.
 
     ``paused`` raises when a limit is reached.
     """
@@ -68,7 +68,7 @@ class GraphMaker:
     compile_seconds: float = 0.0
 
     def graph(self) -> Graph:
-        """The graph. Raises ModelError for what cannot be compiled, SourceError where a condition fails."""
+        """The graph. Raises ModelError if code cannot be compiled, SourceError if a condition fails."""
         started = time.perf_counter()
         self.made, self.interface = self._code()
         self.layout = self.interface.layout
@@ -106,7 +106,7 @@ class GraphMaker:
             raise
 
     def _index(self) -> None:
-        """Puts the states into one array, and their numbers into a table by which they are found."""
+        """Copies the states into one array, and their numbers into a hash table."""
         self.states = np.zeros((self.count, self.layout.words), dtype=np.uint64)
         at = 0
         for piece in self.pieces:
@@ -119,7 +119,7 @@ class GraphMaker:
         self.loops.function("enter", 2)(self._fields().ctypes.data, self.count)
 
     def _fields(self) -> Array:
-        """The fields of a worker, as far as they are the same for all."""
+        """The fields of a worker that are the same for all."""
         fields = np.zeros(loops.GATHERING_FIELDS, dtype=np.uint64)
         fields[loops.STATES_HERE] = self.states.ctypes.data
         fields[loops.TABLE] = self.table.ctypes.data
@@ -131,7 +131,7 @@ class GraphMaker:
         return fields
 
     def _initial(self) -> Numbers:
-        """The numbers of the initial states, as CPython finds them."""
+        """The numbers of the initial states, which CPython computes."""
         fields, find = self._fields(), self.loops.function("position_of", 2)
         found = set()
         for _, state in initial_states(self.model):
@@ -146,7 +146,7 @@ class GraphMaker:
         return tuple(int(word) for word in self.states[number])
 
     def _part(self, start: int, stop: int) -> list[tuple[Array, Edges]]:
-        """The edges of some states, in pieces: how many there are after each state of one, and the edges."""
+        """The edges of some states, in pieces: the number of edges up to the end of each state, and the edges."""
         room = max(ROOM, 2 * (self.interface.most_successors + self.assumptions.labels))
         fields = self._fields()
         context = np.zeros(self.interface.context_words + 1, dtype=np.uint64)
@@ -193,7 +193,7 @@ def _loops(words: int) -> MachineCode:
 
 
 def budget(started: float, limits: Limits) -> Callable[[], None]:
-    """Raises Stopped when the time is over, or the command has more memory than it may."""
+    """A function that raises Stopped when the time or the memory limit is exceeded."""
     memory = MemoryBudget(limits.memory)
 
     def paused() -> None:

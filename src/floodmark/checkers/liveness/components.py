@@ -1,11 +1,11 @@
 """Fair components of a graph by Tarjan's algorithm and Streett's refinement, in compiled loops.
 
-A run that is fair stays, from some point on, in a strongly connected set of states that it visits again and again. Such
-a set is fair if each weakly fair label is taken within it or not enabled in one of its states, and each strongly fair
-one is taken within it or enabled in none of them. In a component that is not fair for a weakly fair label no smaller
-set is, either. One in which a strongly fair label is enabled and not taken is searched again without the states that
-enable it, until nothing is left. A single state is a component, too, since a run may always stutter: a fair one, if
-nothing fair is enabled in it.
+A fair run eventually stays in a strongly connected set of states that it visits infinitely often. Such a set is fair if
+each weakly fair label is taken within it or disabled in one of its states, and each strongly fair label is taken within
+it or disabled in all of them. If a component is unfair to a weakly fair label, so are its subsets. If a strongly fair
+label is enabled and not taken in a component, the search continues in the component without the states that enable the
+label, until nothing is left. A single state is a component too, since a run may always stutter: it is fair if it
+enables no fair label.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WORD = 64
 
 @dataclass(frozen=True)
 class Demands:
-    """Which labels have to be treated fairly: weakly, strongly. A label of neither is free."""
+    """The labels with weak and with strong fairness. Any other label is free."""
 
     weak: frozenset[int]
     strong: frozenset[int]
@@ -38,9 +38,9 @@ class Demands:
 
 @dataclass(frozen=True)
 class Region:
-    """Where a fair run is looked for: within ``inside``, from ``roots`` on, visiting ``recurring`` again and again.
+    """The search space for a fair run: within ``inside``, from ``roots`` on, visiting ``recurring`` infinitely often.
 
-    With ``beyond`` it has to be fair without the bounds, too: what may be enabled beyond them counts as enabled.
+    With ``beyond`` it has to be fair without the bounds, too: labels that may be enabled beyond them count as enabled.
     Without ``steered`` it takes no step of an action whose effect may depend on a bound.
     """
 
@@ -52,7 +52,7 @@ class Region:
 
 
 def fair_components(graph: Graph, region: Region, demands: Demands, labels: int) -> Numbers:
-    """For each state the number of the fair component that it is in, from 1 on; 0 for none."""
+    """The number of each state's fair component, from 1 on; 0 for none."""
     return _FairComponents(graph, region, demands, labels).run()
 
 
@@ -88,7 +88,7 @@ class _FairComponents:
         self.fields[loops.BEYOND] = int(region.beyond)
 
     def _array(self, field: int, array: NDArray[Any]) -> NDArray[Any]:
-        """An array that the compiled loops find in a field."""
+        """Stores an array in a field of the compiled loops, and returns it."""
         kept = np.ascontiguousarray(array)
         self.kept[field] = kept
         self.fields[field] = kept.ctypes.data
@@ -122,7 +122,8 @@ class _FairComponents:
         return fair
 
     def _surveyed(self, found: int) -> Numbers:
-        """Numbers the components with several states, and has it noted what they enable and take; returns them."""
+        """Numbers the components with several states, records the labels that they enable and take, and returns the
+        numbers."""
         sizes = np.bincount(self.component, minlength=found + 1)
         sizes[0] = 0
         several: Numbers = np.flatnonzero(sizes > 1).astype(np.int64)
@@ -138,7 +139,8 @@ class _FairComponents:
         return several
 
     def _judged(self, several: Numbers) -> tuple[Flags, Flags]:
-        """Which components are fair, and in which a smaller one may be; of the latter it is noted what is bad."""
+        """Two flags for each component: it is fair; it may contain a smaller fair one. Records the bad labels of the
+        latter."""
         every, some, taken = (self.kept[field][1:] for field in (loops.EVERY, loops.SOME, loops.TAKEN))
         visits = self.kept[loops.RECURS][1:] != 0
         starved = (every & ~taken & self.weak).any(axis=1)
@@ -151,7 +153,7 @@ class _FairComponents:
 
 
 def unrecoverable(graph: Graph, goal: Flags, definite: bool) -> Flags:
-    """The states from which no run leads to a goal state; with ``definite``, not even one beyond the bounds."""
+    """The states from which no run reaches a goal state; with ``definite``, not even one beyond the bounds."""
     every = np.ones(graph.states, dtype=np.bool_)
     search = _FairComponents(graph, Region(every, every, every), Demands(frozenset(), frozenset()), 1)
     found = search._components(search.fields.ctypes.data)

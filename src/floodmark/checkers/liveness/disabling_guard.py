@@ -1,4 +1,4 @@
-"""Why an action is not enabled in a state: the guard that is false, with its place."""
+"""Explains why an action is not enabled in a state: the false guard, with its location."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_GUARD = 100
 
 
 def why_disabled(model: Model, state: State, action: str, is_meant: Callable[[Step], bool]) -> str:
-    """``it requires turn == me (peterson.py:40)``: of the steps that are meant, the one that comes furthest."""
+    """``it requires turn == me (peterson.py:40)``: the guard that stops the selected step that gets furthest."""
     method = type(model).methods("action")[action]
     furthest: tuple[int, str] = (-1, "")
     for step in _steps(model, action):
@@ -42,7 +42,7 @@ def why_disabled(model: Model, state: State, action: str, is_meant: Callable[[St
 
 
 def _steps(model: Model, action: str) -> list[Step]:
-    """The choices of an action's parameters; none where there are too many."""
+    """The choices of an action's parameters; empty if there are too many."""
     kinds = parameter_types(model, type(model).methods("action")[action])
     if count_choices(kinds) > MAX_PARAMETER_VALUES:
         return []
@@ -73,7 +73,7 @@ def _stopped(model: Model, state: State, step: Step) -> tuple[int, str]:
 
 
 def _false(model: Model, guard: ast.expr, names: dict[str, Any], step: Step) -> str:
-    """Which guard is false; for one that takes a parameter from a set, the content of that set."""
+    """A description of a false guard; for one that draws a parameter from a set, the content of that set."""
     for domain in filter(None, (domain_of(guard, name) for name in step.arguments)):
         return f"{_short(domain)} is {show(_evaluate(model, domain, names))}"
     return f"{_subject(step)} requires {_short(guard)}"

@@ -14,18 +14,18 @@ from floodmark.language.model import Model
 
 
 class Begins(Enum):
-    """Where the part of a run begins that breaks a goal."""
+    """The point of a run at which a violation of the goal begins."""
 
     ANYWHERE = auto()
     INITIALLY = auto()
     AT_PREMISE = auto()
-    """In a state in which the premise of a ``leads_to`` is true."""
+    """A state in which the premise of a ``leads_to`` holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """The runs that break a goal: those that are fair and, from where they ``begins``, miss the goal in every state, or
-    in infinitely many if ``again_and_again``."""
+    """The runs that violate a goal: the fair runs that, from where the violation ``begins``, miss the goal in every
+    state, or in infinitely many if ``again_and_again``."""
 
     begins: Begins
     again_and_again: bool = False
@@ -39,7 +39,7 @@ BREACHES: Mapping[str, Breach | None] = {
     "recoverable": None,
 }
 """The run that violates a liveness property of each kind, as data for every engine. None: not a run, but a state from
-which no run at all leads to the goal."""
+which the goal is unreachable."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Goal:
     goal: Condition
     starts: Condition | None = None
     bars: int | None = None
-    """The label of the refined model to which the mapped runs have to be fair: a run that breaks the goal takes no step
-    that has it when it is mapped."""
+    """The label of the refined model to which the mapped runs have to be fair: mapped to that model, a run that
+    violates the goal takes no step with this label."""
     strong: bool = False
-    """Whether they have to be strongly fair to it."""
+    """Whether that fairness is strong."""
 
     @property
     def name(self) -> str:

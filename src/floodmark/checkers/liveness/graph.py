@@ -21,10 +21,10 @@ Edges = NDArray[np.uint64]
 class Graph:
     """States are numbered from 0 on. The edges of state ``i`` are ``edges[first[i] : first[i + 1]]``.
 
-    ``loops`` says what an edge is. Bit ``j`` of ``truth[i]`` says whether condition ``j`` is true of state ``i``. Steps
-    that change nothing are left out; steps that leave the bounds are there and lead NOWHERE. ``words`` gives a state as
-    it is packed, which orders equally short paths, and ``state`` as its values. Where ``packed`` is there, it has all
-    states as they are packed, in that layout.
+    ``loops`` defines the bits of an edge. Bit ``j`` of ``truth[i]`` is whether condition ``j`` holds in state ``i``.
+    Stuttering steps are left out; steps that leave the bounds lead NOWHERE. ``words`` gives the packed form of a state,
+    which orders equally short paths, and ``state`` its values. ``packed``, if present, has the packed form of all
+    states in that layout.
     """
 
     first: NDArray[np.uint64]
@@ -40,11 +40,11 @@ class Graph:
         return len(self.first) - 1
 
     def where(self, condition: int) -> Flags:
-        """The states of which a condition is true."""
+        """The states in which a condition holds."""
         return (self.truth >> np.uint64(condition) & np.uint64(1)).astype(np.bool_)
 
     def edges_of(self, states: Numbers) -> tuple[Numbers, Edges]:
-        """The edges of some states: where each begins, and the edge itself."""
+        """The edges of some states: the source of each, and the edge itself."""
         start = self.first[states].astype(np.int64)
         count = self.first[states + 1].astype(np.int64) - start
         total = int(count.sum())
@@ -55,9 +55,9 @@ class Graph:
     def steps_of(
         self, states: Numbers, steered: bool = True, barred: bool = False
     ) -> tuple[Numbers, Numbers, Numbers]:
-        """The edges of some states that stay within the bounds: from where, with which label, to where.
+        """The edges of some states that stay within the bounds, as sources, labels and targets.
 
-        Those that a bound steers are left out on request, and those that are barred unless requested.
+        ``steered=False`` leaves out edges that a bound steers; ``barred=True`` includes barred edges.
         """
         origin, edges = self.edges_of(states)
         target = (edges & np.uint64(NOWHERE)).astype(np.int64)
@@ -69,7 +69,7 @@ class Graph:
         return origin[kept], labels(edges[kept]), target[kept]
 
     def smallest(self, states: Iterable[int]) -> int:
-        """The one of some states that is the smallest as it is packed: the same for any number of workers."""
+        """The state with the smallest packed form, which does not depend on the number of workers."""
         return min((int(state) for state in states), key=self.words)
 
 

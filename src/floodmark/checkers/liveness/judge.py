@@ -1,8 +1,9 @@
 """The verdict on each liveness property and its reason, for both engines that check liveness.
 
-A goal is searched for a fair run that breaks it. Without one it holds. One that would be a fair run without the bounds,
-too, violates the goal. If the shortest is none, others are looked for among those that are fair whatever may be enabled
-beyond the bounds; if there is none, the goal is undetermined, since what breaks it may be that a bound ends the run.
+The judge searches for a fair run that violates the goal. If there is none, the goal holds. If the run would also be
+fair without the bounds, the goal is violated. Otherwise the judge searches among the runs that are fair whatever may be
+enabled beyond the bounds. If there is none, the goal is undetermined: the violation may exist only because a bound ends
+the run.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ class Solver(Protocol):
     """Finds components: in compiled loops, or in plain Python."""
 
     def fair_components(self, graph: Graph, region: Region, demands: Demands, labels: int) -> Numbers:
-        """For each state the number of the fair component that it is in, from 1 on; 0 for none."""
+        """The number of each state's fair component, from 1 on; 0 for none."""
 
     def unrecoverable(self, graph: Graph, goal: Flags, definite: bool) -> Flags:
-        """The states from which no run leads to a goal state; with ``definite``, not even one beyond the bounds."""
+        """The states from which no run reaches a goal state; with ``definite``, not even one beyond the bounds."""
 
 
 @dataclass
@@ -46,7 +47,8 @@ class LivenessJudge:
     bounded: bool
 
     def finding(self, goal: Goal, reached: Flags, started: Flags | None) -> Finding:
-        """The verdict on a goal that is true in some states, and begins in some where it has a premise."""
+        """The verdict on a goal that holds in the states ``reached``; ``started`` are those of its premise, if it has
+        one."""
         self.reached, self.started = reached, started
         return self._recoverable(goal) if goal.breach is None else self._progress(goal, goal.breach)
 
@@ -104,12 +106,12 @@ class LivenessJudge:
         return Region(~self.reached, roots & ~self.reached, every)
 
     def _strict(self, region: Region) -> Iterator[Region]:
-        """Where runs are looked for that may be fair without the bounds: all, and those that no bound can steer."""
+        """The regions of runs that may be fair without the bounds: all, and those that no bound can steer."""
         yield replace(region, beyond=True)
         yield replace(region, roots=region.roots & self._unsteered(), beyond=True, steered=False)
 
     def _unsteered(self) -> Flags:
-        """The states that are reached by steps that no bound steers."""
+        """The states that are reachable by steps that no bound steers."""
         levels = no_levels(self.graph)
         newest = enter(levels, self.graph.initial, 0)
         while len(newest):

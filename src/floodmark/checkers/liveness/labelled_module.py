@@ -32,7 +32,7 @@ from floodmark.language.model import Model
 from floodmark.language.types import RecordType
 
 MORE = 2
-"""Words of a row behind those of the state."""
+"""The words of a row after those of the state."""
 _BEYOND = ".beyond"
 """The suffix of the second version of an action; names of actions have no dot."""
 
@@ -40,7 +40,7 @@ _BEYOND = ".beyond"
 def labelled_parts(
     model: Model, conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
 ) -> tuple[list[CodePart], Interface]:
-    """The functions that the code is made of."""
+    """The functions of the code."""
     methods = type(model).methods("action")
     fair = assumptions.by_action
     asked = {name: read_choices(model, name, fair[name].methods if name in fair else ()) for name in methods}
@@ -110,7 +110,7 @@ class _LabelledParts(_ProgramParts):
     def _deliver(
         self, code: Statements, steps: GuardOrder, state: Value, out: Value, count: Value, words: list[Value]
     ) -> None:
-        """Writes a row: no successor is judged, and none taken back."""
+        """Writes a row: no successor is checked against properties, and none is removed."""
         assert self._emitting is not None
         action = self._emitting
         name = action.name.removesuffix(_BEYOND)
@@ -126,7 +126,7 @@ class _LabelledParts(_ProgramParts):
         builder.store(builder.add(number, const(1)), count)
 
     def _label(self, code: Statements, action: Action, name: str) -> Value:
-        """The label of the step that is being made, where an edge has it."""
+        """The label of the current step, at its position in an edge."""
         builder = code.builder
         assumption = self.assumptions.by_action.get(name)
         label: Value = const(0)

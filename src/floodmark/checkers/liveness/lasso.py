@@ -1,6 +1,6 @@
-"""A lasso: a shortest path into a fair component, and a short loop in it that is fair.
+"""A lasso: a shortest path into a fair component, and a short fair loop in it.
 
-Of equally short ways the one is taken whose states are the smallest as they are packed, so that it is the same for any
+Of equally short paths, the one with the smallest packed states is taken, so that the result does not depend on the
 number of workers.
 """
 
@@ -22,7 +22,8 @@ _Levels = NDArray[np.int32]
 def shortest_way(graph: Graph, region: Region, wanted: Flags) -> list[int]:
     """A shortest run from an initial state to a wanted one that stays in the region from some root on.
 
-    Where the roots are initial states it does so from its beginning on: none that comes back to one later is shorter.
+    If the roots are initial states, the run stays in the region throughout: a run that returns to a root is never
+    shorter.
     """
     steered = region.steered
     roots = region.roots & region.inside
@@ -53,33 +54,34 @@ def shortest_way(graph: Graph, region: Region, wanted: Flags) -> list[int]:
 
 
 def no_levels(graph: Graph) -> _Levels:
-    """The level of each state in a breadth-first search: none yet."""
+    """The level of each state in a breadth-first search, with all states unvisited."""
     return np.full(graph.states, -1, dtype=np.int32)
 
 
 def enter(levels: _Levels, states: Numbers, level: int) -> Numbers:
-    """Gives states that have no level this one; returns them."""
+    """Assigns a level to the states without one; returns them."""
     levels[states[levels[states] < 0]] = level
     return np.flatnonzero(levels == level)
 
 
 def fair_loop(graph: Graph, region: Region, demands: Demands, members: Flags, entry: int) -> list[int]:
-    """The states behind ``entry`` on a loop within a fair component that is fair by itself; the last is ``entry``.
+    """The states after ``entry`` on a loop within a fair component that is fair by itself; the last is ``entry``.
 
-    Empty where it is fair to stutter there.
+    Empty if stuttering at ``entry`` is fair.
     """
     return _FairWalk(graph, region, demands, members, entry).run()
 
 
 class WalkTally:
-    """What makes a walk fair, as it stands at its newest state: then a loop of it is fair by itself."""
+    """The fairness bookkeeping of a walk up to its newest state: if nothing is missing, the walk, closed to a loop, is
+    fair."""
 
     def __init__(self, demands: Demands, enabled: Set[int], recurring: bool) -> None:
         self.demands = demands
         self.taken: set[int] = set()
         self.always, self.ever = set(enabled), set(enabled)
         self.visits = recurring
-        """Whether it visited a recurring state."""
+        """Whether the walk visited a recurring state."""
 
     def step(self, taken: Set[int], enabled: Set[int], recurring: bool) -> None:
         """Adds a step with the labels ``taken`` into a state."""
@@ -94,17 +96,17 @@ class WalkTally:
 
     @property
     def starved(self) -> set[int]:
-        """The weakly fair labels that are enabled all along and not taken."""
+        """The weakly fair labels that are always enabled and never taken."""
         return (self.always & self.demands.weak) - self.taken
 
     @property
     def cheated(self) -> set[int]:
-        """The strongly fair labels that are enabled somewhere and not taken."""
+        """The strongly fair labels that are enabled somewhere and never taken."""
         return (self.ever & self.demands.strong) - self.taken
 
 
 class _FairWalk:
-    """A walk through a component that continues until it is a fair loop."""
+    """A walk through a component that continues until it contains all that a fair loop needs."""
 
     def __init__(self, graph: Graph, region: Region, demands: Demands, members: Flags, entry: int) -> None:
         self.graph = graph
@@ -129,7 +131,7 @@ class _FairWalk:
             self._go(lambda _origin, _label, target: target == entry)
 
     def _helps(self, origin: Numbers, label: Numbers, target: Numbers) -> Flags:
-        """The steps after which the walk is nearer to a fair loop."""
+        """The steps that bring the walk nearer to a fair loop."""
         starved = self.tally.starved
         helps = np.isin(label, sorted(starved | self.tally.cheated))
         if not self.tally.visits:
@@ -141,7 +143,7 @@ class _FairWalk:
         return helps
 
     def _go(self, helps: Callable[[Numbers, Numbers, Numbers], Flags]) -> None:
-        """Walks on by a shortest way whose last step helps."""
+        """Extends the walk by a shortest path whose last step helps."""
         levels = no_levels(self.graph)
         newest = enter(levels, np.array([self.walk[-1]]), 0)
         level = 0

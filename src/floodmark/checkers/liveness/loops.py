@@ -43,13 +43,13 @@ LABEL_SHIFT = 32
 LABEL_MASK = (1 << 30) - 1
 STEERED = 1 << 63
 BARRED = 1 << 62
-"""A step that a run which breaks the goal does not take."""
+"""The bit of a step that a run which violates the goal does not take."""
 OUT_OF_REGION = (1 << 32) - 1
 
 
 @exported
 def enter(w: Words, count: Word) -> Word:
-    """Enters the numbers of the first states, from 1 on, into an empty table of cells."""
+    """Enters the numbers of the first states, from 1 on, into an empty hash table."""
     states = words_at(w[STATES_HERE])
     table = cells_at(w[TABLE])
     for number in range(count):
@@ -62,7 +62,7 @@ def enter(w: Words, count: Word) -> Word:
 
 @exported
 def position_of(w: Words, state: Words) -> Word:
-    """The number of a state, from 0 on; NOWHERE if there is none like it."""
+    """The number of a state, from 0 on; NOWHERE if it is absent."""
     states = words_at(w[STATES_HERE])
     table = cells_at(w[TABLE])
     place = fingerprint(state, SEED_1) & w[MASK]
@@ -77,9 +77,9 @@ def position_of(w: Words, state: Words) -> Word:
 
 @exported
 def gather(w: Words, start: Word, stop: Word) -> Word:
-    """Writes the edges of the states ``start`` to ``stop``, and in FIRST how many there were after each.
+    """Writes the edges of the states ``start`` to ``stop``, and into FIRST the number of edges up to each state's end.
 
-    Returns how many states were done; fewer than asked for when the room for edges is full.
+    Returns how many states were done; fewer than requested when the room for edges is full.
     """
     store = words_at(w[STATES_HERE])
     rows = words_at(w[ROWS])
@@ -114,9 +114,9 @@ def gather(w: Words, start: Word, stop: Word) -> Word:
 
 @exported
 def evaluate(w: Words, start: Word, stop: Word) -> Word:
-    """Writes of each state of a part which conditions are true of it.
+    """Writes the conditions that hold in each state of a part, as bits.
 
-    Returns the place, from 1 on, of the last state in which one failed; 0 when none did.
+    Returns the number, from 1 on, of the last state in which one failed; 0 if none did.
     """
     store = words_at(w[STATES_HERE])
     context = words_at(w[CONTEXT])
@@ -226,9 +226,11 @@ def enabled_labels(w: Words, state: Word) -> Word:
 
 @exported
 def survey(w: Words) -> Word:
-    """Notes of each component with several states which labels are enabled in all, in some, taken in it.
+    """Records for each component with several states the labels that are enabled in all, enabled in some, and taken in
+    it.
 
-    DENSE numbers those components from 1 on, 0 for single states: of these it is noted whether they may stutter.
+    DENSE numbers those components from 1 on and is 0 for single states, for which it records whether stuttering is
+    fair.
     """
     words = w[LABEL_WORDS]
     first = words_at(w[G_FIRST])
@@ -274,7 +276,7 @@ def survey(w: Words) -> Word:
 
 @exported
 def split(w: Words) -> Word:
-    """Leaves in the region, of components with bad labels, the states that enable none of them; returns how many."""
+    """Keeps in the region, of components with bad labels, the states that enable none of them; returns their number."""
     words = w[LABEL_WORDS]
     number = cells_at(w[NUMBER])
     component = cells_at(w[COMPONENT])
@@ -302,9 +304,9 @@ def split(w: Words) -> Word:
 
 @exported
 def recover(w: Words) -> Word:
-    """Sets CAN of each component from which a goal state is reached; ORDER has the states by their components.
+    """Sets CAN of each component from which a goal state is reachable; ORDER has the states by their components.
 
-    With BEYOND a step that leaves the bounds, or that a bound steers, may lead to the goal, too.
+    With BEYOND, a step that leaves the bounds, or that a bound steers, counts as reaching the goal.
     """
     first = words_at(w[G_FIRST])
     edges = words_at(w[G_EDGES])

@@ -1,27 +1,28 @@
 """Goals about the runs of a refined model to which the runs of a model are mapped.
 
-Each state of the graph has an image, the state of the other model to which it is mapped. There are few of these, so
-CPython judges each image once, and each pair of images between which some step leads: what is true of an image, which
-fair actions are enabled in it, and which of them are taken from one image to another. So nothing here is compiled.
-States are mapped once for all that have the same values of the variables which the mapping reads.
+Each state of the graph has an image: the state of the other model to which it is mapped. Images are few, so CPython
+evaluates each image once, and each pair of images that some step connects: the conditions and the enabled fair actions
+of an image, and the fair actions from one image to another. Nothing here is compiled. States that agree on the
+variables which the mapping reads are mapped once.
 
-A goal of fairness to an action of the other model is broken by a run that is fair in its own model and from some point
-on takes no step that is the action when it is mapped, though it is enabled in each image (weakly fair) or again and
-again (strongly fair). For such a goal the steps that are the action are barred; otherwise it is judged as any goal is.
-An action is enabled in an image, and taken by a step, only if it changes the image: in TLA+, fairness is about
+A goal of fairness to an action of the other model is violated by a run that is fair in its own model and, from some
+point on, takes no step that maps to the action, though every image enables the action (weak fairness) or infinitely
+many do (strong fairness). For such a goal the steps that map to the action are barred; otherwise it is judged like any
+other goal. An image enables an action, and a step takes it, only if it changes the image: in TLA+, fairness is about
 <<A>>_vars. Two steps between the same images are the same action, so parallel edges are barred together.
 
-Where a step may be several of the other model, a run of images is a run of that model for some choice of the states
-between them. A step serves a goal if some choice between its images takes the action, passes a state in which it is not
-enabled, or, for what has to be true again and again, passes a state in which that is true. Such steps are barred. This
-is exact for all weakly fair actions together with all that is to happen again and again: a run that breaks none of
-these goals has, for each of them, infinitely many images that satisfy it or steps that can serve it, and if each step
-is chosen for the goal that has waited longest of those that it can serve, each is served infinitely often. It would not
-be exact for what must be avoided between the images, as a premise or a strongly fair action that is not taken. So
-``mapped_properties`` refuses these. A step that leaves the image as it is remains a stutter, as in a refinement.
+Where a step may be several steps of the other model, a run of images is a run of that model for some choice of
+intermediate states. A step serves a goal if some choice between its images takes the action, passes a state that does
+not enable it, or, for a condition that must hold infinitely often, passes a state in which it holds. Such steps are
+barred. This is exact for all weakly fair actions together with all conditions that must hold infinitely often. A run
+that violates none of these goals has, for each of them, infinitely many images that satisfy it or steps that can serve
+it. If each step is chosen for the goal that has waited longest of those that it can serve, each goal is served
+infinitely often. The method would not be exact for a state or step that must be avoided between the images, as with a
+premise or a strongly fair action that is not taken. ``mapped_properties`` therefore refuses these. A step that leaves
+the image unchanged remains a stutter, as in a refinement.
 
-Bounds of either model may end a run. What holds is said of runs within them, as for other properties; a run that breaks
-a goal decides nothing where there are bounds.
+Bounds of either model may end a run. A goal that holds is said to hold for runs within them, as other properties are; a
+run that violates a goal decides nothing if there are bounds.
 """
 
 from __future__ import annotations
@@ -53,18 +54,18 @@ from floodmark.language.types import WORD
 
 @dataclass(frozen=True)
 class MappedCondition(Condition):
-    """A predicate over states of the refined model, as one over states of the model."""
+    """A predicate over states of the refined model, as a condition on states of the model."""
 
     mapping: Any = None
     label: int | None = None
-    """Instead of a function: that a fair action with this label is not enabled."""
+    """If set, the condition replaces the function: the fair action with this label is disabled."""
 
     def holds(self, model: Model, state: State) -> bool:
         found = image(model, self.mapping, state)
         return self.holds_in(found.abstract.model, found.state)
 
     def holds_in(self, other: Model, state: State) -> bool:
-        """Whether it is true of a state of the refined model."""
+        """Whether it holds in a state of the refined model."""
         if self.label is not None:
             return all(label != self.label for label, _ in labelled_steps(other, state))
         return super().holds(other, state)
@@ -81,7 +82,7 @@ def labelled_steps(other: Model, state: State) -> list[tuple[int, State]]:
 
 
 def mapped_goals(model: Model, properties: Sequence[Property]) -> list[Goal]:
-    """The goals of those properties that are about mapped runs."""
+    """The goals of the properties that concern mapped runs."""
     return [goal for prop in properties if prop.mapping is not None for goal in _goals(model, prop)]
 
 
@@ -107,7 +108,7 @@ def _goals(model: Model, prop: Property) -> Iterator[Goal]:
 
 
 def mapped_bounds(goal: Goal) -> tuple[str, ...]:
-    """The bounds of the refined model that a goal is about."""
+    """The bounds of the refined model that a goal mentions."""
     owner = goal.prop.mapping
     assert owner is not None
     cls = abstract_class(owner)
@@ -115,7 +116,7 @@ def mapped_bounds(goal: Goal) -> tuple[str, ...]:
 
 
 def is_taken(goal: Goal, model: Model, before: State, after: State) -> bool:
-    """Whether a step is one, mapped, to which the runs have to be fair by this goal, as CPython sees it."""
+    """Whether CPython maps a step to the action to which the goal demands fairness."""
     if goal.prop.mapping is None:
         return False
     old, new = (image(model, goal.prop.mapping, state) for state in (before, after))
@@ -126,7 +127,7 @@ def is_taken(goal: Goal, model: Model, before: State, after: State) -> bool:
 def serves(
     goal: Goal, other: Model, before: State, after: State, steps_of: Callable[[State], list[tuple[int, State]]]
 ) -> bool:
-    """Whether a step from one image to another may be what a run that breaks a goal never does from some point on."""
+    """Whether a step from one image to another may do what a run that violates a goal never does from some point on."""
     assert goal.prop.mapping is not None and isinstance(goal.goal, MappedCondition)
     condition = goal.goal
 
@@ -143,7 +144,7 @@ def serves(
 
 
 def seen(goal: Goal, model: Model, trace: Sequence[TraceState], start: int) -> Iterator[str]:
-    """What the refined model sees of a run that breaks a goal: its states, and what it waits for."""
+    """The refined model's view of a run that violates a goal: its states, and the goal that it waits for."""
     mapping = goal.prop.mapping
     if mapping is None:
         return
@@ -194,7 +195,7 @@ class MappedRuns:
         return self._numbers[found.state]
 
     def where(self, condition: Condition) -> Flags:
-        """The states of whose images a condition is true."""
+        """The states whose images satisfy a condition."""
         assert isinstance(condition, MappedCondition)
         if condition.label is not None:
             true = [all(label != condition.label for label, _ in self._steps_of(state)) for state in self.images]
@@ -205,7 +206,7 @@ class MappedRuns:
         return found
 
     def barring(self, goal: Goal) -> Graph:
-        """The graph in which the steps are barred that a run which breaks a goal does not take."""
+        """The graph with the steps barred that a run which violates a goal does not take."""
         if goal.bars is None and abstract_steps(self._mapping) == 1:
             return self.graph
         assert self._other is not None
@@ -221,7 +222,7 @@ class MappedRuns:
         return replace(self.graph, edges=edges)
 
     def _led(self) -> tuple[Numbers, Numbers]:
-        """The pairs of images between which some step leads, and which of these each step within the bounds is."""
+        """The pairs of images that some step connects, and the pair of each step within the bounds."""
         if self._pairs is None:
             origin, edges = self.graph.edges_of(np.arange(self.graph.states, dtype=np.int64))
             target = (edges & np.uint64(NOWHERE)).astype(np.int64)
@@ -239,8 +240,8 @@ class MappedRuns:
 
 
 def _grouped(model: Model, mapping: Any, states: Any, layout: Layout) -> tuple[Numbers, Numbers]:
-    """A state of each group of those with the same values of the variables that the mapping reads, and the group of
-    each state."""
+    """A representative of each group of states that agree on the variables that the mapping reads, and each state's
+    group."""
     predicate = read_predicate(model, mapping.__name__, mapping)
     read = {node.name for node in walk(predicate.value) if isinstance(node, StateVar)}
     mask = 0

@@ -1,9 +1,9 @@
-"""The smallest set of fairness assumptions under which a property holds.
+"""Finds a smallest set of fairness assumptions under which a property holds.
 
-Each run that breaks the property under some of the assumptions is unfair for others, and of these every sufficient set
-has one. So smallest sets that have one of each such group are tried, smallest first, and each that does not suffice
-gives a new group: the first that suffices is a smallest one. A strong assumption counts as the weak one of the same
-action and more, so it is required only where the weak one does not suffice.
+A run that violates the property under some assumptions is unfair to others, and every sufficient set contains one of
+these. The search tries the smallest hitting sets of such groups first; each insufficient set yields a new group, so the
+first sufficient set is a smallest one. A strong assumption implies the weak one of the same action, so it is required
+only where the weak one does not suffice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.loops import BARRED, NOWHERE
 
 MAX_COMPONENTS = 16
-"""The greatest number of components of one search whose unfairness is examined; the smaller ones first."""
+"""The maximum number of components of one search whose unfairness is examined; the smallest come first."""
 Need = tuple[str, bool]
 """The fairness of an action, strong or not."""
 
@@ -39,10 +39,10 @@ def smallest_need(
     breaks: Callable[[list[Assumption]], list[frozenset[Need]] | None],
     known: Iterable[frozenset[Need]] = (),
 ) -> list[Assumption]:
-    """The assumptions that suffice, the first such set in the order of trying.
+    """The first sufficient set of assumptions in the order of trying.
 
-    ``breaks`` gives, for assumptions under which some run breaks the property, groups of which one each is needed, and
-    None where there is no such run. Groups, ``known`` ones too, only save attempts: no set without one suffices.
+    ``breaks`` is given assumptions. If some run violates the property under them, it returns groups of needs of which
+    every sufficient set contains one; else None. ``known`` groups only save attempts: no set that misses one suffices.
     """
     groups = list(known)
     for chosen in _candidates(assumptions, groups):
@@ -54,7 +54,7 @@ def smallest_need(
 
 
 def _candidates(assumptions: Sequence[Assumption], groups: list[frozenset[Need]]) -> Iterator[list[Assumption]]:
-    """The sets of assumptions that have one of each group, smallest first; ``groups`` grows on the way."""
+    """The sets of assumptions that hit every group, smallest first; ``groups`` grows during the iteration."""
     for size in range(len(assumptions) + 1):
         for stronger in range(size + 1):
             for chosen in combinations(assumptions, size):
@@ -81,7 +81,7 @@ def provided(assumption: Assumption) -> list[Need]:
 
 
 def unfairness(graph: Graph, assumptions: Sequence[Assumption], fair: Numbers) -> list[frozenset[Need]]:
-    """For some components, the assumptions to which a run through a whole component is unfair."""
+    """For some components, the assumptions to which a run through the whole component is unfair."""
     sizes = np.bincount(fair)
     numbers = np.flatnonzero(sizes)
     numbers = numbers[numbers > 0]
@@ -101,7 +101,7 @@ def unfairness(graph: Graph, assumptions: Sequence[Assumption], fair: Numbers) -
 
 
 def _violated(graph: Graph, members: Flags) -> tuple[set[int], set[int]]:
-    """The labels for which the run through all members is not weakly, and not strongly, fair."""
+    """The labels to which the run through all members is not weakly fair, and not strongly fair."""
     states = np.flatnonzero(members)
     origin, edges = graph.edges_of(states)
     target = (edges & np.uint64(NOWHERE)).astype(np.int64)

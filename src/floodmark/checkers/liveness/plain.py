@@ -1,7 +1,7 @@
-"""The graph and its components in plain Python: what the reference engine judges liveness by.
+"""The graph and its components in plain Python, for the liveness check of the reference engine.
 
-The graph comes from CPython's steps alone, the components from networkx, component by component: nothing here is shared
-with the compiled loops but the meaning.
+The graph comes from CPython's steps alone, the components from networkx, one after the other. This module shares only
+the meaning with the compiled loops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def plain_graph(
     beyond: dict[str, Beyond],
     layout: Layout,
 ) -> Graph:
-    """The graph of all reachable states. Raises SourceError where a condition fails."""
+    """The graph of all reachable states. Raises SourceError if a condition fails."""
     number = {state: place for place, state in enumerate(states)}
     first, edges, truth = [0], [], []
     for state in states:

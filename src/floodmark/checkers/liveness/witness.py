@@ -31,12 +31,12 @@ from floodmark.language.reference import (
 RunVerdict = Literal["violated", "undetermined"]
 
 MAX_CHOICES = 8
-"""An action that is fair for each of more choices is explained for those that are enabled in the loop."""
+"""The maximum number of choices of an action that are all explained; with more, only those enabled in the loop are."""
 
 
 @dataclass
 class WitnessRuns:
-    """Shows runs of one model."""
+    """Replays runs of one model."""
 
     model: Model
     assumptions: Assumptions
@@ -47,9 +47,9 @@ class WitnessRuns:
         self.unbounded = Unbounded(self.model)
 
     def lost(self, goal: Goal, way: Sequence[State], certain: bool) -> Finding:
-        """A run to a state from which nothing leads to the goal; ``certain`` if nothing does beyond the bounds.
+        """A run to a state from which the goal is unreachable; ``certain`` if it is unreachable beyond the bounds, too.
 
-        A goal that mentions a bound may be true there of other states than here.
+        A goal that mentions a bound may hold in other states there.
         """
         certain = certain and not mentioned_bounds(self.model, goal.goal.function)
         trace = self._replayed(way)
@@ -63,7 +63,8 @@ class WitnessRuns:
         return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, bounds=bounds)
 
     def lasso(self, goal: Goal, way: Sequence[State], loop: Sequence[State]) -> Finding:
-        """A fair run that breaks a goal: a violation, unless it may be unfair, or another, without the bounds."""
+        """A fair run that violates a goal: a violation, unless without the bounds it may be unfair or a different run.
+        """
         trace = self._replayed([*way, *loop])
         start = len(way) - 1
         self._confirm(goal, trace, start)
@@ -102,7 +103,7 @@ class WitnessRuns:
     # The run breaks the goal.
 
     def _confirm(self, goal: Goal, trace: Sequence[TraceState], start: int) -> None:
-        """Raises RuntimeError, which is an internal error, when CPython sees the goal where compiled code does not."""
+        """Raises RuntimeError, which is an internal error, if CPython finds the goal where compiled code does not."""
         missed = [not goal.goal.holds(self.model, entry.state) for entry in trace]
         assert goal.breach is not None
         match goal.breach.begins:
@@ -139,7 +140,7 @@ class WitnessRuns:
                     yield FairReason(name, f"never enabled: {why}")
 
     def _reason(self, assumption: Assumption, label: int, trace: Sequence[TraceState], start: int) -> str:
-        """Why a loop is fair for a label that is enabled in it. Raises RuntimeError where CPython finds otherwise."""
+        """Why a loop is fair to a label that is enabled in it. Raises RuntimeError if CPython disagrees."""
         for place in range(start + 1, len(trace)):
             before, after = trace[place - 1].state, trace[place].state
             if label in self.labels(before, after):
@@ -178,10 +179,10 @@ class WitnessRuns:
     # The bounds.
 
     def _outlives_bounds(self, goal: Goal, trace: Sequence[TraceState], start: int | None) -> bool:
-        """Whether a run is one of the model with larger bounds, too, and breaks the goal there.
+        """Whether a run is also one of the model with larger bounds, and violates the goal there.
 
-        With bounds of which no more is known than that they are as large as here, it has to begin likewise, take the
-        same steps, and miss the goal in the same states. The models with bounds one larger have to do so in fact.
+        It must begin in the same state, take the same steps and miss the goal in the same states for bounds of which
+        only a lower limit is known, their present values. It must also do so in the models with bounds one larger.
         """
         if not bounds_of(type(self.model)):
             return True
@@ -194,7 +195,7 @@ class WitnessRuns:
             return False
 
     def _is_certain(self, goal: Goal, trace: Sequence[TraceState]) -> bool:
-        """Whether a run is the same with bounds of which less is known. Raises Undecided."""
+        """Whether a run remains the same if only a lower limit of the bounds is known. Raises Undecided."""
         if self.unbounded.begins(trace[0].step) != trace[0].state:
             return False
         return all(
@@ -206,7 +207,7 @@ class WitnessRuns:
         )
 
     def _is_taken_by(self, larger: Model, goal: Goal, trace: Sequence[TraceState], start: int | None) -> bool:
-        """Whether a larger model takes the same steps into the same states, but for entries that only it has."""
+        """Whether a larger model takes the same steps into the same states, up to map entries that only it has."""
         functions = [*map(self._method, [entry.step for entry in trace]), *(each.function for each in goal.conditions)]
         for function in dict.fromkeys(it for it in functions if it is not None):
             there = parameter_types(larger, function)
@@ -232,7 +233,7 @@ class WitnessRuns:
         return cls.methods("action").get(step.action) or cls.methods("initial").get(step.action)
 
     def _unfair_beyond(self, trace: Sequence[TraceState], start: int) -> tuple[str, ...]:
-        """The bounds without which a loop might be unfair, since something is enabled only beyond them."""
+        """The bounds without which a loop might be unfair, since a label is enabled only beyond them."""
         pairs = pairwise(entry.state for entry in trace[start:])
         taken = {label for before, after in pairs for label in self.labels(before, after)}
         states = [entry.state for entry in trace[start:]]
@@ -248,10 +249,10 @@ class WitnessRuns:
         return tuple(found)
 
     def _beyond(self, state: State) -> dict[int, frozenset[str]]:
-        """The labels that may be enabled in a state without some bounds, and which those are.
+        """The labels that may be enabled in a state without some bounds, each with those bounds.
 
-        Where an action is fair for each choice of a parameter that has more choices beyond them, these have no label of
-        their own: the negative of the action's first one stands for them.
+        Where an action is fair for each choice of a parameter that has more choices beyond the bounds, these have no
+        label of their own: the negative of the action's first label represents them.
         """
         found: dict[int, frozenset[str]] = {}
 
@@ -284,12 +285,12 @@ class WitnessRuns:
         return found
 
     def _ruling(self, action: Beyond, state: State, step: Step) -> frozenset[str]:
-        """The bounds without which a step might be enabled that is not, or might change what it leaves as it is."""
+        """The bounds without which a disabled step might be enabled, or a stuttering one might change something."""
         known = not action.loose and self._is_known(state, step)
         return frozenset() if known else action.ruled_out_by
 
     def _is_known(self, state: State, step: Step) -> bool:
-        """Whether a step is enabled, or changes something, at all larger bounds or at none."""
+        """Whether a step is enabled, or changes something, equally for all larger bounds."""
         try:
             self.unbounded.after(state, step)
         except Undecided:
@@ -297,7 +298,7 @@ class WitnessRuns:
         return True
 
     def _open_steps(self, name: str, action: Beyond, state: State) -> list[Step | None]:
-        """The steps of an action that its guards allow but for those that mention bounds; None: who knows."""
+        """The steps of an action that its guards without bounds allow; None stands for unknown steps."""
         if not action.ruled_out_by:
             return []
         with action.forgotten():

@@ -1,17 +1,17 @@
-"""What a run prints and writes; all reports are made from the same results.
+"""The output of a run, on the terminal and in files; every report is made from the same results.
 
-Engines, proofs and walks do not import it: they return data, and ``checkers/explanation`` has what they say of a step.
+Engines, proofs and walks do not import this room: they return data. ``checkers/explanation`` explains single steps.
 
-- ``outputs.py``: the options that commands share, and the writing of files. ``verdict_summary.py``: what every report
-  says about a check, a proof or a claim. ``atomic_file.py``: files that are written completely or not at all;
-  ``standard_output.py``: the JSON on standard output, alone.
+- ``outputs.py``: the options that commands share, and the writing of files. ``verdict_summary.py``: the content of a
+  check, a proof or a claim that all reports share. ``atomic_file.py``: atomic writing of files; ``standard_output.py``:
+  the JSON on standard output, alone.
 - ``text.py``, ``proof_text.py``, ``listing.py``, ``progress.py``, ``colour.py``, ``counting.py``,
-  ``proof_progress.py``: what a terminal shows. ``trace_view.py``: a part of a counterexample; ``watched.py``:
-  expressions in its states; ``progress_file.py``: how far a run is, as JSON.
-- ``divergence.py``: where the good design decides otherwise than a known-bad one.
+  ``proof_progress.py``: the output on a terminal. ``trace_view.py``: a part of a counterexample; ``watched.py``:
+  expressions in its states; ``progress_file.py``: the progress of a run, as JSON.
+- ``divergence.py``: the text about the first step at which the good design differs from a known-bad one.
 - ``junit.py``, ``sarif.py``, ``github.py``, ``json.py``, ``itf.py``, ``state_graph.py``: one format each.
-- ``sequence.py``: finds out from a trace who acts and who sends what to whom, for ``mermaid.py`` and ``html/chart.py``;
+- ``sequence.py``: infers senders, receivers and messages from a trace, for ``mermaid.py`` and ``html/chart.py``;
   ``role.py``: the role and the epoch of a participant.
-- ``html/``: the page. ``schemas/``: the JSON schemas of what commands write.
+- ``html/``: the page. ``schemas/``: the JSON schemas of the commands' output.
 - ``replay.py`` writes a counterexample as a test; ``python_source.py``: values as Python code.
 """

@@ -41,7 +41,7 @@ def _umask() -> int:
 
 
 _MAX_NAME_BYTES = 200
-"""The longest name of a file, in bytes; systems allow 255, of which a name for the time of writing takes some."""
+"""The maximum length of a file's name, in bytes; systems allow 255, and the temporary name during writing is longer."""
 SOURCES = (".lock", ".py", ".toml")
 """Suffixes of files that people write or commit."""
 

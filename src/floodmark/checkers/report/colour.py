@@ -1,4 +1,4 @@
-"""Colour on a terminal: when there is any, and that of a counterexample."""
+"""Colour on a terminal: when to use it, and the colours of a counterexample."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _FALSE = re.compile(r"^( +)(false)(: .*)$")
 
 
 def wanted(environment: Mapping[str, str]) -> bool | None:
-    """Whether the environment decides about colour: NO_COLOR forbids it, FORCE_COLOR requires it even without a
-    terminal.
+    """The environment's decision about colour: NO_COLOR forbids it, FORCE_COLOR requires it even without a terminal.
 
-    None leaves it to whether the output is a terminal. An empty variable has no effect, and FORCE_COLOR=0 forbids
-    colour.
+    None leaves the decision to whether the output is a terminal. An empty variable has no effect, and FORCE_COLOR=0
+    forbids colour.
     """
     if environment.get("NO_COLOR") or environment.get("FORCE_COLOR") == "0":
         return False
@@ -27,7 +26,7 @@ def wanted(environment: Mapping[str, str]) -> bool | None:
 
 
 def painted(lines: Iterable[str]) -> list[str]:
-    """The lines of a counterexample with colours, for a terminal: actions, new values, and what is false."""
+    """The lines of a counterexample with colours: actions, new values, and false parts of a property."""
     return [_painted(line) for line in lines]
 
 

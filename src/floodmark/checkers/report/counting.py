@@ -16,7 +16,7 @@ from floodmark.language.plurals import counted
 class Counting:
     """Counts on standard error, within a ``with`` block.
 
-    If the block is interrupted, it says how far it came, and the command ends. Call ``clear`` before printing anything.
+    If the block is interrupted, it reports the progress, and the command ends. Call ``clear`` before printing anything.
     """
 
     def __init__(self, total: int, what: str, where: str = "") -> None:
@@ -39,13 +39,13 @@ class Counting:
             raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
 
     def one(self) -> None:
-        """One more is done."""
+        """Counts one more job."""
         self.done += 1
         if self.done < self.total:
             self.line.say(lambda: f"{self.where}{self._done()}{self._left()}")
 
     def clear(self) -> None:
-        """Makes room for what is printed next."""
+        """Clears the line for other output."""
         self.line.clear()
 
     def _done(self) -> str:

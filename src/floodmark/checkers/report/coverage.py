@@ -1,4 +1,4 @@
-"""What was never taken of a model's source, in a few lines. All counts are in the JSON and on the HTML page."""
+"""The uncovered parts of a model's source, in a few lines. All counts are in the JSON and on the HTML page."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from floodmark.checkers.search_result import Coverage
 from floodmark.language.plurals import plural
 
 MOST = 6
-"""So many of a list are printed."""
+"""The maximum number of items that are printed of a list."""
 _NOUNS = {"lines": ("line",), "branches": ("branch", "branches"), "guards": ("guard",), "values": ("value",)}
 
 
 def coverage_lines(coverage: Coverage) -> list[str]:
-    """A sentence, then what was never taken."""
+    """A sentence, then the uncovered parts."""
     every = places(coverage)
     lines = [it for it in every if it.kind == "line"]
     missed = {(it.file, it.line) for it in lines if not it.taken}
@@ -46,7 +46,7 @@ def coverage_lines(coverage: Coverage) -> list[str]:
 
 
 def _spans(lines: Sequence[Covered]) -> Iterator[str]:
-    """The lines that were never taken, those between which no line was taken together, with the text of the first."""
+    """The uncovered lines, with the text of the first line of each group; no line within a group is covered."""
     for (taken, file), several in itertools.groupby(lines, lambda it: (it.taken, it.file)):
         if taken:
             continue
@@ -56,7 +56,7 @@ def _spans(lines: Sequence[Covered]) -> Iterator[str]:
 
 
 def _close(numbers: Sequence[int]) -> list[list[int]]:
-    """Numbers of lines in order, apart where there is more than one line between them."""
+    """Groups ascending line numbers; neighbours in a group differ by at most two."""
     found = [[numbers[0]]]
     for number in numbers[1:]:
         if number - found[-1][-1] <= 2:
@@ -67,7 +67,7 @@ def _close(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def _never(it: Covered, branches: Sequence[Covered]) -> str:
-    """An outcome that is missing. Where another one of the place was not seen either, the condition was never asked."""
+    """A missing outcome. If the other outcome of the condition is missing too, the condition was never evaluated."""
     at = f"{shown_line(it.file, it.line)}  {it.said}"
     if it.kind in REFUSALS:
         return at

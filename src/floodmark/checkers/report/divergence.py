@@ -1,4 +1,4 @@
-"""The text about the place where the good design decides otherwise than a known-bad one."""
+"""The text about the step at which the good design differs from a known-bad one."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _MARKS = {
     "goes_on": "can continue otherwise",
 }
 Locate = Callable[[str, int | None], str]
-"""How a report names a line of a file."""
+"""Formats a line of a file for a report."""
 
 
 def mark(found: Divergence | None, step: int) -> str:
-    """The note next to a step of the trace, numbered from 1; empty for all but the first that differs."""
+    """The note next to a step of the trace, numbered from 1; empty for all but the first step that differs."""
     return f"{found.good} {_MARKS[found.how]}" if found is not None and found.step == step else ""
 
 
@@ -45,12 +45,12 @@ def where(found: Divergence, violation: Violation) -> str:
 
 
 def sentence(found: Divergence, locate: Locate) -> str:
-    """The good design's reaction, with the place of the guard or the action that decides."""
+    """The good design's reaction, with the location of the guard or action that decides it."""
     return found.text if found.file is None else f"{found.text} ({locate(found.file, found.line)})"
 
 
 def lines(found: Divergence, violation: Violation, locate: Locate) -> list[str]:
-    """The whole finding as text, the rule that decided last."""
+    """The whole finding as text, with the deciding rule last."""
     said = [f"{headline(found)}: {where(found, violation)}", f"  {sentence(found, locate)}"]
     said += [f"    {line}" for line in found.reasons]
     if found.ruling is not None:

@@ -1,6 +1,6 @@
-"""What an edit changes, in the reports of a pull request: made of what JSON says, so a saved result gives the same.
+"""The effects of an edit in the reports of a pull request. They are built from JSON, so a saved result gives the same.
 
-Specs whose check says less come first, then those that allow something new, then the others. Unchanged ones are only
+Specs whose check covers less come first, then those that allow something new, then the others. Unchanged specs are only
 counted.
 """
 
@@ -29,14 +29,14 @@ def rank(entry: Entry) -> int:
 
 
 def sums(content: Entry) -> str:
-    """How many specs changed."""
+    """The number of specs that changed."""
     changed = len(ordered(content))
     rest = len(content["specs"]) - changed
     return f"{counted(changed, 'spec')} changed since {content['old']}, {counted(rest, 'spec')} did not"
 
 
 def summary_lines(content: Entry) -> Iterator[str]:
-    """One line for each spec that changed, and one for each way in which a check says less."""
+    """One line for each spec that changed, and one for each way in which a check covers less."""
     for entry in ordered(content):
         for sentence in entry["emptier"]:
             yield f"{entry['name']} checks less: {sentence}"
@@ -45,7 +45,7 @@ def summary_lines(content: Entry) -> Iterator[str]:
 
 
 def markdown(content: Entry) -> Sequence[str]:
-    """The parts of GitHub's summary, what matters most first."""
+    """The parts of GitHub's summary, the most important first."""
     parts = [f"\n## What this edit changes, since {_escaped(content['old'])}\n\n{sums(content)}.\n"]
     less = [f"- :warning: **{_escaped(entry['name'])} checks less**: {_escaped(sentence)}\n"
             for entry in ordered(content) for sentence in entry["emptier"]]

@@ -28,8 +28,8 @@ def workflow_commands(cases: Sequence[Case]) -> list[str]:
 
 
 def summary(cases: Sequence[Case], edits: Entry | None = None) -> str:
-    """The page in Markdown: what an edit changes, a table of verdicts, then each counterexample as a sequence diagram;
-    cut when too long."""
+    """The page in Markdown: the effects of an edit, a table of verdicts, then each counterexample as a sequence
+    diagram; truncated if it is too long."""
     code = worst(case.exit_code for case in cases)
     text = f"## Floodmark: {MEANINGS[code]}\n"
     first = [*(markdown(edits) if edits else ()), "\n" + "\n".join(_table(cases)) + "\n"]

@@ -22,7 +22,7 @@ _SAFE = 2**53 - 1
 
 
 def itf(result: CheckResult) -> str:
-    """The counterexample of a check as a trace object; ``#meta`` of each state says which step led to it."""
+    """The counterexample of a check as a trace object; ``#meta`` of each state names the step that led to it."""
     model, violation = result.subject, result.violation
     assert model is not None
     assert violation is not None
@@ -64,7 +64,7 @@ def _state(model: Model, entry: TraceState, index: int) -> dict[str, Any]:
 def expression(value: Any, kind: Type | None = None) -> Any:
     """A value as an ITF expression: identifiers and members of enums are strings, None is the string "None".
 
-    With its type, a record of a union is what Apalache and Quint write for a variant: its class as ``tag``, and the
+    A record whose type is a union is encoded as Apalache and Quint encode a variant: its class as ``tag``, and the
     record as ``value``.
     """
     match value:

@@ -1,6 +1,7 @@
-"""The results of a run as one JSON object, with all that ``floodmark report`` needs to make the other reports of it.
+"""The results of a run as one JSON object, with everything from which ``floodmark report`` makes the other reports.
 
-A state is written as it is shown to people, so a reader has the model take the steps again (``checkers/saved``).
+States are written as they are shown to people; to get their values, a reader lets the model take the steps again
+(``checkers/saved``).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
 
 SCHEMA = "floodmark.results/1"
-"""What the object is: the number grows when what is written can no longer be read as before."""
+"""The kind of the object and its version, which grows with each change that breaks readers."""
 
 
 def document(
@@ -29,7 +30,7 @@ def document(
     edits: Mapping[str, Any] | None = None,
 ) -> str:
     """``{"schema": ..., "sources": {...}, "results": [...]}`` with the hash of each file that the results rest on, an
-    entry for each check, claim and proof, ``"drift"`` if there is any, and ``"edits"`` of a gate that was asked for it.
+    entry for each check, claim and proof, ``"drift"`` if there is any, and ``"edits"`` if the gate compared versions.
     """
     specs = [spec for spec in (*(it.spec for it in results), *(it.spec for it in proofs)) if spec]
     whole: dict[str, Any] = {"schema": SCHEMA, "sources": used_files(specs)}
@@ -133,7 +134,7 @@ def violation_entry(model: Model | None, violation: Violation) -> dict[str, Any]
 
 
 def refinement_entry(result: CheckResult) -> dict[str, Any] | None:
-    """What the refined model says of the step that is none of its own; ``before`` is null for an initial state."""
+    """The refined model's view of the illegal step; ``before`` is null for an initial state."""
     violation, model = result.violation, result.subject
     prop = None if violation is None else result.find_property(violation.property)
     if violation is None or model is None or prop is None or not prop.is_refinement or violation.kind != "transition":

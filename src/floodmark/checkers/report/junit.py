@@ -1,7 +1,7 @@
 """JUnit XML: a test suite for each spec or file of claims, a test case for each check and claim.
 
-The document keeps to Jenkins's schema ``junit-10.xsd`` (pytest's family ``xunit2``), because every reader of JUnit XML
-accepts that, and strict ones refuse anything else. It has no place for the file and the line of a test case, so the
+The document conforms to Jenkins's schema ``junit-10.xsd`` (pytest's family ``xunit2``), which every reader of JUnit XML
+accepts; strict ones refuse anything else. The schema has no attribute for the file and the line of a test case, so the
 text of a failure begins with them.
 """
 

@@ -1,4 +1,4 @@
-"""Lists the specs, and describes what a model consists of."""
+"""Lists the specs, and describes the parts of a model."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def variables_of(model: Model) -> list[tuple[str, str, str]]:
 
 
 def _bits(kind: Type) -> str:
-    """The bits of a variable; with what is inside of a container that has no capacity, it may become wider."""
+    """The bits of a variable. A variable with a container without a capacity may become wider."""
     return counted(kind.bits, "bit") + (" or more" if any(growing(kind)) else "")
 
 

@@ -1,4 +1,4 @@
-"""The text about liveness: the loop of a lasso, why it is fair, and which fairness a property needs."""
+"""The text about liveness: the loop of a lasso, why it is fair, and the fairness that a property needs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from floodmark.checkers.verdict.liveness_findings import ended_by, unneeded
 
 
 def ending(violation: Violation) -> str:
-    """How a run that breaks a liveness property continues after its last step."""
+    """The continuation, after its last step, of a run that violates a liveness property."""
     if violation.loop is None:
         return f"{violation.property} can never be true again"
     return f"{violation.property} is missed: {around(violation.loop, len(violation.trace))}"
 
 
 def around(loop: int, states: int) -> str:
-    """Which steps are repeated forever; steps are numbered from 1 on."""
+    """The steps that are repeated forever; steps are numbered from 1 on."""
     if loop == states - 1:
         return "nothing has to happen any more"
     steps = f"step {states}" if loop == states - 2 else f"steps {loop + 2} to {states}"
@@ -44,7 +44,8 @@ def finding_of(found: SearchResult | None, violation: Violation) -> Finding | No
 
 
 def needs_lines(found: SearchResult) -> Iterator[str]:
-    """For each property that holds the smallest fairness that it needs; of one with parameters how many agree in it."""
+    """For each property that holds, a minimal set of fairness assumptions; with parameters, the number of choices that
+    need it."""
     groups: dict[tuple[str, tuple[str, ...]], int] = Counter(
         (finding.property, finding.needs) for finding in found.liveness if finding.verdict == "holds"
     )
@@ -55,7 +56,7 @@ def needs_lines(found: SearchResult) -> Iterator[str]:
 
 
 def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Each property that a bound leaves open, and which."""
+    """The properties that a bound leaves undetermined, each with that bound."""
     for finding in findings:
         yield f"{finding.name} is undetermined ({ended_by(finding)})"
 

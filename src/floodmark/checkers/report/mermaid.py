@@ -34,7 +34,7 @@ def mermaid(result: CheckResult) -> str:
 
 
 def _event(chart: MessageSequence, event: Event) -> list[str]:
-    """What is received, the step itself, and what is sent but never received."""
+    """The received messages, the step itself, and the messages that it sends and nobody receives."""
     said = f"{event.number} {event.action}({event.note})" if event.note else f"{event.number} {event.action}"
     lines = [_arrival(message) for message in chart.messages if message.received == event.number]
     if event.actor is None:
@@ -63,6 +63,6 @@ def _everybody(chart: MessageSequence) -> str:
 
 
 def _text(text: str) -> str:
-    """A text without what would end a line of a diagram or begin an entity."""
+    """A text without the characters that would end a line of a diagram or begin an entity."""
     short = text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 4]} ..."
     return " ".join(re.sub("[#;]", lambda found: f"#{ord(found[0])};", short).split())

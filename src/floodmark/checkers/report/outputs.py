@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The files to write; None for those not asked for."""
+    """The files to write; None for a report that was not requested."""
 
     json: Path | None = None
     junit: Path | None = None
@@ -50,7 +50,7 @@ class Reports:
 
     @property
     def are_wanted(self) -> bool:
-        """Whether there is anything to write."""
+        """Whether any report was requested."""
         return _is_on_github() or bool(self.files)
 
     def must_be_writable(self, inputs: Sequence[Path] = ()) -> None:
@@ -135,7 +135,7 @@ def write_json(path: Path | None, kind: str, content: Mapping[str, Any]) -> Exit
 
 
 def write_edits_page(path: Path | None, content: Mapping[str, Any]) -> ExitCode:
-    """Writes a page about what an edit changes, on request."""
+    """Writes a page about the effects of an edit, on request."""
     if path is None:
         return ExitCode.AS_EXPECTED
     from floodmark.checkers.report.html.document import edits_page

@@ -22,7 +22,7 @@ LIVE_EVERY = 0.1
 
 
 class Row(NamedTuple):
-    """A row of the table: what is counted, how many of them were taken, and which were not."""
+    """A row of the table: a kind of items, the share that was taken, and the items that were not."""
 
     what: str
     share: str
@@ -30,9 +30,8 @@ class Row(NamedTuple):
 
 
 class StatusLine:
-    """A line on standard error, so that results on standard output stay clean: updated in place on a terminal,
-    elsewhere a new one now and then. Rich is loaded with the first line on a terminal, so that small checks start fast.
-    """
+    """A line on standard error, so that standard output has only results. A terminal updates it in place; other outputs
+    get a new line now and then. Rich is loaded with the first line on a terminal, so that small checks start fast."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
@@ -40,7 +39,7 @@ class StatusLine:
         self._live: Live | None = None
 
     def say(self, text: Callable[[], str], at_once: bool = False, rows: Callable[[], Sequence[Row]] = tuple) -> None:
-        """Shows a text, unless something has just been shown; on a terminal with the rows of a table below it."""
+        """Shows a text, unless another was shown a moment ago; a terminal also shows the rows of a table below it."""
         now = time.monotonic()
         if not at_once and now - self._last < (LIVE_EVERY if self.is_on_terminal else PLAIN_EVERY):
             return
@@ -65,14 +64,14 @@ class StatusLine:
         self._live.update(Group(Text(text(), no_wrap=True, overflow="ellipsis"), table), refresh=True)
 
     def clear(self) -> None:
-        """Makes room for what is printed next."""
+        """Clears the line for other output."""
         if self._live is not None:
             self._live.stop()
             self._live = None
 
 
 class SearchProgress:
-    """Says how far a search is. ``total`` is how many states it will find in all, if that is known."""
+    """Shows the progress of a search. ``total`` is the number of states that it will find, if known."""
 
     def __init__(self, total: Callable[[Check], int | None]) -> None:
         self.line = StatusLine()
@@ -135,7 +134,7 @@ def _heading(check: Check, at: Progress, walked: WalkProgress) -> str:
 
 
 def walk_rows(at: WalkProgress) -> list[Row]:
-    """What walks have taken so far: actions, kinds of their arguments, goals, and the lines, branches, guards and
+    """The coverage of walks so far: actions, kinds of their arguments, goals, and the lines, branches, guards and
     values of the source."""
     idle = [name for name, steps in at.actions.items() if not steps]
     missed = [name for name, reached in at.goals.items() if not reached]
@@ -158,7 +157,7 @@ def _row(what: str, share: Share, said: str, missing: Sequence[str]) -> Row:
 
 _WHAT = {"guards": "guards that refuse"}
 _MAX_NAMES = 3
-"""Names of a row; of more, only the number is said."""
+"""The maximum number of names in a row; beyond it, only their number is shown."""
 
 
 def _of_cluster(at: ClusterProgress) -> str:

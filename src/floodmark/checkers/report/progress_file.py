@@ -1,7 +1,7 @@
-"""The file of ``--json`` while a run is under way: how far it is, for whatever watches it.
+"""The file of ``--json`` during a run: its progress, for programs that watch it.
 
 The results replace it when the run ends. A run that is killed leaves it, with its last figures. It has a schema of its
-own, so nothing takes it for results.
+own, so that no reader takes it for results.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ EVERY = 1.0
 
 
 class ProgressFile:
-    """Writes how far a run of so many ``checks`` is; nothing where the path is not that of an ordinary file. ``total``
-    is how many states a search will find in all, if that is known."""
+    """Writes the progress of a run of ``checks`` checks, if the path is that of an ordinary file. ``total`` is the
+    number of states that a search will find, if known."""
 
     def __init__(self, path: Path | None, checks: int, total: Callable[[Check], int | None]) -> None:
         self.path = path if path is not None and (path.is_file() or not path.exists()) and str(path) != "-" else None

@@ -27,7 +27,7 @@ class ProofProgress:
         self._line.clear()
 
     def show(self, at: InductionProgress) -> None:
-        """Says where a proof stands, unless it has just been said."""
+        """Shows the progress of a proof, unless it has just been shown."""
         self._line.say(lambda: described(at))
 
 

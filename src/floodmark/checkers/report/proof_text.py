@@ -1,4 +1,4 @@
-"""The text that is printed of a proof."""
+"""The text output for a proof."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from floodmark.checkers.verdict.proof_result import Proved
 
 
 def text_lines(result: Proved) -> list[str]:
-    """What is printed of a result."""
+    """The text output for a result."""
     variant = "" if result.variant is None else f" {result.variant}"
     first = f"{result.word:<12}  {result.name}{variant}  {result.method}: {result.headline}, {result.seconds:.1f} s"
     return [first, *(f"              {line}" for line in result.lines)]

@@ -129,7 +129,7 @@ class _Function:
             yield f"assert not {self._property('model')}"
 
     def _liveness(self, steps: Sequence[Step | None]) -> Iterator[str]:
-        """The steps into the loop and once round it: they lead back to where it began, and the goal is missed there."""
+        """The steps into the loop and once round it: they lead back to its first state; the goal is missed there."""
         loop, prop = self.violation.loop, self.result.find_property(self.violation.property)
         assert prop is not None
         yield from self._take(steps[: len(steps) if loop is None else loop + 1])

@@ -1,4 +1,4 @@
-"""The role and the epoch of a participant in a state, as far as a model's types and names tell."""
+"""The role and the epoch of a participant in a state, as far as a model's types and names reveal them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Read:
 
 
 def role_and_epoch(model: Model, state: State, who: Identifier | str) -> str:
-    """``LEADER e2``: the first role and the first epoch that are found; empty where there is neither."""
+    """``LEADER e2``: the first role and the first epoch that are found; empty without either."""
     given = dict(zip(model.variable_types, state, strict=True))
     read = _Read()
     for name, value in given.items():

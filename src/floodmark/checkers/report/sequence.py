@@ -1,10 +1,10 @@
-"""A counterexample as a message sequence chart: who acts in each step, and which messages go from whom to whom.
+"""A counterexample as a message sequence chart: the actor of each step, and the messages between participants.
 
-A model does not say who its participants are, so they are inferred from the trace: the identifiers that act (brokers,
+A model does not declare its participants, so they are inferred from the trace: the identifiers that act (brokers,
 replicas), and the roles that names of actions begin with (``controller_elects``, ``client_writes``). A message is a
-record that is added to a set, a bag or a queue of records; the step that takes it out, or gets it as an argument,
-receives it. What a participant stores for itself is not a message. A message that a step with ``loses`` or ``drops`` in
-its name takes out is lost, and so is a request or a response of which an argument says so (``RESPONSE_LOST``).
+record that is added to a set, a bag or a queue of records; the step that removes it, or has it as an argument, receives
+it. A record that a participant stores for itself is not a message. A message is lost if the step that removes it has
+``loses`` or ``drops`` in its name. A request or a response is lost if an argument says so (``RESPONSE_LOST``).
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ ROLES = frozenset(
 )
 """Words that name a participant when an action's name begins with them."""
 ADDRESSEES = ("destination", "receiver", "recipient", "to")
-"""Fields of a message that say who receives it."""
+"""Fields of a message that name its receiver."""
 LOSSES = frozenset({"drop", "dropped", "drops", "lose", "loses", "lost"})
-"""Words in the name of an action, or of an argument's value, that say that a message is lost."""
+"""Words in the name of an action, or of an argument's value, that mean a lost message."""
 ANSWERS = frozenset({"ACK", "ANSWER", "REPLY", "RESPONSE"})
-"""First words of an argument's value that say that it is the response that is lost."""
+"""First words of an argument's value that mean a lost response."""
 MAX_OF_A_KIND = 8
-"""If there are more identifiers of a kind than this, only those that take part are drawn."""
+"""The maximum number of identifiers of a kind that are all drawn; beyond it, only those that take part are."""
 
 Participant = Identifier | str
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step. ``actor`` is None if no identifier acts; ``others`` are whom it is about; ``note`` has other arguments.
+    """One step. ``actor`` is None if no identifier acts; ``others`` are the other participants; ``note`` has the
+    remaining arguments.
 
-    ``lost`` is what is lost of an exchange with the others that is a single step: the way there, or the way back.
+    ``lost`` is the lost direction if the step is a whole exchange with the others: the way there, or the way back.
     """
 
     number: int
@@ -57,8 +58,8 @@ class Event:
 
 @dataclass(slots=True)
 class Message:
-    """A message from one participant at a step to another at a later one; both are None while it is not received, or
-    if it is ``lost``. ``addressee`` is whom the message itself names as its receiver."""
+    """A message from one participant at a step to another at a later one; both are None while it is not received, or if
+    it is ``lost``. ``addressee`` is the receiver that the message itself names."""
 
     name: str
     text: str
@@ -75,7 +76,7 @@ class MessageSequence:
     """The chart. Participants are numbered from 0, steps from 1.
 
     ``standings`` has, by step, the participants whose role or epoch it changes, with both as text; those of the first
-    step are what all begin with. If the last steps are repeated forever, ``loop`` is the first of them.
+    step are the initial ones. If the last steps are repeated forever, ``loop`` is the first of them.
     """
 
     participants: list[str] = field(default_factory=list)
@@ -100,7 +101,7 @@ def violation_sequence(model: Model, violation: Violation) -> MessageSequence:
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
-    """A record in a variable. If it is ``queued`` in a sequence, it may just as well be an entry of a log."""
+    """A record in a variable. If it is ``queued`` in a sequence, it may also be an entry of a log."""
 
     variable: str
     value: Record
@@ -131,19 +132,19 @@ class _Chart:
         self._drop_what_is_no_message()
 
     def _drop_what_is_no_message(self) -> None:
-        """Drops what is still in a sequence at the end: that is more likely an entry of a log than a message."""
+        """Drops the records that are still in a sequence at the end: more likely log entries than messages."""
         logged = [id(it.message) for it in self.pending if it.message.received is None and it.letter.queued]
         self.chart.messages = [
             it for it in self.chart.messages if it.receiver != it.sender and id(it) not in logged
         ]
 
     def _acting_kinds(self) -> set[type]:
-        """The kinds of identifiers that names of actions say act; if there are none, those of all arguments."""
+        """The kinds of identifiers that names of actions mark as actors; if there are none, those of all arguments."""
         told = {type(who) for index in range(len(self.steps)) if (who := self._told(index)) is not None}
         return told or {type(it) for step in self.steps for it in step.arguments.values() if isinstance(it, Identifier)}
 
     def _told(self, index: int) -> Identifier | None:
-        """Who acts by the first word of the action: the parameter, or the variable, of that name."""
+        """The actor that the first word of the action names: the parameter, or the variable, of that name."""
         step = self.steps[index]
         word = step.action.split("_")[0]
         if isinstance(step.arguments.get(word), Identifier):
@@ -225,7 +226,7 @@ class _Chart:
             self.chart.standings[index + 1] = changed
 
     def _messages(self, index: int) -> None:
-        """Receives what this step takes or gets, then sends what it adds."""
+        """Receives the messages that this step removes or has as arguments, then sends those that it adds."""
         event = self.chart.events[index]
         if event.actor is None or index == 0:
             return
@@ -250,7 +251,7 @@ class _Chart:
             self.pending.append(_Pending(letter, message))
 
     def _receive(self, message: Message, event: Event) -> None:
-        """Ends a message at a step; a message that is delivered again becomes a second one from the same sender."""
+        """Ends a message at a step; a second delivery becomes a second message from the same sender."""
         if message.received is not None:
             message = Message(message.name, message.text, message.sender, message.sent)
             self.chart.messages.append(message)
@@ -278,7 +279,7 @@ def _is_key(key: Any, entries: Map[Any, Any]) -> bool:
 
 
 def _lost(step: Step) -> Literal["", "there", "back"]:
-    """What an argument such as RESPONSE_LOST says is lost."""
+    """The lost direction that an argument such as RESPONSE_LOST names."""
     for value in step.arguments.values():
         words = value.name.split("_") if isinstance(value, Enum) else []
         if LOSSES & {word.lower() for word in words}:
@@ -287,7 +288,7 @@ def _lost(step: Step) -> Literal["", "there", "back"]:
 
 
 def _addressee(value: Any) -> Identifier | None:
-    """Who receives a message, if it says so."""
+    """The receiver that a message names, or None."""
     fields = value._values if isinstance(value, Record) else {}
     return next((fields[name] for name in ADDRESSEES if isinstance(fields.get(name), Identifier)), None)
 

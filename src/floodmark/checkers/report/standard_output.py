@@ -1,5 +1,4 @@
-"""Standard output for a machine to read: with ``--json -`` it has the JSON alone, and text goes to standard
-error."""
+"""Standard output for machines: with ``--json -`` it has the JSON alone, and text goes to standard error."""
 
 from __future__ import annotations
 
@@ -12,14 +11,14 @@ from pathlib import Path
 from typing import TextIO
 
 NAME = Path("-")
-"""What stands for standard output where a file is named."""
+"""The path that denotes standard output."""
 _reserved: list[TextIO] = []
 
 
 @contextmanager
 def reserved() -> Iterator[None]:
-    """While it lasts, only ``write`` writes to standard output; what this process and those that it starts print goes
-    to standard error."""
+    """Reserves standard output for ``write`` in the block; other output of this process and of those that it starts
+    goes to standard error."""
     _reserved.append(sys.stdout)
     with ExitStack() as stack:
         stack.callback(_reserved.pop)
@@ -36,7 +35,7 @@ def reserved() -> Iterator[None]:
 
 
 def _handle(stream: TextIO) -> int | None:
-    """The number of the file that a stream writes to; None for one that writes to memory."""
+    """The file descriptor of a stream; None for one in memory."""
     try:
         return stream.fileno()
     except (io.UnsupportedOperation, AttributeError):

@@ -18,7 +18,7 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 WHOLE = 500
-"""Up to this many states the graph is whole; otherwise it has at most this many, those nearest to the trace."""
+"""The maximum number of states of a whole graph; a larger one is cut to this many states, the nearest to the trace."""
 
 
 def drawn(results: Sequence[CheckResult]) -> CheckResult | None:

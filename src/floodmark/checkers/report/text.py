@@ -37,10 +37,10 @@ _WIDTH = 12
 
 
 def lines(result: CheckResult, traces: bool = False, only: Sequence[str] = ()) -> list[str]:
-    """Everything to print about one check: its line, its warnings, and its counterexample.
+    """The full text for one check: its line, its warnings, and its counterexample.
 
-    An expected counterexample, such as a known-bad design's, is shown only with ``traces``. ``only`` is what steps are
-    shown of, as for ``TraceView``.
+    An expected counterexample, such as a known-bad design's, is shown only with ``traces``. ``only`` restricts the
+    shown steps, as for ``TraceView``.
     """
     told = [f"{' ' * _WIDTH}  {text}" for text in scenario_lines(result)]
     said = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result), *_coverage(result)]
@@ -52,15 +52,14 @@ def lines(result: CheckResult, traces: bool = False, only: Sequence[str] = ()) -
 
 
 def scenario_lines(result: CheckResult) -> list[str]:
-    """The scenarios that are not as they must be, a sentence each."""
+    """The scenarios that fail, a sentence each."""
     return [
         f"{shown_line(result.spec, it.line)}: scenario {it.name}: {it.problem}" for it in result.scenarios if it.problem
     ]
 
 
 def _sizes(result: CheckResult) -> list[str]:
-    """How full the containers with a capacity or a width became: all that the search saw, or until one had to hold
-    more."""
+    """The largest sizes of containers with a capacity or a width: over the whole search, or until one overflowed."""
     found, subject = result.search_result, result.subject
     overfull = result.violation is not None and result.violation.overfull
     if found is None or subject is None or result.variant is not None or not (found.complete or overfull):
@@ -79,7 +78,7 @@ def _coverage(result: CheckResult) -> list[str]:
 
 
 def _liveness(result: CheckResult) -> list[str]:
-    """Which fairness each liveness property needs, and which of them a bound leaves open."""
+    """The fairness that each liveness property needs, and the properties that a bound leaves undetermined."""
     found = result.search_result
     if found is None or result.verdict not in ("holds", "undetermined"):
         return []
@@ -146,7 +145,7 @@ def figures(result: CheckResult) -> str:
 
 
 def walked(found: SearchResult, walks: WalkFigures, taken: str) -> str:
-    """How far random walks came: ``2,000 walks (actions, seed 0), 201,354 states, 9,247 of them distinct, ...``."""
+    """The extent of random walks: ``2,000 walks (actions, seed 0), 201,354 states, 9,247 of them distinct, ...``."""
     seen = walks.distinct
     distinct = f"{found.distinct:,}"
     if seen.low < seen.high:
@@ -164,7 +163,7 @@ def walked(found: SearchResult, walks: WalkFigures, taken: str) -> str:
 
 
 def seconds(result: CheckResult) -> str:
-    """How long the search took."""
+    """The duration of the search."""
     taken = 0.0 if result.search_result is None else result.search_result.seconds
     return f"{taken:.1f} s" if taken >= 0.05 else f"{taken * 1000:.0f} ms"
 
@@ -186,7 +185,7 @@ def notes(result: CheckResult) -> list[str]:
 
 
 def warnings(result: CheckResult) -> list[str]:
-    """What a reader should know besides the verdict, above all what was not exercised."""
+    """Warnings besides the verdict, above all about what was not exercised."""
     found = result.search_result
     if found is None or result.variant is not None or (result.expected and result.verdict == "violated"):
         return []
@@ -205,8 +204,8 @@ def warnings(result: CheckResult) -> list[str]:
 
 
 def counterexample(result: CheckResult, only: Sequence[str] = ()) -> list[str]:
-    """The verdict, the steps, why the property is false, where the good design decides otherwise, and the command that
-    shows it again."""
+    """The verdict, the steps, why the property is false, where the good design differs, and the command that shows it
+    again."""
     violation, model = result.violation, result.subject
     assert violation is not None
     assert model is not None
@@ -242,7 +241,7 @@ def _indented_about(result: CheckResult) -> list[str]:
 
 
 def about(result: CheckResult) -> dict[str, str]:
-    """What the broken property and the design that breaks it mean: the first sentence of each docstring."""
+    """The first sentence of the docstrings of the violated property and of the design that violates it."""
     prop = result.find_property(result.property)
     docs = {} if prop is None else {prop.name: prop.doc}
     if result.variant is not None and result.subject is not None:

@@ -21,8 +21,8 @@ from floodmark.language.model import Model
 
 @dataclass(frozen=True, slots=True)
 class TraceView:
-    """What to show of a trace: with ``participants`` only the steps in which one of them takes part, with
-    ``variables`` only these, and in each state what is ``watched``. An empty view is false."""
+    """A restriction of a trace: to the steps in which one of ``participants`` takes part, and to ``variables``, with
+    the values of the ``watched`` expressions in each state. An empty view is false."""
 
     model: Model
     participants: tuple[str, ...] = ()
@@ -31,8 +31,8 @@ class TraceView:
 
     @classmethod
     def of(cls, model: Model, words: Sequence[str]) -> TraceView:
-        """The view that words ask for: names of participants (``b2``, ``controller``) and of variables, and
-        expressions. A word that means nothing in this model is left out."""
+        """The view that words select: names of participants (``b2``, ``controller``) and of variables, and expressions.
+        A word without a meaning in this model is ignored."""
         known = {repr(each) for each in participants_of(model)} | ROLES
         variables = tuple(word for word in words if word in model.variable_types)
         participants = tuple(word for word in words if word in known and word not in variables)
@@ -43,7 +43,7 @@ class TraceView:
         return bool(self.participants or self.variables or self.watched)
 
     def lines(self, violation: Violation, mark: Callable[[int], str]) -> Iterator[str]:
-        """The steps of a counterexample; steps keep their numbers, and those left out are named."""
+        """The steps of a counterexample; steps keep their numbers, and omitted ones are named."""
         trace, names = violation.trace, list(self.model.variable_types)
         shown = self._steps(violation)
         width = len(str(len(trace)))
@@ -82,7 +82,7 @@ class TraceView:
         return mine or not any(repr(each) in self.participants for each in participants_of(self.model))
 
     def _steps(self, violation: Violation) -> set[int]:
-        """The numbers of the steps to show; the first has the state that the others change."""
+        """The numbers of the shown steps; the first has the initial state."""
         trace, names = violation.trace, list(self.model.variable_types)
         if not self.participants:
             return set(range(1, len(trace) + 1))
@@ -110,7 +110,7 @@ def _watched(model: Model, word: str) -> Watched | None:
 
 
 def require_meaning(words: Sequence[str], models: Sequence[Model]) -> None:
-    """Refuses a word that means nothing in any of the models; none are given if one of them cannot be read."""
+    """Refuses a word without a meaning in any of the models; ``models`` is empty if one of them cannot be read."""
     for word in words if models else ():
         if not any(TraceView.of(model, [word]) for model in models):
             try:

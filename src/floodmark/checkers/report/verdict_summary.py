@@ -24,9 +24,9 @@ class Case:
     """One line of a report.
 
     ``status`` is "failed" when the outcome is not the expected one, and "error" when there is no trustworthy outcome:
-    an undetermined search, a mistake in a spec, an internal error. ``rule`` is the property or claim that is broken;
+    an undetermined search, a mistake in a spec, an internal error. ``rule`` is the violated property or claim;
     ``about`` explains names, in a sentence each; ``detail`` is the counterexample as it is printed. ``result`` is set
-    for checks only; ``drift`` has the differences from the lock that the case is about, or that come with its failure.
+    for checks only; ``drift`` has the differences from the lock that the case is about, or that its failure causes.
     """
 
     suite: str
@@ -70,7 +70,7 @@ def cases(
 
 
 def _with_drift(case: Case, drift: Iterable[Drift]) -> Case:
-    """A failed case with the differences from the lock that come with it."""
+    """A failed case with the differences from the lock that it causes."""
     mine = [each for each in drift if each.follows == case.title]
     if not mine or case.status == "passed":
         return case
@@ -87,7 +87,7 @@ def drift_rows(table: str, drift: Iterable[Drift]) -> list[str]:
 
 
 def what_differs(table: str, drift: Drift) -> str:
-    """What a row of a table is about; that of a known-bad design begins with its name."""
+    """The subject of a row of a table; that of a known-bad design begins with its name."""
     return " ".join(filter(None, [drift.entry.removeprefix(table).strip(), drift.what]))
 
 
@@ -132,7 +132,7 @@ def _detail(result: CheckResult) -> str:
 
 
 def _place(result: CheckResult) -> SourceLocation:
-    """Where the author should look: at the line that failed, else at the broken property, else at the spec."""
+    """The location for the author: the failed line, else the violated property, else the spec."""
     if result.file is not None:
         return source_location(result.file, result.line)
     prop = result.find_property(result.property)
@@ -142,7 +142,7 @@ def _place(result: CheckResult) -> SourceLocation:
 
 
 def drift_case(table: str, drift: Sequence[Drift]) -> Case:
-    """The differences from the lock in one table as a case. They break no property, so its rule is the lock."""
+    """The differences from the lock in one table as a case. They violate no property, so its rule is the lock."""
     first = next((each for each in drift if each.line is not None), drift[0])
     rows = drift_rows(table, drift)
     more = f", and {len(drift) - 1} more" if len(drift) > 1 else ""

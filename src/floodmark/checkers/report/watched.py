@@ -1,10 +1,11 @@
-"""Expressions that a person wants to see the value of in each state of a trace.
+"""Expressions whose value a person wants to see in each state of a trace.
 
-An expression may come from a link to the explorer or from an assistant, so it must not be able to do anything but read
-the state. What is accepted is a list: the operators and comprehensions below, numbers, some builtins, and names of the
-model: its variables, constants and methods, its identifiers (``b1``), the records, enums and functions of its files. An
-attribute has to be a field, a member or a method of one of these. There are no strings, since none of the language's
-values is one, and ``str.format`` reaches attributes. CPython evaluates the expression on a copy of the model.
+An expression may come from a link to the explorer or from an assistant, so it must be unable to do anything but read
+the state. A list says what is accepted: the operators and comprehensions below, numbers, some builtins, and names of
+the model: its variables, constants and methods, its identifiers (``b1``), the records, enums and functions of its
+files. An attribute has to be a field, a member or a method of one of these. Strings are excluded, since none of the
+language's values is one, and ``str.format`` reaches attributes. CPython evaluates the expression on a copy of the
+model.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from floodmark.language.model import Model, State
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, running
 
 MAX_LENGTH = 1000
-"""Characters of the longest expression."""
+"""The maximum length of an expression, in characters."""
 _NODES = (
     ast.Expression, ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop, ast.Add, ast.Sub, ast.Mult, ast.Mod,
     ast.FloorDiv, ast.BitAnd, ast.BitOr, ast.BitXor, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Compare,
@@ -65,7 +66,7 @@ class Watched:
         return names_of(self.model)
 
     def value(self, state: State) -> str:
-        """The value in a state, as text; where it has none, why."""
+        """The value in a state, as text; if it has none, the reason."""
         model = self.model.at(state)
         held = dict(zip(model.variable_types, state, strict=True))
         with running(model):
@@ -76,7 +77,7 @@ class Watched:
 
 
 def names_of(model: Model) -> dict[str, Any]:
-    """What an expression can name, with its value; the variables have that of no state yet."""
+    """The names in an expression, with their values; variables have none yet."""
     bases = [base for base in type(model).__mro__ if issubclass(base, Model) and base is not Model]
     modules = [sys.modules[base.__module__] for base in bases]
     found: dict[str, Any] = {"__builtins__": {}, **_BUILTINS, **_VALUES}

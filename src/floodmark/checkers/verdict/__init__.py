@@ -1,11 +1,11 @@
 """Checks and their results, as every command and every report reads them.
 
-- ``check.py`` is what is checked: a spec's model or one of its known-bad designs, with the options of the command line.
-- ``verdict.py`` compares what a search found with the spec. ``result.py`` is the outcome of a check,
+- ``check.py``: a check of a spec's model or of one of its known-bad designs, with the options of the command line.
+- ``verdict.py`` compares the result of a search with the spec. ``result.py`` is the outcome of a check,
   ``proof_result.py`` that of a proof or a claim, ``gate_outcome.py`` that of a run of the gate,
   ``scenario.py`` that of a spec's scenario.
-- ``divergence.py``: where the good design decides otherwise than a known-bad one; ``liveness_findings.py``: what the
-  findings about infinite runs say together.
-- ``result_transfer.py`` sends results from one process to another. ``proof_command.py`` is the command that makes a
-  proof that a spec lists, and which of them a name means.
+- ``divergence.py``: the step at which the good design differs from a known-bad one; ``liveness_findings.py``: a summary
+  of the findings about infinite runs.
+- ``result_transfer.py`` sends results from one process to another. ``proof_command.py``: the command for a proof that
+  a spec lists, and the listed proofs that a name denotes.
 """

@@ -33,10 +33,10 @@ MIN_STATES_FOR_CLUSTER = 10_000_000
 class CheckSettings:
     """The command line's settings on top of the specs; None leaves the choice to the spec.
 
-    ``properties`` are the only ones to check; empty for all that the spec names. ``compare`` is whether a known-bad
-    design that fails as expected is compared with its good one, which only reports tell; where a result is not as
-    expected, the two are always compared. ``coverage`` is about the model, not its known-bad designs, unless one is
-    named. From ``master`` on, settings are for searches on Spark only.
+    ``properties`` restricts the check; if empty, all that the spec names are checked. ``compare`` is whether a
+    known-bad design that fails as expected is compared with its good one, which only reports show; an unexpected result
+    is always compared. ``coverage`` is about the model, not its known-bad designs, unless one is named. From ``master``
+    on, settings are for searches on Spark only.
     """
 
     engine: EngineName = "auto"
@@ -123,12 +123,12 @@ class Check:
 
     @property
     def _likely(self) -> int | None:
-        """How many states the spec expects; unknown for a known-bad design and with other constants."""
+        """The number of states that the spec expects; None for a known-bad design and with other constants."""
         return None if self.changed or self.flawed is not None else self.spec.expect.distinct
 
     @property
     def changed(self) -> bool:
-        """Whether the command line asks for something else than the spec, whose figures then mean nothing."""
+        """Whether the command line deviates from the spec, whose figures are then meaningless."""
         return bool(self.settings.constants) or self.settings.symmetry is not None
 
     def beside(self, others: int) -> Check:
@@ -151,9 +151,8 @@ class Check:
 
     @property
     def is_for_a_cluster(self) -> bool:
-        """Whether the spec leaves the search of its model to the deep tier, and has so many states, or does not say how
-        many, that one process would have to search for long. A known-bad design ends at its violation.
-        """
+        """Whether the spec leaves the search of its model to the deep tier and the search is long for one process: it
+        expects many states, or no number. A known-bad design ends at its violation."""
         few = self._likely is not None and self._likely < MIN_STATES_FOR_CLUSTER
         return self.tier == "deep" and self.flawed is None and not few
 
@@ -175,8 +174,8 @@ class Check:
         return self.spec.model_class() if self.flawed is None else self.spec.flawed_class(self.flawed)
 
     def model(self) -> Model:
-        """The model with the spec's constants. An unknown constant is an error at the line that sets it, and so is what
-        would weaken the check unnoticed (``checkers/project/lint.py``)."""
+        """The model with the spec's constants. An unknown constant is an error at the line that sets it, and so is a
+        mistake that would weaken the check unnoticed (``checkers/project/lint.py``)."""
         spec, cls = self.spec, self.cls()
         require_actions(cls)
         found = spec.properties(cls, self.settings.invariant_files)
@@ -201,7 +200,7 @@ class Check:
         return model
 
     def _known_symmetry(self, model: Model) -> None:
-        """Refuses a name in ``symmetry`` that is no class of identifiers of the model's variables."""
+        """Refuses a name in ``symmetry`` that is not a class of identifiers of the model's variables."""
         kinds = [found for kind in model.variable_types.values() for found in identifiers_in(kind)]
         names = list(dict.fromkeys(kind.cls.__name__ for kind in kinds))
         for name in self.symmetry if isinstance(self.symmetry, tuple) else ():
@@ -279,8 +278,8 @@ def checks(spec: Spec, settings: CheckSettings) -> list[Check]:
 
 
 def one_check(address: Path, variant: str | None, settings: CheckSettings) -> Check:
-    """The check that an address and the name of a class mean; without a name, that of the spec's model. Raises
-    SourceError if there is none, or if it is one of several rows."""
+    """The check that an address and a class name denote; without a name, that of the spec's model. Raises SourceError
+    if there is none, or if the address has several rows."""
     specs = read_all(address)
     if variant is None:
         return Check(only(specs), None, settings)
@@ -299,9 +298,9 @@ def variant_name(check: Check) -> str:
 
 
 def with_properties(every: Sequence[Check], wanted: Sequence[str]) -> list[Check]:
-    """The checks of models that have one of the properties. A name that none has is an error.
+    """The checks of models that have one of the properties. A name that no model has is an error.
 
-    A model that cannot be read stays, for its error to be reported.
+    A model that cannot be read stays, so that its error is reported.
     """
     names = dict.fromkeys((DEADLOCK,))
     kept = []

@@ -15,9 +15,9 @@ class Drift:
     """One difference from the lock.
 
     ``entry`` is its place in the lock, such as ``alter_isr/core``; ``what`` is the key that differs; ``was`` and
-    ``now`` are its values as text, "-" where there is none; ``note`` says what that means. ``file`` and ``line`` are
-    where the author should look: the spec, the property, or the lock. ``table`` is the entry of the lock in whose table
-    reports show it; ``follows`` is the failed result that it comes with, if there is one.
+    ``now`` are its values as text, "-" for none; ``note`` is its meaning. ``file`` and ``line`` are the location for
+    the author: the spec, the property, or the lock. ``table`` is the entry of the lock in whose table reports show it;
+    ``follows`` is the failed result that causes it, if there is one.
     """
 
     entry: str
@@ -33,12 +33,12 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
-    """Everything that a run of the gate found.
+    """The results of a run of the gate.
 
-    ``proofs`` are claims and proofs. ``cached`` is how many results came from the verdict cache; ``seconds`` is the
-    time of the whole run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were
-    compared with. ``unkept`` has each reason why verdicts are not cached, with their number; ``left`` says what is in
-    the other tier.
+    ``proofs`` are claims and proofs. ``cached`` counts the results from the verdict cache; ``seconds`` is the time of
+    the whole run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were compared
+    with. ``unkept`` counts the verdicts that cannot be cached, by reason; ``left`` describes the rest, in the other
+    tier.
     """
 
     results: list[CheckResult]
@@ -54,7 +54,7 @@ class GateOutcome:
 
     @property
     def has_models(self) -> bool:
-        """Whether a model was checked or proved. Known-bad designs and claims alone say nothing of any."""
+        """Whether a model was checked or proved. Known-bad designs and claims alone give no evidence about any."""
         checked = any(result.variant is None for result in self.results)
         return checked or any(proved.method != "claim" for proved in self.proofs)
 

@@ -6,12 +6,12 @@ from floodmark.checkers.search_result import Finding, SearchResult
 
 
 def undetermined(found: SearchResult) -> list[Finding]:
-    """The findings that a bound leaves open."""
+    """The findings that a bound leaves undetermined."""
     return [finding for finding in found.liveness if finding.verdict == "undetermined"]
 
 
 def unneeded(found: SearchResult) -> list[str]:
-    """The assumptions that no property needs as strongly as they are made; empty unless all of them hold."""
+    """The assumptions that no property needs in their strength; empty unless all properties hold."""
     if not found.liveness or any(finding.verdict != "holds" for finding in found.liveness):
         return []
     needed = {assumption for finding in found.liveness for assumption in finding.needs}

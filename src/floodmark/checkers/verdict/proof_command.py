@@ -19,8 +19,8 @@ def proof_command(spec: Spec, proving: Proving, *options: str) -> str:
 
 
 def listed(spec: Spec, name: str | None) -> list[Proving]:
-    """The proofs that a spec lists, or those of a name: the one that has it, or else all that begin so. Raises
-    SourceError where there is none."""
+    """The proofs that a spec lists, or those that a name denotes: the proof of that name, or else all whose name begins
+    with it. Raises SourceError if there is none."""
     if name is None:
         return list(spec.prove)
     exact = [it for it in spec.prove if it.name == name]

@@ -77,4 +77,4 @@ _FIELDS = (
     "reproduce",
 )  # fmt: skip
 _OTHERS = ("engine", "expected", "exit_code", "property")
-"""The keys in the JSON of a proof besides the facts."""
+"""The keys in the JSON of a proof that are not facts about it."""

@@ -57,16 +57,16 @@ _PRIORITY = (
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a check. ``spec`` is the spec's file, ``row`` the row of the file that it is and ``spec_line``
-    the line at which that begins, if it is one; ``name`` is what the spec is called. ``variant`` is None for the model
-    itself, else the class of the known-bad design.
+    """The result of a check. ``spec`` is the spec's file. If the spec is a row of the file, ``row`` is that row and
+    ``spec_line`` its first line; ``name`` is the spec's name. ``variant`` is None for the model itself, else the class
+    of the known-bad design.
 
-    ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, what
-    differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
-    expects never to fire and the properties whose premise it expects never to be true; ``empty`` is whether it expects
-    no state within the boundary. ``divergence`` is where the good design decides otherwise in the counterexample of a
-    known-bad one. ``invariant_files`` are those that the command line added. ``scenarios`` are the outcomes of the
-    spec's scenarios.
+    ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, a
+    difference from the expectation, or the limit that was reached. ``idle`` and ``vacuous`` are the actions that the
+    spec expects never to fire and the properties whose premise it expects never to hold; ``empty`` is whether it
+    expects no state within the boundary. ``divergence`` is the step at which the good design differs in the
+    counterexample of a known-bad one. ``invariant_files`` are those that the command line added. ``scenarios`` are the
+    outcomes of the spec's scenarios.
     """
 
     spec: str
@@ -106,7 +106,7 @@ class CheckResult:
         return spec_address.with_row(self.spec, self.row)
 
     def design(self) -> str:
-        """The class that the result is about; "spec" where none is known."""
+        """The class that the result is about; "spec" if unknown."""
         return self.variant or spec_address.class_name(self.model) or "spec"
 
     def case_title(self) -> str:

@@ -1,4 +1,4 @@
-"""Transfers results from the process that ran a check to the one that asked for it."""
+"""Transfers results from the process that ran a check to the one that requested it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def unpickled(check: Check, content: bytes) -> CheckResult:
 
 
 def received(check: Check, content: bytes | Exception) -> CheckResult:
-    """The result that another process passed through ``pickled``, or one that says why the check gave none."""
+    """The result that another process passed through ``pickled``, or one that reports why there is none."""
     if isinstance(content, bytes):
         return unpickled(check, content)
     if isinstance(content, Overdue):

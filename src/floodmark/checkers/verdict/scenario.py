@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """What became of a scenario, which begins at ``line`` of its spec. ``taken`` is how many of its steps are possible;
-    ``problem`` says what is not as it must be, and is empty if all is."""
+    """The outcome of a scenario, which begins at ``line`` of its spec. ``taken`` is the number of its steps that are
+    enabled; ``problem`` describes the failure, and is empty without one."""
 
     name: str
     line: int | None

@@ -17,7 +17,7 @@ from floodmark.language.errors import SourceError
 
 
 def blank(check: Check) -> CheckResult:
-    """The result of a check about which nothing is known yet."""
+    """The result of a check before anything is known."""
     spec = check.spec
     return CheckResult(
         spec=shown(spec.path),
@@ -51,7 +51,7 @@ def ended_by_error(result: CheckResult, error: SourceError) -> CheckResult:
 
 
 def misplaced(error: SourceError) -> CheckResult:
-    """The result of a file that belongs to no spec, as an error names it."""
+    """The result of a file that belongs to no spec, with the error that names it."""
     assert error.file is not None
     return failed(Path(error.file), error)
 
@@ -131,7 +131,7 @@ def _differences(check: Check, result: CheckResult, found: SearchResult) -> list
 
 
 def counts_are_expected(check: Check) -> bool:
-    """Whether the number of states, of successors or of levels is compared with what the spec expects."""
+    """Whether the spec's expected numbers of states, successors or levels apply."""
     expect = check.spec.expect
     if check.flawed is not None or check.changed or expect.verdict == "violated":
         return False
@@ -139,7 +139,7 @@ def counts_are_expected(check: Check) -> bool:
 
 
 def _not_silent(spec: Spec, found: SearchResult, checked: Set[str]) -> list[str]:
-    """The actions listed as idle, and the checked properties listed as vacuous, that are not."""
+    """The actions listed as idle, and the checked properties listed as vacuous, that are not so."""
     said = [f"{name} fires, although the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
     if not found.complete:
         return said

@@ -35,7 +35,7 @@ _SHRINKS = 0.84
 
 @dataclass(frozen=True, slots=True)
 class _StepPlace:
-    """Where a step is drawn: the middle of its label, that of the first arrow below it, and the first role."""
+    """The vertical positions of a step: the middle of its label, of its first arrow, and of its first role."""
 
     y: float
     arrows: float
@@ -97,7 +97,7 @@ class _Drawing:
         return _GUTTER + max(_width(event.action), note) + 8
 
     def _arrows(self, event: Event) -> int:
-        """The rows below a step: for each participant that it is about, and for each message that it sends."""
+        """The rows below a step: one or two for each other participant, and one for each message that it sends."""
         each = 2 if event.lost == "back" else 1
         return each * len(event.others) + len(self._sent(event))
 
@@ -208,8 +208,8 @@ class _Drawing:
         return parts
 
     def _message(self, message: Message, x: float, y: float) -> list[Element]:
-        """From the sender's step to the receiver's; a message without a receiver ends in a ring, one that is lost in a
-        cross, on the way to the participant that it names, if it names one."""
+        """A message from the sender's step to the receiver's. Without a receiver it ends in a ring, and if lost in a
+        cross; it then points to its addressee, if it has one."""
         if message.receiver is None or message.received is None:
             if message.addressee not in (None, message.sender):
                 assert message.addressee is not None
@@ -232,7 +232,7 @@ class _Drawing:
         ]
 
     def _waiting(self, message: Message, x: float, y: float, to: float) -> list[Element]:
-        """A message that is sent to a participant which has not received it."""
+        """A message to a participant that has not received it."""
         forth = 1 if to > x else -1
         end = to - forth * 12
         ring = _cross(end, y) if message.lost else [tag("circle", cx=end, cy=y, r=4.5, class_="message-end")]
@@ -241,7 +241,7 @@ class _Drawing:
         return [line, *ring, _message_name(message, x + forth * 8, y - 5, side)]
 
     def _loop(self, number: int) -> list[Element]:
-        """From the last step back to the first of those that are repeated, to the right of all labels."""
+        """The arrow from the last step back to the first repeated one, to the right of all labels."""
         start, end = self.width - 6, self.width + _LOOP - 6
         first, last = self.rows[number].y - 5, self.rows[len(self.rows)].y + 5
         return [
@@ -276,7 +276,7 @@ def _message_name(message: Message, x: float, y: float, side: str) -> Element:
 
 
 def _lost(x: float, y: float, to: float, kind: str) -> list[Element]:
-    """A line that ends on its way, in a cross."""
+    """A line that ends in a cross before its target."""
     end = x + (to - x) * 0.55
     return [tag("line", x1=x, y1=y, x2=end, y2=y, class_=f"{kind} open"), *_cross(end, y)]
 

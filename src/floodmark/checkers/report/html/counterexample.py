@@ -1,4 +1,4 @@
-"""A counterexample on the page: chart, steps, why the property is false, where the good design decides otherwise.
+"""A counterexample on the page: chart, steps, why the property is false, and where the good design differs.
 
 Chart and steps are linked to each other, by identifiers that begin with that of the counterexample.
 """

@@ -25,9 +25,8 @@ _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
 
 
 def html(cases: Sequence[Case], edits: Entry | None = None) -> str:
-    """The document. It loads nothing from elsewhere, and all of it can be read without scripts: the one in it steps
-    through counterexamples, pins variables and filters specs. ``edits`` is what a comparison with another version says.
-    """
+    """The document. It loads nothing from elsewhere and is complete without scripts: its script steps through
+    counterexamples, pins variables and filters specs. ``edits`` is the result of a comparison with another version."""
     checks = [case for case in cases if case.result is not None]
     claims = [case for case in cases if case.result is None and case.word != "drift"]
     suites = [(name, list(group)) for name, group in groupby(checks, key=lambda case: case.suite)]
@@ -49,7 +48,7 @@ def html(cases: Sequence[Case], edits: Entry | None = None) -> str:
 
 
 def edits_page(content: Entry) -> str:
-    """A page about what an edit changes, and nothing else."""
+    """A page about the effects of an edit alone."""
     title = f"from {content['old']} to {content['new']}"
     return _document(f"Floodmark: {title}", [
         tag("header", tag("p", "Floodmark", class_="brand"), tag("h1", f"What changes {title}")),
@@ -202,7 +201,7 @@ def _drift(case: Case) -> Element | None:
 
 
 def _more(case: Case) -> Element | None:
-    """The parts to show besides the text and the command."""
+    """The optional parts next to the text and the command."""
     told = f"reproduce: {case.reproduce}"
     lines = [line for line in case.detail.splitlines() if line not in case.text and line != told]
     if not lines or case.word == "drift":
@@ -225,7 +224,7 @@ def _reproduce(case: Case) -> Element | None:
 
 
 def _specs(suites: Sequence[tuple[str, list[Case]]], only: Case | None) -> Element:
-    """Each spec; what can be opened is open where there is nothing else: a single spec, the ``only`` counterexample."""
+    """Each spec. Its parts are unfolded if the page has nothing else: a single spec, or the ``only`` counterexample."""
     every = [_spec(name, group, len(suites) == 1 or only in group, only) for name, group in suites]
     return tag("section", tag("h2", "Specs"), every, id="specs")
 

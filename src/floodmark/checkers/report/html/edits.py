@@ -1,4 +1,4 @@
-"""What an edit changes, as a section of the page."""
+"""The effects of an edit, as a section of the page."""
 
 from __future__ import annotations
 

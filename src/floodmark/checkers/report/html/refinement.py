@@ -1,5 +1,4 @@
-"""The states of a refined model side by side: before and after a step that is none of its own, and where the nearest of
-its steps leads."""
+"""The states of a refined model side by side: before and after an illegal step, and after the nearest legal step."""
 
 from __future__ import annotations
 
@@ -12,7 +11,8 @@ from floodmark.language.model import State
 
 
 def side_by_side(found: Refuted) -> list[Element]:
-    """A table with a row for each variable; what the step changes is marked, and what the nearest step does not."""
+    """A table with a row for each variable; the changes of the step, and the differences of the nearest legal one, are
+    marked."""
     step = found.nearest
     columns: list[tuple[Part, State]] = [("begins with", found.states[0])]
     if len(found.states) == 2:

@@ -1,4 +1,4 @@
-"""Charts of a search: the states of each level, and how often each action fired."""
+"""Charts of a search: the states of each level, and the firings of each action."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _column(number: int, count: int, most: int, unit: str) -> Element:
 
 
 def coverage(found: SearchResult, idle: Sequence[str]) -> Element | None:
-    """How often each action fired; those in ``idle`` never did, unexpectedly."""
+    """The firings of each action; those in ``idle`` never fired, unexpectedly."""
     if not found.actions:
         return None
     most = max(found.actions.values())

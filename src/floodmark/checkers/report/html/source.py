@@ -15,8 +15,8 @@ from floodmark.language.plurals import counted
 
 
 def covered_source(coverage: Coverage) -> Element:
-    """Each file, with how often its lines were taken by steps and by evaluations of properties; then the values that
-    arguments and variables had."""
+    """Each file, with the number of steps and property evaluations that took each line; then the values of arguments
+    and variables."""
     every = places(coverage)
     files = [_file(file, list(group)) for file, group in groupby(every, key=lambda it: it.file)]
     about = (

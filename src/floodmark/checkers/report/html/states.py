@@ -18,7 +18,7 @@ _Cells = dict[str, Any]
 
 
 def changes(names: Sequence[str], before: State, after: State) -> Element:
-    """What a step changed, one line for each change."""
+    """The changes of a step, one line each."""
     found = trace.changes(names, before, after)
     if not found:
         return tag("p", "Nothing changes.", class_="quiet")
@@ -35,7 +35,7 @@ def _change(it: StateChange) -> list[Part]:
 
 
 def whole(names: Sequence[str], state: State, before: State | None) -> Element:
-    """A whole state; what differs from ``before`` is marked."""
+    """A whole state; differences from ``before`` are marked."""
     olds: Sequence[Any] = [None] * len(state) if before is None else before
     shared: list[Element] = []
     columns: dict[type[Identifier], list[Element]] = {}
@@ -95,7 +95,7 @@ def _name(path: str) -> list[Part]:
 
 
 def _cell(value: Any, old: Any, known: bool) -> Element:
-    """A value; a map as a table of its own, in which what differs is marked key by key."""
+    """A value; a map is a table of its own with differences marked key by key."""
     if isinstance(value, Map) and value:
         before = dict(old) if isinstance(old, Map) else {}
         rows = [tag("tr", tag("th", show(key)), _cell(item, before.get(key), known)) for key, item in value.items()]

@@ -1,7 +1,7 @@
-"""The JSON schemas of what ``--json`` of the commands writes, a file for each value of the key ``schema``.
+"""The JSON schemas of the commands' ``--json`` output, a file for each value of the key ``schema``.
 
-``results.json`` is ``floodmark.results/1``, and so on. The number grows when a reader of the earlier form could no
-longer read the new one; what only adds keeps it. ``floodmark schema`` prints them.
+``results.json`` is ``floodmark.results/1``, and so on. The number grows with each change that breaks readers of the
+earlier form; pure additions keep it. ``floodmark schema`` prints them.
 """
 
 from __future__ import annotations
