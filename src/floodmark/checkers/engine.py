@@ -1,6 +1,6 @@
-"""The interface of all engines, which search a check's model for states that break its properties.
+"""The interface of all engines, which search a check's model for states that violate its properties.
 
-An engine knows nothing about the run that it is part of. A run asks a cluster for many results at once and passes it
+An engine is independent of the run that it is part of. A run requests many results from a cluster at once and passes it
 the function that finds one; the checks of all other engines run in processes on this machine, in parallel.
 """
 
@@ -16,25 +16,25 @@ from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
 
 RunCheck = Callable[[Check, Watcher | None], CheckResult]
-"""Finds the result of one check, whichever engine searches; other processes import the function by name."""
+"""Finds the result of one check with any engine; other processes import the function by name."""
 
 
 class Engine(ABC):
-    """A way to search."""
+    """A search engine."""
 
     @abstractmethod
     def asked_for(self, check: Check) -> bool:
         """Whether ``--engine auto`` selects this engine, unless it selects an earlier one."""
 
     def load(self) -> None:
-        """Imports what a search needs, so that processes forked from this one start with it loaded."""
+        """Imports the modules of a search, so that processes forked from this one start with them loaded."""
         return
 
     @abstractmethod
     def search(
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
     ) -> SearchResult:
-        """Searches the check's model as its options say. Raises SourceError if the model cannot be searched."""
+        """Searches the check's model with its options. Raises SourceError if the model cannot be searched."""
 
 
 class ClusterEngine(Engine):
@@ -44,4 +44,4 @@ class ClusterEngine(Engine):
     def run(
         self, every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
     ) -> Iterator[tuple[Check, CheckResult]]:
-        """Runs checks and yields each with its result when that is ready."""
+        """Runs checks and yields each with its result as soon as that is ready."""

@@ -1,9 +1,9 @@
-"""Ends a process on a signal, soon and whatever it is doing.
+"""Ends a process soon after a signal, whatever it is doing.
 
 Python turns a signal into an exception in the main thread, which may come late or never: machine code and solvers have
-to return to Python first, and an exception within a finaliser or a callback from C is dropped. So two things are
-added. What was dropped is raised again; and a thread, which the system's signal handler wakes without Python's help,
-ends the process if it has not ended by itself some time later.
+to return to Python first, and Python drops an exception within a finaliser or a callback from C. This module therefore
+raises a dropped exception again, and a thread, which the system's signal handler wakes without Python's help, ends the
+process if it has not ended by itself some time later.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from pathlib import Path
 from typing import Any
 
 GRACE, OTHERS_GRACE = 1.0, 0.3
-"""Seconds that the command and the processes that it started get to clear up. Then they end as they are, and leave
-behind what the system does not clear up."""
+"""Seconds that the command and the processes that it started get to clean up. Then they are ended, and leave behind
+what the system does not clean up."""
 _TO_BE_GONE = 0.3
-"""Seconds that other processes get when this one has cleared up."""
+"""Seconds that other processes get after this one has cleaned up."""
 _AGAIN = 0.05
 """Seconds after which an exception that Python dropped is raised again."""
 
 
 Process = tuple[int, str]
-"""A process by its number and the time of its start, as numbers are used again."""
+"""A process by its number and the time of its start, as numbers are reused."""
 _told = False
 _TELLING = threading.Lock()
-"""Held while the line is printed: who prints it at last waits until the command has done so itself."""
+"""Is held while the line is printed: the last printer waits until the command itself has printed it."""
 
 
 def end_soon(
@@ -81,7 +81,7 @@ def end_command(code: int) -> None:
         noted.extend(_descendants())
 
     def end_others() -> None:
-        """Ends what is left of other processes: those of Java outlive it, and one may just have been started."""
+        """Ends the remaining processes: those of Java outlive this one, and one may just have been started."""
         for process in noted:
             _kill(process)
         while below := _descendants():
@@ -116,8 +116,8 @@ def is_behind(error: BaseException) -> bool:
 
 
 def tell(text: str, at_last: bool = False) -> None:
-    """Prints the one line that says that the command was interrupted. ``at_last`` it is left out if it was printed,
-    takes the place of the progress that another thread shows, and nothing comes after it."""
+    """Prints the one line about the interruption of the command. With ``at_last``, it is omitted if it was printed
+    already; it replaces the progress that another thread shows, and nothing follows it."""
     global _told
     if not _TELLING.acquire(timeout=_TO_BE_GONE):  # a terminal that takes no more lines
         return
@@ -150,7 +150,7 @@ def _watch(on: signal.Signals, grace: float, at_once: Callable[[], None], at_las
 
 
 def _descendants() -> list[Process]:
-    """The processes that this one has started, and those that they have, where the system says which they are."""
+    """The processes that this one has started, and their descendants, where the system lists them."""
     parents: dict[int, list[Process]] = {}
     with suppress(OSError):
         for entry in Path("/proc").iterdir():

@@ -1,4 +1,4 @@
-"""The types of the parts of a value, where the type of the whole is known."""
+"""The types of the parts of a value, given the type of the whole."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def field_kind(kind: Type | None, record: Record, name: str) -> Type | None:
 
 
 def element_kind(kind: Type | None) -> Type | None:
-    """The type of what is in a container; of a map, that of its values."""
+    """The type of a container's elements; for a map, the type of its values."""
     match _there(kind):
         case SetType(element) | BagType(element) | SeqType(element):
             return element

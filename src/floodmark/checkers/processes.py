@@ -1,8 +1,8 @@
 """Runs jobs in separate processes, so that only a job that dies or never ends is left without a result.
 
-A process has one job at a time and gets the next one when that is done, so it is known which job it had when it died.
-The process that waits for the results never runs machine code or a solver, so it notices an interrupt at once. Jobs
-need not cooperate: one that ignores interrupts, or hangs outside Python code, is still stopped.
+A process has one job at a time and gets the next one when that is done, so its job is known if it dies. The process
+that waits for the results never runs machine code or a solver, so it reacts to an interrupt at once. Jobs need not
+cooperate: one that ignores interrupts, or hangs outside Python code, is still stopped.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ R = TypeVar("R")
 FORKS = sys.platform.startswith("linux")
 """Whether new processes start with everything that this one has loaded."""
 GRACE = 30.0
-"""Seconds beyond twice its time limit after which a job is killed. Before it answers, a job also has to
-compile, and to reconstruct the counterexample that it found."""
+"""Seconds beyond twice its time limit after which a job is killed. Besides the search, a job has to compile and to
+reconstruct the counterexample."""
 OBJECTS = 50_000
-"""Objects that a process makes before it looks for garbage. What a job makes lasts mostly as long as the job; to look
-after every 700, as Python does, takes a twentieth of the time of a small check."""
+"""The number of new objects after which a process collects garbage. A job's objects live mostly as long as the job;
+collecting after every 700, as Python does, takes a twentieth of the time of a small check."""
 _SOON, _LEAVING = 0.6, 60.0
-"""Seconds that a process gets to clear up: when it is no longer needed, and when all jobs are done. A compiler or a
-solver may not return to Python for longer than the first; then the process is killed, and leaves nothing behind that
-the system does not clear up."""
+"""Seconds that a process gets to clean up: when it is no longer needed, and when all jobs are done. A compiler or a
+solver may take longer than the first to return to Python; then the process is killed, and the system cleans up."""
 
 
 class _News(IntEnum):
@@ -58,9 +57,8 @@ class Overdue(LostJob):
 
 
 def can_run_others() -> bool:
-    """Whether new processes start with everything that this one has loaded, and this one may have any: a process that
-    was started here may not.
-    """
+    """Whether new processes start with everything that this one has loaded, and this one may start any: a process that
+    was started here may not."""
     return FORKS and not multiprocessing.current_process().daemon
 
 
@@ -75,13 +73,13 @@ def run_each(
     kin: Callable[[J], Hashable] = lambda job: None,
     alone: Callable[[J], bool] = lambda job: False,
 ) -> Iterator[tuple[int, R | Exception]]:
-    """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first, but
-    a process continues with jobs of the same ``kin`` as its last one, if there are any. Where a new process is made in
-    no time, a job that is ``alone`` gets one of its own.
+    """The result of ``function`` for each job, with the job's position, as jobs finish. The first jobs start first, but
+    a process continues with jobs of the same ``kin`` as its last one, if there are any. If processes are forked, a job
+    that is ``alone`` gets a process of its own.
 
     In place of a result there may be the exception that the function raised, or Lost. ``limit`` gives a job's time
-    limit in seconds; ``heard`` receives what a job reports while it runs. After ``seconds`` all jobs are overdue;
-    ``tick`` is called about once a second. When this ends, for whatever reason, no job is still running.
+    limit in seconds; ``heard`` receives the reports of running jobs. After ``seconds`` all jobs are overdue; ``tick``
+    is called about once a second. When the iteration ends, for whatever reason, no job is still running.
     """
     end = inf if seconds is None else time.monotonic() + seconds + GRACE
     limits = [limit(job) for job in jobs]
@@ -186,7 +184,7 @@ class _Worker(Generic[J, R]):
         self.until = inf
 
     def begin(self, position: int, seconds: float | None, end: float) -> None:
-        """Gives the process a job. If it has died meanwhile, its next news says so."""
+        """Gives the process a job. If it has died, its next report says so."""
         self.position = position
         self.until = min(end, inf if seconds is None else time.monotonic() + 2 * seconds + GRACE)
         with suppress(OSError):
@@ -214,15 +212,15 @@ class _Worker(Generic[J, R]):
             self.line.send(None)
 
     def has_ended(self) -> bool:
-        """Whether the process is gone; if so, nothing is kept of it."""
+        """Whether the process has ended; if so, its resources are released."""
         if not self.process.is_alive():
             self.end()
             return True
         return False
 
     def end(self, until: float | None = None) -> None:
-        """Makes sure that the process is gone; ``until`` is when, on the monotonic clock, one that was told to end
-        gets no more time."""
+        """Makes sure that the process has ended; ``until`` is the end, on the monotonic clock, of the time that it gets
+        after a request to end."""
         self.process.join(0)
         if until is None:
             self.process.terminate()
@@ -233,7 +231,7 @@ class _Worker(Generic[J, R]):
 
 
 def _with_news(workers: Sequence[_Worker[J, R]], most: float) -> list[_Worker[J, R]]:
-    """Waits until a worker has news or is overdue, but no more than ``most`` seconds."""
+    """Waits at most ``most`` seconds until a worker has a report or is overdue."""
     rest = min(most, min(worker.until for worker in workers) - time.monotonic())
     sources = [source for worker in workers for source in (worker.line, worker.process.sentinel)]
     ready = set(wait(sources, None if rest == inf else max(rest, 0)))
@@ -290,7 +288,7 @@ def _next(line: Connection) -> int | None:
 
 
 def _end_with_parent() -> None:
-    """Ends this process when its parent ends, whatever it is doing: nothing waits for its results any more."""
+    """Ends this process as soon as its parent ends: nobody waits for its results any more."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -17,21 +17,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 OTHERS_SECONDS = 0.3
-"""How long a measurement of other processes stays valid: finding them costs milliseconds."""
+"""The seconds for which a measurement of other processes stays valid: finding them costs milliseconds."""
 
 _latest = (0, 0.0, 0)
-"""Which process measured others last, when, and what it found: one process makes many small searches."""
+"""The process that measured others last, the time, and the bytes: one process makes many small searches."""
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class CommandMemory:
-    """The memory of a command, cheap to ask for again and again."""
+    """The memory of a command, cheap to request repeatedly."""
 
     def used(self) -> int:
         """Bytes that the command uses."""
@@ -69,7 +69,7 @@ def memory_of_command() -> int:
 
 
 def memory_of_this_process() -> int:
-    """Bytes of this process that count; its peak use where the system does not say."""
+    """Bytes of this process that count; its peak use where the system gives no other figure."""
     try:
         return _counted(os.getpid())
     except OSError:
@@ -87,7 +87,7 @@ def memory_of_others() -> int:
 
 
 def memory_of(process: int) -> int:
-    """Bytes that count of a process and of all its descendants; 0 where the system does not say."""
+    """Bytes that count of a process and of all its descendants; 0 where the system gives no figure."""
     found = 0
     for each in _with_descendants(process):
         with contextlib.suppress(OSError):  # it has ended
@@ -122,7 +122,7 @@ def _children_of(process: int) -> list[int]:
 
 
 def _all_children() -> dict[int, list[int]]:
-    """The processes that each process has started, by the parent that each says that it has."""
+    """The processes that each process has started, from the parent that each process names."""
     children: dict[int, list[int]] = {}
     for process in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:  # it may have ended

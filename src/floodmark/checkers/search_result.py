@@ -1,4 +1,4 @@
-"""What every engine takes and returns: the options of a search and its result."""
+"""The input and output of every engine: the options of a search and its result."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import Step
 
 Symmetry = bool | tuple[str, ...]
-"""Whether states that differ only in the names of identifiers count as one; or the classes of those whose names do."""
+"""Whether states that differ only in the names of identifiers count as one; or the classes of identifiers for which
+they do."""
 
 
 class Limit(Enum):
-    """What ends a search before it is complete."""
+    """The limit that ended a search early."""
 
     STATES = "state"
     STEPS = "step"
@@ -26,19 +27,19 @@ class Limit(Enum):
     SECONDS = "seconds"
     MEMORY = "memory"
     STORE = "store"
-    """What stores the states has no room for more, whatever the limits are."""
+    """The store has no room for more states, whatever the limits are."""
     WIDTH = "width"
     """A container without a capacity would become too wide for a state."""
     EFFORT = "effort"
-    """z3's own units."""
+    """A limit on z3's resource units."""
     SOLVER = "solver"
     """z3 gave up by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why a search ended before it was complete: the limit that it reached, its ``amount`` where it has one, ``what``
-    reached it (the container without a capacity), and ``detail`` in words."""
+    """The reason why a search ended early: the limit, its ``amount`` if it has one, ``what`` reached it (the container
+    without a capacity), and ``detail`` in words."""
 
     limit: Limit
     amount: float = 0
@@ -73,9 +74,8 @@ class Stopped(Exception):  # noqa: N818 - it ends a search undetermined and is n
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a search gives up and is undetermined. ``generated`` counts steps, ``memory`` is in bytes; None means no
-    limit.
-    """
+    """The limits of a search, beyond which it is undetermined. ``generated`` counts steps, ``memory`` is in bytes; None
+    means no limit."""
 
     states: int | None = None
     seconds: float | None = None
@@ -83,7 +83,7 @@ class Limits:
     generated: int | None = None
 
     def reached(self, states: int = 0, steps: int = 0, seconds: float = 0, memory: int = 0) -> Stop | None:
-        """Which limit a search has exceeded that has come so far."""
+        """The first limit that these figures exceed, or None."""
         taken = {Limit.STATES: states, Limit.STEPS: steps, Limit.SECONDS: seconds, Limit.MEMORY: memory}
         given = (self.states, self.generated, self.seconds, self.memory)
         for (limit, amount), most in zip(taken.items(), given, strict=True):
@@ -94,8 +94,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to search. ``workers=0`` means one per core. ``likely`` is the expected number of distinct states, by which
-    the native engine chooses how far to optimise the code that it compiles; the result does not depend on it."""
+    """The options of a search. ``workers=0`` means one per core. ``likely`` is the expected number of distinct states,
+    by which the native engine chooses how far to optimise the code that it compiles; the result does not depend on it.
+    """
 
     workers: int = 0
     symmetry: Symmetry = False
@@ -103,7 +104,7 @@ class Options:
     limits: Limits = Limits()
     likely: int | None = None
     fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
-    """What a spec adds to the fairness of a model's actions or, by None, takes away."""
+    """The fairness that a spec adds to a model's actions or, by None, removes."""
     coverage: bool = False
     """Whether to count which lines and branches were taken."""
 
@@ -120,7 +121,7 @@ class DiskUse:
 class ClusterProgress:
     """The progress of a search in a cluster.
 
-    ``tasks`` are those of the running stage, of which ``done`` have ended; ``failed`` are attempts, which Spark
+    ``tasks`` are those of the running stage, of which ``done`` have ended; ``failed`` counts attempts, which Spark
     repeats. ``largest`` is the number of states in the largest partition, and ``slowest`` the time of the slowest merge
     of the last level, both as multiples of the mean: 1 means that the work is evenly divided. ``disks`` are named by
     host and folder.
@@ -137,7 +138,7 @@ class ClusterProgress:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of some were taken."""
+    """The number of items that were taken, of all."""
 
     taken: int
     of: int
@@ -145,10 +146,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class WalkProgress:
-    """The progress of random walks. ``walks`` are those that were begun, and all; ``longest`` counts the steps of the
-    longest one; ``actions`` has the steps of each action, ``goals`` the walks that visited a state of each property
-    that some state has to satisfy. Where coverage is counted, ``covered`` has the shares of lines, branches, guards and
-    values, and ``arguments`` those of the kinds of arguments of each action."""
+    """The progress of random walks. ``walks`` counts the walks that were begun, and all; ``longest`` is the number of
+    steps of the longest one; ``actions`` has the steps of each action, ``goals`` the walks that visited a state of each
+    ``@reachable`` property. If coverage is counted, ``covered`` has the shares of lines, branches, guards and values,
+    and ``arguments`` those of the kinds of arguments of each action."""
 
     walks: Share
     longest: int
@@ -160,11 +161,11 @@ class WalkProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, which is what a cluster
+    """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, the data that a cluster
     has moved between workers, are in bytes. ``note`` says how the search continues since it outgrew memory. At level 0,
-    before there is a search, there is only a note: what the check waits for. ``resumed`` of the states were found by
-    the run that wrote the checkpoint. Random walks have no level, and ``walked``; ``generated`` are the states that
-    they visited."""
+    before the search, there is only a note: the phase of the preparation. ``resumed`` of the states were found by the
+    run that wrote the checkpoint. Random walks have no level, and ``walked``; their ``generated`` counts the states
+    that they visited."""
 
     level: int
     frontier: int
@@ -194,10 +195,10 @@ ViolationKind = Literal["invariant", "transition", "deadlock", "error", "livenes
 class Violation:
     """A property that is false, with a shortest trace to the state in which it is.
 
-    ``kind`` "error" means that the model left its declared types; ``message``, ``file`` and ``line`` then say how and
-    where, and ``failed_step`` is the step that could not be completed from the last state of the trace; ``overfull``
-    is whether a container would have to hold more than its capacity. ``loop`` is the place in the trace from which a
-    run that breaks a liveness property repeats forever.
+    ``kind`` "error" means that the model left its declared types. ``message``, ``file`` and ``line`` then describe the
+    error, and ``failed_step`` is the step that could not be completed from the last state of the trace; ``overfull`` is
+    whether a container would exceed its capacity. ``loop`` is the index in the trace from which a run that violates a
+    liveness property repeats forever.
     """
 
     kind: ViolationKind
@@ -214,14 +215,14 @@ class Violation:
     def of_error(
         cls, error: SourceError, property: str, trace: tuple[TraceState, ...], failed_step: Step | None = None
     ) -> Violation:
-        """A violation: the model leaves its declared types after ``trace``, as CPython's error says."""
+        """A violation: after ``trace`` the model leaves its declared types, with this error of CPython's."""
         overfull = isinstance(error, CapacityExceeded)
         return cls("error", property, trace, error.message, error.file, error.line, failed_step, overfull=overfull)
 
 
 @dataclass(frozen=True, slots=True)
 class FairReason:
-    """Why a loop treats an action fairly: ``assumption`` in words, and what the loop shows."""
+    """Why a loop is fair to an action: ``assumption`` in words, and the evidence in the loop."""
 
     assumption: str
     why: str
@@ -229,13 +230,13 @@ class FairReason:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on one liveness property for one choice of its parameters; ``name`` says which.
+    """The verdict on one liveness property for one choice of its parameters, which ``name`` contains.
 
-    A run that breaks it is a lasso: ``trace`` up to the place ``loop``, and what follows it forever. The last state is
-    that at ``loop`` again; where nothing follows, the run stutters. ``loop`` is None for a state from which nothing
-    leads to the goal. ``bounds`` are those because of which the lasso need not be a run of the protocol: then the
-    property is undetermined. ``needs`` is a smallest set of assumptions under which it holds. ``mapped`` says what the
-    refined model sees of a run that breaks a property of mapped runs.
+    A run that violates it is a lasso: ``trace`` up to the index ``loop``, and the rest forever. The last state equals
+    that at ``loop``; if nothing follows, the run stutters. ``loop`` is None for a state from which the goal is
+    unreachable. ``bounds`` are those because of which the lasso need not be a run of the protocol: then the property is
+    undetermined. ``needs`` is a smallest set of assumptions under which it holds. ``mapped`` is the refined model's
+    view of a run that violates a property of mapped runs.
     """
 
     property: str
@@ -252,7 +253,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A premise of a property that is true in no reachable state, so that the property is vacuous. ``said`` says so.
+    """A premise of a property that holds in no reachable state, so that the property is vacuous. ``said`` says so.
 
     A refinement has one for each action of the refined model; ``property`` is then ``as_store.deletes``, for example.
     """
@@ -274,10 +275,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class WalkFigures:
-    """How random walks covered a model: ``walks`` of up to ``steps`` steps each, drawn from ``seed``.
+    """The coverage of a model by random walks: ``walks`` of up to ``steps`` steps each, drawn from ``seed``.
 
-    ``distinct`` is the number of distinct states, an estimate unless its interval is a point; ``new_states`` is how
-    many states a further walk visits that these have not, where that can be told. ``dead_ends`` are the walks that
+    ``distinct`` is the number of distinct states, an estimate unless its interval is a point; ``new_states`` is the
+    expected number of states that a further walk visits and these have not, or None. ``dead_ends`` are the walks that
     ended where no action is enabled, ``cut_short`` those that ended where every step leaves the boundary. ``goals`` are
     the walks that visited a state of each ``@reachable`` property.
     """
@@ -295,10 +296,10 @@ class WalkFigures:
 
 @dataclass(frozen=True, slots=True)
 class CoverageCount:
-    """How often an outcome of a place in the source was taken by an action or a property, its ``part``.
+    """The number of times that an action or a property, its ``part``, took an outcome of a place in the source.
 
-    ``kind`` is what stands there (``floodmark.compiler.marks``), ``said`` its text, or the value of an argument or a
-    variable; ``outcome`` is the truth value that was counted, where it is a condition.
+    ``kind`` is the kind of the place (``floodmark.compiler.marks``), ``said`` its text, or the value of an argument or
+    a variable; ``outcome`` is the counted truth value of a condition.
     """
 
     part: str
@@ -313,9 +314,8 @@ class CoverageCount:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was evaluated in ``states`` (those of a search; of walks each as often as it was visited) and in all steps
-    from them. ``whole`` says how often each part was complete: the steps of an action, the evaluations of a property.
-    """
+    """The evaluations in ``states`` (those of a search; of walks each as often as it was visited) and in all steps from
+    them. ``whole`` counts the completions of each part: the steps of an action, the evaluations of a property."""
 
     states: int
     whole: dict[str, int]
@@ -324,18 +324,16 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search found. ``complete`` is true when it saw the whole reachable set; ``stopped`` is the limit that
-    ended one that did not.
+    """The result of a search. ``complete`` is whether it found all reachable states; ``stopped`` is the limit that
+    ended an incomplete one.
 
-    ``values_seen`` is the number of values that each variable took. It is empty for a search of orbits, where the one
-    state visited for each orbit shows only some of them.
-    ``sizes`` has the largest size that each container with a capacity or a width was seen to have, by its place;
-    renaming does not change a size, so a search of orbits has them, too. ``widths`` are those that were chosen for
-    containers without a capacity, as far as they are larger than the first one.
-    ``memory`` is the largest number of bytes that the command was seen to use; ``notes`` say what the user should know
-    about how the search was done.
-    ``assumed`` is the fairness that ``liveness`` rests on. ``walked`` is there for random walks alone: their
-    ``generated`` counts visited states, ``depth`` the states of the longest walk.
+    ``values_seen`` is the number of values that each variable took. It is empty for a search of orbits, whose
+    representatives show only some values. ``sizes`` has the largest observed size of each container with a capacity or
+    a width, by its place; renaming preserves sizes, so a search of orbits has them, too. ``widths`` are those that were
+    chosen for containers without a capacity, as far as they exceed the first one. ``memory`` is the largest observed
+    number of bytes of the command; ``notes`` are remarks for the user on how the search was done. ``assumed`` is the
+    fairness that ``liveness`` rests on. ``walked`` is there for random walks alone: their ``generated`` counts visited
+    states, ``depth`` the states of the longest walk.
     """
 
     engine: str

@@ -23,7 +23,7 @@ def show(value: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as the model would write it: different values, different texts."""
+    """The source form of a value: different values have different texts."""
     return _text(value, written)
 
 
@@ -54,7 +54,7 @@ def show_step(step: Step) -> str:
 
 
 def written_step(step: Step) -> str:
-    """A step as the model would write it: different steps, different texts."""
+    """The source form of a step: different steps have different texts."""
     return f"{step.action}({_named(step.arguments, written)})"
 
 
@@ -66,7 +66,7 @@ def show_arguments(arguments: Mapping[str, Any]) -> str:
 def plain(value: Any, kind: Type | None = None) -> Any:
     """A value for JSON: names for enums and identifiers, objects for records and maps, arrays for the rest.
 
-    With its type, a record of a union says which class it is of: ``{"class": "Vote", "term": 1}``.
+    With its type, a record of a union has its class: ``{"class": "Vote", "term": 1}``.
     """
     match value:
         case None | bool() | int() | str():
@@ -88,7 +88,8 @@ def plain(value: Any, kind: Type | None = None) -> Any:
 
 
 def _ordered(items: AbstractSet[Any]) -> Iterable[Any]:
-    """What an implementation has for a set need not have values of the language: text, in its own order."""
+    """The elements in order. An implementation's set may hold values outside the language: their texts give the order.
+    """
     try:
         return tuple(Set(items))
     except ModelError:

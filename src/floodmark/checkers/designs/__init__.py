@@ -1,8 +1,8 @@
-"""Compares a known-bad design with the good one that it is derived from: which steps only one of them takes.
+"""Compares a known-bad design with the good one that it is derived from: the steps that only one of them takes.
 
 - ``divergence.py``: begin here. The first step of a counterexample that the good design would not take.
-- ``distinctions.py``: what distinguishes two designs that take the same steps.
-- ``design_pair.py``: one design in a state of the other, and what it does with a step.
+- ``distinctions.py``: the differences of two designs that take the same steps.
+- ``design_pair.py``: one design in a state of the other, and its reaction to a step.
 - ``rule_calls.py``: the overridden rule that returned something else.
 - ``good_design.py``: the good design of a known-bad one, as a spec names the two.
 

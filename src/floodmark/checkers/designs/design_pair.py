@@ -1,4 +1,4 @@
-"""One design in a state of another: whether it has such a state, and what it does with a step."""
+"""One design in a state of another: whether it has such a state, and its reaction to a step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FOREIGN = (SourceError, AttributeError, KeyError, TypeError)
 
 
 class Unlike(Exception):  # noqa: N818 - not an error
-    """A state of one design is none of the other's; the text says which variable is why."""
+    """A state of one design that the other lacks; the text names the variable that is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class DesignPair:
         return tuple(given[name] for name in self.other.variable_types)
 
     def is_hidden(self, before: State, after: State) -> bool:
-        """Whether a step of ``mine`` changes nothing that ``other`` knows."""
+        """Whether a step of ``mine`` changes no variable of ``other``."""
         try:
             return self.carried(before) == self.carried(after)
         except Unlike:
@@ -97,7 +97,7 @@ class DesignPair:
     def decision(self, state: State, step: Step, after: State | None) -> Decision:
         """The reaction of ``other`` to a step of ``mine``, which leads to ``after``, or fails if that is None.
 
-        Raises Unlike if ``state`` is none of the other's.
+        Raises Unlike if ``other`` lacks the state.
         """
         here = self.carried(state)
         method = type(self.other).methods("action").get(step.action)
@@ -130,8 +130,8 @@ class DesignPair:
         return Decision("elsewhere", "goes elsewhere", self.differences(theirs.after, wanted), *place, ruling)
 
     def _agrees(self, here: State, step: Step, after: State | None) -> bool:
-        """Whether ``other`` does the same. This is asked without listening to the rules, which takes several times as
-        long, as only a difference has one that decided."""
+        """Whether ``other`` takes the same step. This check does not record the calls of rules, which would take
+        several times as long: only a difference has a deciding rule."""
         try:
             theirs = reference.fire(self.other, here, step)
         except SourceError:
@@ -163,7 +163,7 @@ class DesignPair:
                 return _Done(None, error, calls)
 
     def differences(self, theirs: State, ours: State) -> tuple[str, ...]:
-        """How two states of ``other`` differ: what it has, and what ``mine`` has instead."""
+        """The differences of two states of ``other``: its value, and the one that ``mine`` has instead."""
         mine, other = self.names
         return tuple(_beside(it, other, mine) for it in changes(list(self.other.variable_types), theirs, ours))
 

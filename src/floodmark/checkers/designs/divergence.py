@@ -1,8 +1,8 @@
 """The first step of a counterexample that the good design would not take, and the rule by which it decides so.
 
-Each step of a known-bad design is taken again by the good one, from the same state, with the same action and arguments.
-Where the good one would be stopped, or go elsewhere, it decides otherwise; all steps before are its own, too, so
-the runs of both are the same up to there.
+The good design takes each step of the known-bad design again, from the same state, with the same action and arguments.
+The two designs diverge at the first step that the good one does not take or that leads it elsewhere; up to there, the
+runs of both are the same.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class _Taken:
 
 
 def divergence(beside: DesignPair, violation: Violation, subject: distinctions.CheckSubject) -> Divergence:
-    """Where ``beside.other``, the good design, decides otherwise in a counterexample to ``beside.mine``.
+    """The step at which ``beside.other``, the good design, diverges in a counterexample to ``beside.mine``.
 
-    The state before a step is one of both: what leads to a state that only one of them can be in is told, and no
-    further step is looked at.
+    The state before a step is one of both designs: the analysis stops at the first step into a state that only one of
+    them can be in.
     """
     hidden: Divergence | None = None
     for taken in _steps(violation):

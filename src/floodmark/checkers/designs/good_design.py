@@ -20,7 +20,7 @@ def with_constants(cls: type[Model], model: Model) -> Model:
 
 
 def where_the_good_design_differs(check: Check, model: Model, violation: Violation) -> Divergence | None:
-    """Where the spec's model decides otherwise in the counterexample of its known-bad design ``model``; None for a
+    """The step at which the spec's model diverges in the counterexample of its known-bad design ``model``; None for a
     check of the spec's model itself."""
     if check.flawed is None:
         return None

@@ -34,7 +34,7 @@ class Call:
     answer: tuple[Any] | None = None
 
     def is_same_question(self, other: Call) -> bool:
-        """Whether two designs were asked the same. Only variables that both have can differ for both."""
+        """Whether two designs were called with the same values. Only variables that both have can differ for both."""
         common = self.before.keys() & other.before.keys()
         return (
             self.name == other.name

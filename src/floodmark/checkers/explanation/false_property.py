@@ -12,7 +12,7 @@ from floodmark.language.model import Model
 
 
 def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
-    """Lines that begin with the property's name; none where its source does not tell."""
+    """Lines that begin with the property's name; empty if its source gives no explanation."""
     if prop.is_refinement:
         found = refuted(subject, prop, trace)
         return [] if found is None else refinement_lines(prop, found)

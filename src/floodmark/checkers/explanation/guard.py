@@ -1,4 +1,4 @@
-"""The guard that stopped a step: where it is, which part of it is false, and why."""
+"""The guard that stopped a step: its location, its false part, and the reason."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _CHECKERS = str(Path(__file__).parent.parent)
 
 @dataclass(frozen=True, slots=True)
 class FalseGuard:
-    """A false guard. ``text`` names its false part, whose index is ``part``; ``reasons`` explain it.
+    """A false guard. ``text`` is its false part, with index ``part``; ``reasons`` explain it.
 
-    ``file`` and ``line`` are those of the ``require``; None if the step was stopped outside of the model's own code.
+    ``file`` and ``line`` are those of the ``require``; None if code outside the model stopped the step.
     """
 
     text: str
@@ -38,9 +38,9 @@ class FalseGuard:
 
 
 def guard_against(model: Model, state: State, step: Step) -> FalseGuard:
-    """The guard that stops a step that is not enabled in ``state``; CPython takes the step to find it.
+    """The guard that stops a step that is disabled in ``state``; CPython takes the step to find it.
 
-    Raises whatever the step raises if it is not stopped by a guard.
+    Raises the exception of the step if no guard stops it.
     """
     method = type(model).methods("action")[step.action]
     model.load(state)
@@ -53,7 +53,7 @@ def guard_against(model: Model, state: State, step: Step) -> FalseGuard:
 
 
 def false_guard(traceback: TracebackType | None) -> FalseGuard:
-    """The guard from which a ``Disabled`` with this traceback comes; to be asked while its model is running."""
+    """The guard that raised a ``Disabled`` with this traceback; its model must still be running."""
     frame, number = _guard_frame(traceback)
     if frame is None:
         return FalseGuard("")

@@ -29,12 +29,12 @@ _MAX_CALL_DEPTH = 3
 _MAX_SOURCE = 100
 _MAX_VALUES = 70
 MAX_CHOICES = 4
-"""Where nothing satisfies an ``any``, at most this many elements are explained one by one."""
+"""The maximum number of elements that are explained one by one if none satisfies an ``any``."""
 _LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
 
 
 def explain_call(prop: Property, models: Sequence[Model]) -> list[str]:
-    """Why the function of a property returns false of these models, as far as its source says."""
+    """Why the function of a property returns false for these models, as far as its source reveals it."""
     try:
         with running(models[-1]):
             lines = _why_call(prop.function, models, False, 0)
@@ -44,7 +44,7 @@ def explain_call(prop: Property, models: Sequence[Model]) -> list[str]:
 
 
 def why(expression: ast.expr, truth: bool, names: dict[str, Any]) -> list[str]:
-    """Why an expression is true or false, where ``names`` are visible; to be asked while their model is running."""
+    """Why an expression is true or false, where ``names`` are visible; their model must be running."""
     try:
         return _why(expression, truth, _Scope(names, 0))[:MAX_LINES]
     except SourceError:
@@ -57,7 +57,7 @@ class _Unclear(Exception):  # noqa: N818 - not an error
 
 @dataclass(frozen=True)
 class _Scope:
-    """The names that are visible to an expression. ``defined`` has the expressions that local names stand for."""
+    """The names that are visible to an expression. ``defined`` maps local names to the expressions that define them."""
 
     names: dict[str, Any]
     calls: int
@@ -101,7 +101,7 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def _why(expression: ast.expr, truth: bool, scope: _Scope) -> list[str]:
-    """Lines that say why ``expression`` is true or false; when there is no more to say, just that it is."""
+    """Lines that explain why ``expression`` is true or false; without an explanation, only its value."""
     try:
         return _why_piece(expression, truth, scope)
     except _Unclear:
@@ -135,7 +135,7 @@ def _why_piece(expression: ast.expr, truth: bool, scope: _Scope) -> list[str]:
 
 
 def _why_parts(parts: list[ast.expr], decisive: bool, truth: bool, scope: _Scope) -> list[str]:
-    """For ``and`` and ``or``: the first part that decides, or every part when none does."""
+    """Explains ``and`` and ``or`` by the first part that decides, or by every part if none does."""
     if truth == decisive:
         return _why(next(part for part in parts if scope.holds(part) == truth), truth, scope)
     return [line for part in parts for line in _why(part, truth, scope)]
@@ -358,7 +358,7 @@ def _owner(function: Any, cls: type) -> type:
 
 
 class _Run:
-    """Runs the statements of a function until it returns, and remembers the loops and tests on the way."""
+    """Runs the statements of a function until it returns, and records the loops and tests on the way."""
 
     def __init__(self, scope: _Scope) -> None:
         self.scope = scope

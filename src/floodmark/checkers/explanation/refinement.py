@@ -1,4 +1,4 @@
-"""Why a step is no step of the model that is refined: both mapped states, and the action that comes nearest."""
+"""Explains why a step is illegal in the refined model: both mapped states, and the nearest action."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from floodmark.language.source import changed, source_of
 from floodmark.language.values import running
 
 MAX_TRIED = 20_000
-"""Choices of parameters of the abstract actions that are tried for the nearest one."""
+"""The maximum number of parameter choices of abstract actions that are tried for the nearest one."""
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The step of the abstract model whose state is the nearest to the one that was to be reached.
+    """The step of the abstract model whose state is nearest to the mapped one.
 
-    ``guard`` is what stops it, if it is not enabled; ``differs`` names the variables in which its state is another one.
+    ``guard`` is the guard that stops it, if it is disabled; ``differs`` names the variables in which its state differs.
     """
 
     step: Step
@@ -40,8 +40,8 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Refuted:
-    """A step that is none of the refined model, or a run that begins where it does not: the states of the ``other``
-    model before and after, or the only one; ``steps`` are how many it could have been at once."""
+    """A step that the refined model does not take, or an initial state that it lacks: the states of the ``other`` model
+    before and after, or the only one. ``steps`` is the number of abstract steps that one step may be."""
 
     other: Model
     states: tuple[State, ...]
@@ -58,8 +58,7 @@ class Refuted:
 
 
 def refuted(subject: Model, prop: Property, trace: Sequence[TraceState]) -> Refuted | None:
-    """What the refined model says of the last step of a trace, or of its only state. None where a state has no image.
-    """
+    """The refined model's view of the last step of a trace, or of its only state. None if a state has no image."""
     try:
         images = [reference.image(subject, prop.function, entry.state) for entry in trace[-2:]]
     except SourceError:
@@ -70,7 +69,7 @@ def refuted(subject: Model, prop: Property, trace: Sequence[TraceState]) -> Refu
 
 
 def refinement_lines(prop: Property, found: Refuted) -> list[str]:
-    """Why the last step of a trace is no step of the refined model, or its only state no initial state."""
+    """Why the refined model does not take the last step of a trace, or does not begin in its only state."""
     if len(found.states) == 1:
         return [
             f"why {prop.name} is false: the run begins where no {found.name} begins",
@@ -85,14 +84,14 @@ def refinement_lines(prop: Property, found: Refuted) -> list[str]:
 
 
 def _values(names: Sequence[str], states: Sequence[State]) -> Iterator[str]:
-    """The values of the variables, or the value before and after a step where it changes."""
+    """The values of the variables; for a step, the old and the new value if they differ."""
     for index, name in enumerate(names):
         values = [show(state[index]) for state in states]
         yield f"{name}: {values[0]}" if len(set(values)) == 1 else f"{name}: {values[0]} -> {values[1]}"
 
 
 def nearest_lines(refuted: Refuted) -> Iterator[str]:
-    """The step of the refined model that comes nearest, and the guard that stops it."""
+    """The nearest step of the refined model, and the guard that stops it."""
     found, names = refuted.nearest, refuted.variables
     if found is None:
         return
@@ -108,7 +107,7 @@ def nearest_lines(refuted: Refuted) -> Iterator[str]:
 
 
 def nearest(old: Image, new: Image) -> Nearest | None:
-    """The nearest step from one abstract state to another; of those that are as near, an enabled one."""
+    """The nearest step from one abstract state to another; of equally near ones, an enabled one."""
     found: list[Nearest] = []
     names = list(old.abstract.model.variable_types)
     for step in _steps(old):
@@ -140,7 +139,7 @@ def _steps(old: Image) -> Iterator[Step]:
 
 
 def _unguarded(model: Model, state: State, step: Step) -> State | None:
-    """The state after an action whose leading guards are left out; None where it still is not enabled."""
+    """The state after an action without its leading guards; None if it is still disabled."""
     method = _without_guards(type(model).methods("action")[step.action])
     model.load(state)
     with running(model):

@@ -1,5 +1,5 @@
-"""Places in source files as reports name them: relative to the repository's root, so that they mean the same
-anywhere."""
+"""Places in source files as reports name them: relative to the repository's root, so that they mean the same anywhere.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def source_location(file: str | Path, line: int | None) -> SourceLocation:
 
 
 def action_location(model: Model, action: str) -> SourceLocation | None:
-    """Where an action, or the method that set the initial state, is defined; None if Python has no source for it."""
+    """The definition of an action, or of the method that set the initial state; None if Python has no source for it."""
     cls = type(model)
     method = {**cls.methods("initial"), **cls.methods("action")}.get(action)
     try:

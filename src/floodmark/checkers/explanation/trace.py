@@ -1,4 +1,4 @@
-"""The steps of a counterexample, each with only what it changed."""
+"""The steps of a counterexample, each with its changes alone."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from floodmark.language.model import Model, State
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 _LINE = 100
-"""A value whose text is longer than this has a line for each of its parts."""
+"""A value with a longer text has a line for each of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """What a step changed at one place: ``old`` is the text of what was there, None if ``new`` was added to a set, a
-    bag or a list; ``new`` is None for what was removed. ``owner`` is the identifier, such as a broker, whose map entry
-    it is."""
+    """A change at one place of a state: ``old`` is the old text, None for an element that was added to a set, a bag or
+    a list; ``new`` is None for one that was removed. ``owner`` is the identifier, such as a broker, whose map entry
+    changed."""
 
     path: str
     old: str | None
@@ -33,9 +33,9 @@ class StateChange:
 
 
 def trace_lines(model: Model, trace: Sequence[TraceState], mark: Callable[[int], str] = lambda _: "") -> list[str]:
-    """The numbered steps of a trace: the first with its whole state, the others with what they change.
+    """The numbered steps of a trace: the first with its whole state, the others with their changes.
 
-    ``mark`` is what stands next to a step, which is counted from 1.
+    ``mark`` gives the note next to a step, which is counted from 1.
     """
     names = list(model.variable_types)
     width = len(str(len(trace)))
@@ -56,15 +56,14 @@ def marked(step: str, mark: str) -> str:
 
 
 def state_lines(names: Sequence[str], state: State) -> list[str]:
-    """A whole state, one line for each variable. A map of records or of maps has a line for each entry, and so has what
-    does not fit into a line; lines about an identifier stand together."""
+    """A whole state, one line for each variable. A map of records or of maps, and a value that does not fit into a
+    line, has a line for each entry; lines about an identifier stand together."""
     return [str(part) for part in state_parts(names, state)]
 
 
 @dataclass(frozen=True, slots=True)
 class StatePart:
-    """A part of a state that has a line of its own: its place, its value as text, and the identifier that it is about.
-    """
+    """A part of a state with a line of its own: its place, its value as text, and the identifier that it is about."""
 
     path: str
     value: str
@@ -147,8 +146,8 @@ def _changes(path: str, old: Any, new: Any, owner: Identifier | None) -> Iterato
 
 
 def _ends(old: Seq[Any], new: Seq[Any]) -> tuple[range, range] | None:
-    """The indices of what was removed from a list and of what was appended to it, if one of these is all that happened.
-    A list of several elements that became empty, or began as empty, reads better as a whole."""
+    """The indices of the elements that were removed from a list and of those that were appended to it, if nothing else
+    changed. A list of several elements that became empty, or was empty, reads better as a whole."""
     shared = min(len(old), len(new))
     if len(old) == len(new) or (shared == 0 and abs(len(old) - len(new)) > 1):
         return None

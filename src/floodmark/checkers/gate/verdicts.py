@@ -47,7 +47,7 @@ class Verdicts:
         return found if found is not None and is_final(found[0]) else None
 
     def keep(self, position: int, content: bytes, found: VerdictWithSources) -> None:
-        """Stores a verdict if its dependences are unchanged."""
+        """Stores a verdict that more time would not change, if the files that it rests on are unchanged."""
         if position in self._keys and is_final(found[0]) and self._keys[position].basis.is_still_there():
             disk_cache.write(self._path(position), content)
 

@@ -1,13 +1,13 @@
-"""The machine code that gives the edges of a state: each successor with the label of its fairness.
+"""The machine code that computes the edges of a state: each successor with the label of its fairness.
 
     expand(state*, rows*, context*) -> rows     the words of a successor, its label shifted by 32 bits (and STEERED),
                                                 and whether the step leads beyond the bounds
     check(state*, context*) -> mask             bit i: condition i is true
 
-It is made of the same parts as the code of the search. A successor outside the boundary is not left out but told as
-what it is, so it need not be looked up to know that the search did not store it. Behind the actions come those that a
-bound touches once more, without the guards that mention it: a row of theirs says that the action may be enabled beyond
-the bounds, where its state is not examined.
+It consists of the same parts as the code of the search. A successor outside the boundary is not left out but marked, so
+no look-up is needed to learn that the search did not store it. Each action that a bound affects occurs a second time
+after all actions, without the guards that mention the bound: a row of this version means that the action may be enabled
+beyond the bounds; its state is not examined.
 """
 
 from __future__ import annotations

@@ -7,15 +7,15 @@
   ``input_limits.py`` limits the numbers in it. ``file_parameter.py`` is the kind of options that name files, and
   ``paths.py`` shows paths to people.
 - ``modules.py`` loads the files of the user's repository and of the shipped protocols without a clash of names;
-  ``imported.py`` knows which modules there are; ``loading.py`` loads a file from its source and records what it reads;
-  ``unpacking.py`` unpacks files on workers of
-  a cluster; ``versions.py`` has the sources and versions that every verdict depends on, ``used_files.py`` the hashes of
+  ``imported.py`` lists the loaded modules; ``loading.py`` loads a file from its source and records its dependences;
+  ``unpacking.py`` unpacks files on workers of a cluster; ``versions.py`` has the sources and versions that every
+  verdict depends on, ``used_files.py`` the hashes of
   the files that results rest on.
 - ``properties.py`` finds the properties that apply to a model: its own, those in ``invariants/`` and those in files
   named by the user, ``mapped_properties.py`` those that it takes over from a model that it refines. ``claim.py`` reads
   the claims of a file: it is here and not beside what proves, since a run that has all verdicts in its cache does not
   load z3.
-- ``lint.py`` refuses what would leave a check weaker than it looks; ``reached_functions.py``: the functions that a
-  model or a property runs; ``unchecked_tiers.py``: what a run of one tier leaves to the other.
+- ``lint.py`` refuses mistakes that would silently weaken a check; ``reached_functions.py``: the functions that a
+  model or a property runs; ``unchecked_tiers.py``: the checks that a run of one tier leaves to the other.
 - ``named_classes.py``: classes that other processes find by their names.
 """

@@ -1,4 +1,4 @@
-"""Claims as they are written: functions of a file, each with the answer that its author expects."""
+"""Claims in files: functions, each with the answer that its author expects."""
 
 from __future__ import annotations
 

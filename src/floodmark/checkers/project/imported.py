@@ -1,5 +1,5 @@
-"""What ``sys.modules`` has, for whoever asks it for each file that is loaded: a process may have thousands of modules,
-so only what was imported since the last question is looked at."""
+"""An index of ``sys.modules``, which is queried for each file that is loaded. A process may have thousands of modules,
+so each query reads only those that were imported since the last one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from types import ModuleType
 
 
 class Imported:
-    """The modules in the order of ``sys.modules``, each with its name, the first part of its name, and its place, which
-    is the file that it was seen with. Modules are compared by identity, and those without a file are asked again."""
+    """The modules in the order of ``sys.modules``, each with its name, the first part of its name, and its file when it
+    was read. Modules are compared by identity; those without a file are read again by each query."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
@@ -24,12 +24,12 @@ class Imported:
         self._without: list[int] = []
 
     def firsts(self) -> set[str]:
-        """What the names begin with, up to a dot."""
+        """The first parts of the names."""
         self._look()
         return set(self._firsts)
 
     def beginning_with(self, firsts: Collection[str]) -> list[str]:
-        """The names that begin with one of these, of the modules at the last question."""
+        """The names whose first part is one of these, of the modules at the last query."""
         return [*compress(self._names, map(firsts.__contains__, self._firsts))] if firsts else []
 
     def at(self, place: str) -> Iterator[tuple[str, ModuleType]]:

@@ -1,7 +1,7 @@
-"""Reads the files that users name, whatever lies at their place, and finds those below a folder.
+"""Reads the files that users name, whatever kind of file they are, and finds those below a folder.
 
 A pipe may never end and a device may have no end at all, so only regular files are read, as a whole and up to a size;
-what is wrong with one is an error with its name. None of this waits: a pipe is opened without waiting for a writer.
+any problem is an error with the file's name. No call blocks: a pipe is opened without waiting for a writer.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def require_text(content: bytes, path: Path) -> str:
 
 
 def require_source(content: bytes, path: Path) -> None:
-    """Refuses the content of a Python file that is no text in UTF-8, nor in an encoding that it declares. Python itself
-    accepts it as long as what is not text stands in comments."""
+    """Refuses the content of a Python file that is not text in UTF-8, nor in an encoding that it declares. Python
+    itself accepts such a file as long as the invalid bytes stand in comments."""
     _require_no_utf_16(content, path)
     try:
         importlib.util.decode_source(content)
@@ -130,8 +130,8 @@ def printable(name: str) -> str:
 def below(folder: Path, suffix: str) -> list[Path]:
     """The files with a suffix below a folder, sorted; links to folders are not followed.
 
-    A folder with the suffix is among them: where a file was meant, that is an error when it is read. Raises SourceError
-    for a folder that cannot be read and for one with too much in it.
+    A folder with the suffix is included: reading it as a file gives an error. Raises SourceError for a folder that
+    cannot be read and for one with too many entries.
     """
     found = []
     left = MAX_ENTRIES

@@ -1,6 +1,6 @@
-"""How large the numbers may be that specs and options give: each limit is beyond every use and within every engine.
+"""The limits of the numbers in specs and options: each is beyond every use and within the range of every engine.
 
-Each function returns the value or raises ValueError with what is wrong, ready to follow the name of a key or an option.
+Each function returns the value or raises ValueError with a text that can follow the name of a key or an option.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ MAX_COUNT = 10**18
 MAX_SECONDS = 10 * 365 * 24 * 3600.0
 """Ten years. The timers of operating systems end not long after."""
 MAX_MEMORY = 16 << 40
-"""16 TiB. What is reserved for each worker has to fit into a process's addresses."""
+"""16 TiB. The memory that is reserved for each worker has to fit into a process's addresses."""
 MAX_WORKERS = 1024
 CONSTANT_BITS = 62
 """Constants are within +-2**62, so that the sum of two still fits into a machine word."""

@@ -1,9 +1,9 @@
-"""Mistakes that leave a model valid and its checks weaker than they look: each is an error, in every engine.
+"""Mistakes that leave a model valid and weaken its checks unnoticed: each is an error, in every engine.
 
 A value that is assigned to a local name and never read (where a variable of the model was meant), a model without an
 action, a method that changes the model and that nothing calls (where ``@action`` was forgotten), and a known-bad design
-that does not differ from the good one where its author thinks it does. What these have in common is that nothing in a
-run shows them: every property may hold.
+that does not differ from the good one where its author thinks it does. Nothing in a run shows these mistakes: every
+property may hold.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def _require_read(function: Callable[..., Any]) -> None:
 def require_calls(
     cls: type[Model], properties: Iterable[Property], good: type[Model] | None, calls: Called | None = None
 ) -> None:
-    """Raises ModelError for a method that assigns variables and for a rule if no step, no property and no other method
-    mentions it, and for one that is fair and no action. What a class inherits from another file, and a known-bad design
-    from the good one, is for others to call. Mutants are exempt."""
+    """Raises ModelError for a method that assigns variables, and for a rule, if no step, no property and no other
+    method mentions it; also for a fair method that is no action. Members that a class inherits from another file, and a
+    known-bad design from the good one, are exempt: others may call them. So are mutants."""
     fair = fair_methods(cls)
     if any(map(is_rewritten, filter(inspect.isfunction, (getattr(cls, name) for name in dir(cls))))):
         return

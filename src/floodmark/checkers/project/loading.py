@@ -1,12 +1,12 @@
-"""Loads the Python files of users' repositories, and notices what they depend on besides their own text.
+"""Loads the Python files of users' repositories, and observes their dependences besides their own text.
 
 Files are always compiled from their source, by every importer. Python would use cached bytecode whenever a file's size
 and time match, and a quick edit, a checkout or an archive can leave both unchanged.
 
-While files are loaded, an audit hook notices when one of them opens a file, reads the environment, starts a process,
-talks to another machine, or executes text. Python reports nothing about clocks, randomness, or tests of whether a file
-exists: of the modules that offer these, none is on the list of what a file may use for its verdicts to be cached
-(``floodmark.checkers.gate.cacheable_names``).
+While files are loaded, an audit hook observes when one of them opens a file, reads the environment, starts a process,
+talks to another machine, or executes text. Python raises no event for clocks, randomness, or tests of whether a file
+exists: none of the modules that offer these is on the list of modules that a file may use if its verdicts are to be
+cached (``floodmark.checkers.gate.cacheable_names``).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def digest(content: bytes) -> str:
 
 
 class _UserFileFinder(MetaPathFinder):
-    """Finds what ``PathFinder`` finds, and has users' files loaded by ``SourceLoader``."""
+    """Finds modules as ``PathFinder`` does, and lets ``SourceLoader`` load users' files."""
 
     @staticmethod
     def find_spec(
@@ -137,8 +137,8 @@ def noticed(file: str) -> str | None:
 
 @contextmanager
 def observed() -> Iterator[None]:
-    """Inside the block, users' files are loaded from source, by ``SourceLoader`` if Python finds them, and what they
-    depend on is noticed."""
+    """Inside the block, users' files are loaded from source, by ``SourceLoader`` if Python finds them, and their
+    dependences are observed."""
     global _observers, _hooked
     if not _hooked:
         _hooked = True
@@ -225,10 +225,10 @@ def _audit(event: str, _: tuple[Any, ...]) -> None:
 
 
 def _note(what: str, frame: FrameType | None, direct: bool = False) -> None:
-    """Remembers what the nearest user's file among the callers did, unless it was only importing a module.
+    """Records an event for the nearest user's file among the callers, unless that was only importing a module.
 
-    Frames of libraries may lie between it and the event, but not frames that load a module: what a library does when it
-    is imported does not depend on who imports it.
+    Frames of libraries may lie between it and the event, but not frames that load a module: the effects of importing a
+    library do not depend on the importer.
     """
     while frame is not None:
         file, function = frame.f_code.co_filename, frame.f_code.co_name

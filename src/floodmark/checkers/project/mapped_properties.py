@@ -1,8 +1,8 @@
-"""What a model takes over from the model that it refines: its fairness, and its properties of runs.
+"""The properties that a model inherits from the model that it refines: its fairness, and its properties of runs.
 
 In TLA+ a specification is its steps together with its fairness, so a model refines another one only if its own fair
 runs, mapped, are fair to the other model. Each fair action of that model is thus a property of the mapped runs, beside
-those that it says of itself. A spec asks for them: ``[refines]`` with ``liveness = true``.
+the properties that it states. A spec requests them: ``[refines]`` with ``liveness = true``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from floodmark.language.source import source_of
 def mapped_properties(refinement: Property, of_the_other: Iterable[Property]) -> list[Property]:
     """The properties of mapped runs, each with the name of the mapping before its own.
 
-    What ``can`` happen from a state is no property of runs, and does not carry over. Raises ModelError for what cannot
-    be said of a mapping that takes several steps at once, between which are states that no run of images has.
+    A ``can`` property is not a property of runs and does not carry over. Raises ModelError for a property that cannot
+    be judged if a mapping takes several steps at once, as no run of images has the states between them.
     """
     found = [*_fairness(refinement), *_of_runs(refinement, of_the_other)]
     for prop in found if abstract_steps(refinement.function) > 1 else ():

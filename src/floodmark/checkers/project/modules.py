@@ -263,8 +263,8 @@ _looked_up: dict[tuple[Path, str], Path | None] | None = None
 
 @contextmanager
 def names_looked_up_once() -> Iterator[None]:
-    """Inside the block, what a dotted name means in a folder is looked up once: for hundreds of models the same is
-    asked some ten thousand times. Outside of it, a file that is new is found."""
+    """Inside the block, the meaning of a dotted name in a folder is looked up once: hundreds of models look up the same
+    names some ten thousand times. Outside of it, new files are found."""
     global _looked_up
     before, _looked_up = _looked_up, {} if _looked_up is None else _looked_up
     try:
@@ -274,7 +274,8 @@ def names_looked_up_once() -> Iterator[None]:
 
 
 def _found_in(root: Path, dotted: str) -> Path | None:
-    """What Python finds for a dotted name in a folder: a package, a module, a folder without ``__init__.py``."""
+    """The module that Python finds for a dotted name in a folder: a package, a file, or a folder without
+    ``__init__.py``."""
     if _looked_up is None:
         return _look_up(root, dotted)
     if (root, dotted) not in _looked_up:
@@ -428,7 +429,8 @@ def _is_own(first: str, root: Path, folder: Path, _: tuple[str, ...]) -> bool:
 
 
 def _beginnings(folders: Iterable[Path]) -> set[str] | None:
-    """What names of entries of folders begin with, up to a dot, in lower case; None where they cannot be listed."""
+    """The first parts, up to a dot, of the names of entries of folders, in lower case; None if they cannot be listed.
+    """
     try:
         return {name.partition(".")[0].lower() for folder in folders for name in os.listdir(folder)}
     except OSError:
@@ -522,7 +524,7 @@ def _failed_import(error: ImportError) -> str:
 
 
 def _elsewhere(name: str) -> str:
-    """Where Python has a name that models use beside those of the language."""
+    """The module of Python that has a name which models use beside those of the language, as the end of a message."""
     found = next((module.__name__ for module in (enum, typing) if name in module.__all__), None)
     return f"; it is Python's: from {found} import {name}" if found else ""
 

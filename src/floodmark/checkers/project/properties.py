@@ -25,7 +25,7 @@ PropertyKind = Literal[
     "eventually", "always_eventually", "leads_to", "eventually_always", "recoverable", "fairness",
 ]  # fmt: skip
 FAIRNESS: PropertyKind = "fairness"
-"""That the mapped runs of a model are fair to an action of the model that it refines."""
+"""Fairness of the mapped runs of a model to an action of the model that it refines."""
 _ALL_KINDS = (*PROPERTY_KINDS, *LIVENESS_KINDS)
 DEADLOCK = "deadlock"
 """The name under which a spec expects a state without successors; no property may have it."""
@@ -33,11 +33,11 @@ DEADLOCK = "deadlock"
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """Something that must hold of a model. ``function`` takes the model, or (old, new) for a transition property.
+    """A property of a model. ``function`` takes the model, or (old, new) for a transition property.
 
-    A refinement is a property of steps as well; its function is the mapping, which takes the model.
-    That of a liveness property may take parameters behind the model; it has to hold for each choice of them.
-    With a ``mapping``, it is about the runs of the refined model to which those of the model are mapped, and the
+    A refinement is a property of steps as well; its function is the mapping, which takes the model. The function of a
+    liveness property may take parameters after the model; the property has to hold for each choice of them. With a
+    ``mapping``, the property is about the runs of the refined model to which those of the model are mapped, and the
     function is of that model: a property of runs, or for "fairness" an action.
     """
 
@@ -55,7 +55,7 @@ class Property:
 
     @property
     def is_refinement(self) -> bool:
-        """Whether it says that the steps of the model are steps of another model."""
+        """Whether it claims that the steps of the model are steps of another model."""
         return kind_of(self.function) == REFINES
 
     @property
@@ -65,7 +65,7 @@ class Property:
 
     @property
     def functions(self) -> list[Callable[..., Any]]:
-        """What it depends on, with all that this calls."""
+        """The functions that define it."""
         return [self.function] if self.mapping is None else [self.function, self.mapping]
 
 
@@ -96,7 +96,7 @@ _declared_by: WeakKeyDictionary[ModuleType, tuple[list[str], list[Any], _Declare
 
 def _declared(module: ModuleType) -> _Declared:
     """The functions in a module that are decorated as properties, with their names and kinds. A module is read again
-    when it has other names or objects: every known-bad design of a model asks for the same ones."""
+    only if it has other names or objects: every known-bad design of a model requests the same ones."""
     names, values = list(vars(module)), list(vars(module).values())
     known = _declared_by.get(module)
     if known is not None and known[0] == names and all(map(is_, known[1], values)):
@@ -189,7 +189,7 @@ def functions_by_name(properties: Iterable[Property]) -> dict[str, Callable[...,
 
 
 MAX_NAMES = 20
-"""How many names a message lists."""
+"""The maximum number of names that a message lists."""
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -290,8 +290,8 @@ def _owner(function: Callable[..., Any]) -> tuple[type, str, int]:
 
 
 def _require_one_copy(owner: type, cls: type[Model], file: str, line: int) -> None:
-    """Refuses a class whose file was run twice, as a script and as a module: a property of one copy would be silent
-    about the other."""
+    """Refuses a class whose file was run twice, as a script and as a module: a property of one copy would not apply to
+    the other."""
     for base in cls.__mro__:
         if base is not owner and base.__qualname__ == owner.__qualname__ and is_copy(base, owner):
             message = (

@@ -1,4 +1,4 @@
-"""Which functions of users' files a model's methods and properties run, as far as their text tells."""
+"""The functions of users' files that a model's methods and properties run, as far as their text shows."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def reached_functions(
 ) -> list[Callable[..., Any]]:
     """The functions ``roots`` and all that they may call, in the order in which they are found.
 
-    Whatever a function mentions counts as called. A caller that asks several times about one class passes a ``known``,
-    which is used and extended.
+    Every function that a function mentions counts as called. A caller with several queries about one class passes a
+    ``known``, which is used and extended.
     """
     called: Called = {} if known is None else known
     found: dict[Callable[..., Any], None] = {}

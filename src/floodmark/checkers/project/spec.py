@@ -1,4 +1,4 @@
-"""Specs: TOML files that say what is checked, at which size, and with which expected verdict."""
+"""Specs: TOML files that define a check, its size, and the expected verdict."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from floodmark.language.reference import abstract_class
 
 InvariantKind = Literal["scenarios", "lemmas"]
 INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
-"""What may follow the name of a model's module in that of a file in ``invariants/``."""
+"""The suffixes that may follow a model's module name in the name of a file in ``invariants/``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,8 @@ class Spec:
 
     ``path`` is the file, ``row`` the name of the row; None for a file without rows. ``idle`` are the actions that are
     expected never to fire, ``vacuous`` the properties whose premise is expected never to be true (and actions of a
-    refined model that no step takes), because the spec's constants leave out what they are about. ``fairness`` is added
-    to what the model says of its actions or, with None, taken from it. ``project`` is the repository that the file
-    belongs to.
+    refined model that no step takes), because the spec's constants exclude them. ``fairness`` is added to the model's
+    own or, with None, removed from it. ``project`` is the repository that the file belongs to.
     """
 
     path: Path
@@ -230,7 +229,7 @@ class Spec:
 
 
 def _silent_names(chosen: Sequence[Property]) -> list[str]:
-    """What may be listed as vacuous: properties, and for a refinement the actions of the refined model."""
+    """The names that may be listed as vacuous: properties, and for a refinement the actions of the refined model."""
     actions = [
         f"{prop.name}.{name}"
         for prop in chosen
@@ -255,14 +254,14 @@ LARGEST = 1 << 20
 
 
 def read(address: Path) -> Spec:
-    """Reads the one spec that an address means. Raises SourceError, with file and line, for whatever is wrong in the
-    file, and for a file with several rows none of which is named."""
+    """Reads the one spec that an address means. Raises SourceError, with file and line, for any error in the file, and
+    for a file with several rows none of which is named."""
     return only(read_all(address))
 
 
 def read_all(address: Path) -> list[Spec]:
-    """Reads the specs that an address means: every row of a file, or one; of a model's file, the spec that says nothing
-    else. Raises SourceError as ``read`` does."""
+    """Reads the specs that an address means: every row of a file, or one; for a model's file, a spec with defaults
+    alone. Raises SourceError as ``read`` does."""
     path, row = spec_address.split(address)
     if path.suffix == ".py":
         return [_of_model(path)]
@@ -305,7 +304,7 @@ def only(specs: Sequence[Spec]) -> Spec:
 
 
 def _require_distinct(spec: Spec) -> None:
-    """Refuses what reports and the lock could not tell apart: classes of one name, and proofs."""
+    """Refuses classes or proofs that reports and the lock could not tell apart."""
     for index, flawed in enumerate(spec.flawed):
         if flawed.name == spec_address.class_name(spec.model):
             message = f"{flawed.name} is also the name of the spec's model; rename one"
@@ -343,8 +342,7 @@ def tool_settings(root: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The address of a spec, with the tier of what is wanted of it, which may be "all"; no ``spec`` if it cannot be
-    read."""
+    """The address of a spec, with the selected tier, which may be "all"; no ``spec`` if it cannot be read."""
 
     address: Path
     tier: str
@@ -352,7 +350,7 @@ class Wanted:
 
     @property
     def is_there(self) -> bool:
-        """Whether the spec has a check of the tier. What cannot be read belongs to every tier, so that its error is
+        """Whether the spec has a check of the tier. An unreadable spec belongs to every tier, so that its error is
         reported."""
         return self.spec is None or self.spec.has_checks_in(self.tier)
 
@@ -366,8 +364,8 @@ def find(arguments: list[Path], tier: str | None = None) -> list[Path]:
 def wanted(arguments: list[Path], tier: str | None = None) -> list[Wanted]:
     """All specs that arguments are about, each once.
 
-    Of those in a folder, what belongs to a tier is wanted (quick, deep, all; None is quick), of the rows of a file as
-    well (None is all), and everything of any other file.
+    A folder selects a tier (quick, deep, all; None is quick), the rows of a file as well (None is all); any other file
+    is selected as a whole.
     """
     found: dict[Path, Wanted] = {}
     for argument in arguments:

@@ -15,7 +15,7 @@ SUFFIX = ".toml"
 
 
 def class_name(reference: str) -> str:
-    """The class in what names a model: ``Lease`` of ``model.lease:Lease``."""
+    """The class in a model's reference: ``Lease`` of ``model.lease:Lease``."""
     return reference.rpartition(":")[2]
 
 

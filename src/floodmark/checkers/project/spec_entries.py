@@ -1,4 +1,4 @@
-"""What the tables of a spec say, each as a class: what is expected, known-bad designs, proofs, mutants."""
+"""The tables of a spec as classes: expectations, known-bad designs, proofs, mutants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Expect:
 
 @dataclass(frozen=True, slots=True)
 class Refines:
-    """What is asked of refinements besides steps: that mapped runs are fair, and have the other model's properties."""
+    """The demands on refinements besides steps: that mapped runs are fair, and have the other model's properties."""
 
     liveness: bool = False
 
@@ -51,8 +51,8 @@ STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
 
 @dataclass(frozen=True, slots=True)
 class Simulate:
-    """Random walks instead of a search: how many, of how many steps at most, drawn from which seed, and how each draws
-    its next step (``checkers/simulation/walker.py`` says what each strategy is)."""
+    """Random walks instead of a search: their number, their maximum length in steps, the seed, and the strategy that
+    draws each next step (``checkers/simulation/walker.py`` defines the strategies)."""
 
     walks: int = 100_000
     steps: int = 100
@@ -69,7 +69,7 @@ PROOF_METHODS: tuple[ProofMethod, ...] = get_args(ProofMethod)
 
 @dataclass(frozen=True, slots=True)
 class Proving:
-    """A proof that a spec lists: what to ask of ``floodmark prove``, and in which ``tier`` the gate makes it.
+    """A proof that a spec lists: the request to ``floodmark prove``, and the ``tier`` in which the gate makes it.
 
     ``properties`` are those to prove; none means all. ``constants`` override the spec's. ``expect`` "bounded" is for
     bounded search, where the claim is only that there is no violation within ``depth`` states.
@@ -102,7 +102,7 @@ class Proving:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A run that must be ``possible``, or of which the last step must not be."""
+    """A run that must be ``possible``, or whose last step must not be."""
 
     name: str
     steps: tuple[str, ...]
@@ -122,7 +122,7 @@ class SurvivalReason:
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """How the spec's model is tested by mutation.
+    """The mutation test of the spec's model.
 
     ``also`` are further specs that a mutant has to survive. ``own`` limits the changes to what the model adds to the
     models that it extends. ``survivors`` are the mutants that survive all specs, with reasons.
@@ -136,7 +136,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class SpecRow:
-    """A row as the file has it: ``given`` is what it says, by key, ``place`` its table, such as ``row.0``."""
+    """A row of the file: ``given`` has its values, by key, ``place`` its table, such as ``row.0``."""
 
     name: str
     given: Mapping[str, Any]

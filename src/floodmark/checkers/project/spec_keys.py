@@ -113,7 +113,7 @@ _ROW_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 def _rows(reader: SpecReader, value: Any, key: str) -> tuple[SpecRow, ...]:
-    """The rows; what they say is checked here for its form, and read when it is put over what the file says."""
+    """The rows. Their form is checked here; their values are read when they are merged with the file's."""
     found: list[SpecRow] = []
     for place, values in reader.entries(value, ROW, key):
         name, given = values["name"], {key: it for key, it in value[len(found)].items() if key != "name"}

@@ -38,7 +38,7 @@ def spec_path(name: str) -> Path:
 
 
 def _place(name: str) -> Path | None:
-    """What a name refers to: a path, a spec of this project or a shipped one."""
+    """The path that a name refers to: a path, a spec of this project or a shipped one; None if there is none."""
     path = named(name)
     folders = (Path("specs"), shipped_specs())
     places = (path, *(folder / each for folder in folders for each in (f"{name}.toml", name)))

@@ -1,11 +1,11 @@
 """Rows of a spec: the same model at several sizes in one file.
 
-Each ``[[row]]`` table stands for a spec of its own, ``lease@small`` for the row ``small`` of ``lease.toml``. It has
-what the file says outside of rows, with what the row says put over it: tables key by key, other values as a whole. What
-is made from the file is read by the same keys as a spec without rows, so a row cannot mean what such a spec could not.
+Each ``[[row]]`` table stands for a spec of its own, ``lease@small`` for the row ``small`` of ``lease.toml``. The row's
+values override those of the file outside of rows: tables key by key, other values as a whole. The result is read by the
+same keys as a spec without rows, so a row cannot mean anything that such a spec could not.
 
 Known-bad designs, proofs, scenarios and mutants belong to the rows that their ``rows`` names, else to the first: a
-mistake is shown where it is cheapest to find, and to show it again at every size would add time and no knowledge.
+mistake is shown where it is cheapest to find, and showing it again at every size would add time and no knowledge.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Entry = TypeVar("Entry", Flawed, Proving, Scenario)
 
 
 def expanded(reader: SpecReader, data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The values of ``Spec`` for each row of a file. Raises SourceError for what is wrong in one of them."""
+    """The values of ``Spec`` for each row of a file. Raises SourceError for an error in one of them."""
     rows: Sequence[SpecRow] = ROWS.read(reader, data["row"], "row")
     belonging = {key.name: data[key.name] for key in BELONGING if key.name in data}
     entries = reader.table(belonging, BELONGING, "")

@@ -1,4 +1,4 @@
-"""The kinds of values that a spec's keys may have: how each is read, and what it is called."""
+"""The kinds of values that a spec's keys may have: their parsers and their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from floodmark.language.fairness import Fairness
 
 
 class SpecReader:
-    """A spec file while it is being read: where its keys are, and errors that name their lines."""
+    """A spec file while it is being read: the positions of its keys, and errors that name their lines."""
 
     def __init__(self, path: Path, lines: Mapping[str, int]) -> None:
         self.path = path

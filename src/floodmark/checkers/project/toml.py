@@ -1,4 +1,4 @@
-"""Reads TOML files, errors naming the broken line, and writes values on one line."""
+"""Reads TOML files, with errors that name the line, and writes values on one line."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from floodmark.language.plurals import counted
 
 
 def left_out(specs: Iterable[Spec], tier: str, proofs: bool = True) -> str:
-    """The contents of the other tier, as a sentence; empty if it has none. Without ``proofs``, only what is checked."""
+    """The contents of the other tier, as a sentence; empty if it has none. Without ``proofs``, only its checks."""
     specs = list(specs)
     other = "deep" if tier == "quick" else "quick"
     numbers = {

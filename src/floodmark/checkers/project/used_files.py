@@ -1,4 +1,4 @@
-"""The users' files that results rest on, by their hashes: so that results can be told from those of other files."""
+"""The users' files that results rest on, by their hashes, so that results can be told from those of other files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def used_files(specs: Iterable[str]) -> dict[str, str]:
     """The hash of each spec as it is now, and of each Python file of their projects or of the shipped one as it was
     loaded. Names are relative to the current folder for files below it.
 
-    A file may be listed that a result does not depend on. None is missing: what a model, a property or a known-bad
-    design consists of was loaded into this process when its properties were read.
+    A listed file may be unrelated to a result. None is missing: the parts of a model, a property or a known-bad design
+    were loaded into this process when its properties were read.
     """
     found: dict[str, str] = {}
     roots = {SHIPPED}

@@ -1,4 +1,4 @@
-"""What a verdict depends on besides its model: versions, and the sources of the language and the checkers."""
+"""The dependences of a verdict besides its model: versions, and the sources of the language and the checkers."""
 
 from __future__ import annotations
 

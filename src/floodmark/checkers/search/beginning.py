@@ -1,4 +1,4 @@
-"""The initial states of a model, as CPython makes them."""
+"""The initial states of a model, as CPython computes them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from floodmark.language.reference import Step, holds, initial_states, within_bou
 
 @dataclass(slots=True)
 class Beginning:
-    """All initial states, and those ``within`` the boundary, from which a search goes on. The others, ``cut`` of them,
-    are only checked; ``violations`` are what was found wrong about them."""
+    """All initial states, and those ``within`` the boundary, with which a search continues. The others, ``cut`` of
+    them, are only checked; ``violations`` are those of initial states."""
 
     states: list[tuple[Step, State]] = field(default_factory=list)
     within: list[State] = field(default_factory=list)
@@ -24,7 +24,7 @@ class Beginning:
 
 
 def beginnings(model: Model, properties: Sequence[Property]) -> Beginning:
-    """The initial states of a model. Raises ModelError where it has none."""
+    """The initial states of a model. Raises ModelError if it has none."""
     found = Beginning()
     try:
         for step, state in initial_states(model):
@@ -44,7 +44,7 @@ def beginnings(model: Model, properties: Sequence[Property]) -> Beginning:
 def wrong_beginnings(
     model: Model, properties: Sequence[Property], first: TraceState, known: Sequence[Violation] = ()
 ) -> list[Violation]:
-    """The refinements of which an initial state is no initial state, but for those that are known to be violated."""
+    """The violations of refinements whose model does not begin in the image of an initial state, except known ones."""
     found = []
     for prop in properties:
         if prop.is_refinement and all(violation.property != prop.name for violation in known):

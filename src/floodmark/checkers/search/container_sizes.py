@@ -1,7 +1,7 @@
-"""The largest size of each container with a capacity, read from packed states many at a time.
+"""The largest size of each container with a capacity, read from many packed states at a time.
 
-Slots are filled from the lowest up, so the highest bit of any code tells the size of the largest set or bag. A code in
-an optional value is one less than what is packed.
+Slots are filled from the lowest up, so the highest set bit of all codes gives the size of the largest set or bag. The
+code of an optional value is one less than its packed form.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Codes = NDArray[np.uint64]
 
 
 _AT_ONCE = 1 << 14
-"""How many states are processed together: as many as a processor's cache holds."""
+"""The number of states that are processed together: as many as a processor's cache holds."""
 
 
 class LargestSizes:
-    """The largest sizes in the states that it has seen."""
+    """The largest sizes in the states that were read."""
 
     def __init__(self, layout: Layout) -> None:
         self._bounded = [
@@ -40,7 +40,7 @@ class LargestSizes:
         return bool(self._bounded)
 
     def look(self, rows: Codes) -> None:
-        """Looks at packed states, rows of words."""
+        """Reads packed states, rows of words."""
         for start in range(0, len(rows), _AT_ONCE):
             some = rows[start : start + _AT_ONCE]
             for name, kind, offset in self._bounded:

@@ -1,7 +1,7 @@
-"""A search, level by level, whatever store the states are in.
+"""A search, level by level, independent of the store that holds the states.
 
-The states begin in one store and may go on in another (``Moves``): the order of events, the verdicts and the traces do
-not depend on where they are. Parents are not kept. A trace is found by expanding the earlier levels again.
+The states begin in one store and may move to another (``Moves``): the order of events, the verdicts and the traces do
+not depend on the store. Parents are not kept. A trace is found by expanding the earlier levels again.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ from floodmark.language.widths import FIRST_WIDTHS, Widths
 
 PROGRESS_SECONDS = 0.2
 PATIENCE = 0.5
-"""Seconds of a processor that each worker spends in plain code before the search takes the time to compile good code.
-Those of a clock would let a busy machine compile more, and be busier."""
+"""CPU seconds that each worker spends in unoptimised code before the search compiles optimised code. On a busy machine,
+wall-clock time would trigger more compilations and make it busier."""
 MIN_STATES_FOR_OPTIMISED_CODE = 600_000
-"""A search that is likely to find so many states begins with good code; one that is not waits until it has found more
-than it was likely to."""
+"""A search that expects this many states begins with optimised code. Another one compiles it after it has found this
+many states."""
 COMPILER_BYTES = 64 << 20
-"""About what compiling good code takes for a while; where a limit of memory leaves less, a search stays with plain."""
+"""The approximate memory of a compilation of optimised code. If the memory limit leaves less, a search keeps
+unoptimised code."""
 COUNTED_STATES = 4_000_000
 """Above this many states the distinct values of each variable are not counted."""
 
@@ -58,28 +59,28 @@ class UndoneError(Exception):
 
 
 class Moves:
-    """When a search changes its store, and what else it does between levels."""
+    """The store changes of a search, and other hooks between levels."""
 
     def begin(self, search: Search) -> None:
-        """After the initial states."""
+        """Is called after the initial states."""
 
     def before_level(self, search: Search) -> None:
-        """Before each level that may have states."""
+        """Is called before each level that may have states."""
 
     def after_level(self, search: Search) -> None:
-        """After each level that was completed."""
+        """Is called after each completed level."""
 
     def outgrown(self, search: Search, why: Stop) -> None:
-        """Moves the states elsewhere, or raises OutOfRoom. Raises UndoneError where the level was taken back."""
+        """Moves the states elsewhere, or raises OutOfRoom. Raises UndoneError if the level was undone."""
         raise OutOfRoom(why)
 
     def end(self, search: Search) -> None:
-        """After the last level."""
+        """Is called after the last level."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What a search has found so far, from which its result is made."""
+    """The findings of a search so far, from which its result is made."""
 
     engine: str = "native"
     workers: int = 1
@@ -99,9 +100,10 @@ def search_in(
     then: Callable[[Search, SearchResult], SearchResult],
     widths: Widths = FIRST_WIDTHS,
 ) -> SearchResult:
-    """What the search finds that ``prepare`` makes for a model with certain widths, the first that it does not outgrow.
+    """The result of the search that ``prepare`` makes for a model, with the first widths that the search does not
+    outgrow.
 
-    ``then`` completes the result of a search that is complete, while it still has its states.
+    ``then`` completes the result of a complete search while its states are still stored.
     """
 
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
@@ -120,7 +122,7 @@ def search_in(
 
 
 def telling(watch: Watcher | None) -> Callable[[str], None] | None:
-    """Tells a user what is being compiled, which of all that comes before the first state may take long."""
+    """Reports each compilation; compiling is the only long step before the first state."""
     if watch is None:
         return None
     started = time.perf_counter()
@@ -133,7 +135,7 @@ def is_long(options: Options) -> bool:
 
 
 class Search:
-    """One search under way."""
+    """A search in progress."""
 
     def __init__(
         self,
@@ -198,7 +200,7 @@ class Search:
         self.store.close()
 
     def go_on_in(self, store: Store) -> None:
-        """Changes the store to one that has taken over everything."""
+        """Changes to a store that has taken over all states."""
         self.store.close()
         self.store = self.tracer.store = store
         self._look_for()
@@ -230,7 +232,7 @@ class Search:
         self.moves.end(self)
 
     def _level(self) -> bool:
-        """One level; False when there was none, or when it was not completed."""
+        """Searches one level; False if there was none, or if it was not completed."""
         self.level += 1
         self.store.start_level(self.level)
         start, stop = self.store.newest_level
@@ -250,13 +252,13 @@ class Search:
         return True
 
     def undo_level(self) -> None:
-        """Forgets the level under way, which the store has taken back."""
+        """Forgets the level in progress, which the store has undone."""
         self.found.levels.pop()
         self.level -= 1
         self.stop = None
 
     def _improve(self) -> None:
-        """Before a level of a search that has become long: compiles code that is worth it."""
+        """Compiles optimised code before a level of a search that has become long."""
         if self.kernel.good or time.process_time() - self.processor_began < PATIENCE * self.found.workers:
             return
         if self.store.count <= (self.options.likely or 0) or self.latest + COMPILER_BYTES > self.budget.limit:
@@ -270,7 +272,7 @@ class Search:
         self.started += spent
 
     def _expand(self) -> bool:
-        """Expands the frontier, if need be in another store from some point on; False when it was not completed."""
+        """Expands the frontier, if necessary with a change of store; False if it was not completed."""
         self._improve()
         while not self.stop:
             try:
@@ -283,11 +285,11 @@ class Search:
         return False
 
     def pieces(self) -> Iterator[NDArray[np.uint64]]:
-        """All states that were found, rows of words, some at a time."""
+        """All states found, as rows of words in pieces."""
         return self.store.pieces()
 
     def paused(self) -> bool:
-        """Looks at the budgets and shows progress; True when the search is to stop."""
+        """Checks the budgets and shows progress; True if the search has to stop."""
         limits = self.options.limits
         now = time.perf_counter()
         steps = 0 if limits.generated is None else self._generated()
@@ -300,7 +302,7 @@ class Search:
         return bool(self.stop)
 
     def look_at_memory(self) -> None:
-        """Notes how much memory the command has, and ends the search where it is too much."""
+        """Records the memory of the command, and ends the search if it exceeds the limit."""
         self.looked = time.perf_counter()
         self.latest = self.budget.used()
         self.memory = max(self.memory, self.latest)
@@ -333,7 +335,7 @@ class Search:
             )
 
     def show(self, what: str) -> None:
-        """Tells the user what the search is at, which its result does not say."""
+        """Shows the user a phase of the search that its result does not mention."""
         self.found.notes.append(what)
         self._tell()
         self.found.notes.pop()
@@ -342,7 +344,7 @@ class Search:
         return self.initial + int(self.store.fired.sum())
 
     def _coverage(self) -> Coverage:
-        """What the states that were found, and their steps, take of the source."""
+        """The coverage of the source by the states that were found and by their steps."""
         from floodmark.checkers.coverage.counter import coverage_of
 
         self.show("counting coverage")
@@ -356,11 +358,11 @@ class Search:
     # What was found.
 
     def _look_for(self) -> None:
-        """Names the state predicates of which a state is still wanted."""
+        """Selects the state predicates for which the search still needs a state."""
         self.store.wanted = self.invariants, self.reachable & ~self._mask(self.found.reached)
 
     def _check(self) -> None:
-        """Evaluates the state predicates on the states that the last level found."""
+        """Evaluates the state predicates on the states of the last level."""
         self.store.check_level()
         for index, name in enumerate(self.interface.state_predicates):
             state = self.store.noted(loops.BEST_STATE + index)
@@ -384,7 +386,7 @@ class Search:
             )
 
     def _look_at_steps(self) -> None:
-        """Turns what was noted while the level was expanded into violations."""
+        """Turns the marks that the expansion of a level left into violations."""
         before = self.level - 1
         for index, name in enumerate(self.interface.transition_predicates):
             state = self.store.noted(loops.BEST_STEP + index)
@@ -414,7 +416,7 @@ class Search:
         return self.tracer.failing_check(self.tracer.to_state(state, self.level), of_states)
 
     def _counted(self, result: SearchResult) -> SearchResult:
-        """Adds to the totals what is counted over the states."""
+        """Adds the figures that are computed over all states."""
         vacuous: list[Premise] = []
         values_seen: dict[str, int] = {}
         if result.complete:

@@ -11,7 +11,7 @@ from floodmark.compiler.layout import Layout, Slot
 
 _NARROW = 16
 _COPIES = 5
-"""How many copies of the values are in memory while new ones are sorted in among known ones."""
+"""The number of copies of the values in memory while new ones are merged with known ones."""
 _MAX_PARTS = 64
 _PLACE_BITS = 14
 _MULTIPLIER = 0x9E3779B97F4A7C15
@@ -24,7 +24,8 @@ def values_seen(
 ) -> dict[str, int]:
     """Distinct values of each variable; ``pieces`` yields all ``states``, rows of words, in pieces.
 
-    It uses at most ``room`` bytes: a variable whose values would not fit is counted one part of the values at a time.
+    It uses at most ``room`` bytes: a variable whose values would not fit is counted in several passes, each over one
+    part of the values.
     """
     narrow = {name: np.zeros(1 << slot.bits, dtype=bool) for name, slot in layout.slots.items() if slot.bits <= _NARROW}
     wide = {name: slot for name, slot in layout.slots.items() if name not in narrow}
@@ -46,7 +47,8 @@ def values_seen(
 
 
 def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: int) -> int:
-    """How many distinct values a variable has. Each value belongs to one of the parts, which are counted in turn."""
+    """The number of distinct values of a variable. Each value belongs to one of the parts, which are counted in turn.
+    """
     found = 0
     for part in range(parts):
         values = Distinct()
@@ -58,11 +60,12 @@ def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: i
 
 
 class Distinct:
-    """The distinct codes of a variable. New ones wait until there are as many as known ones: sorting all of them for
-    each piece would take time quadratic in the states.
+    """The distinct codes of a variable. New codes are collected until there are as many as known ones: sorting all of
+    them for each piece would take time quadratic in the states.
 
-    Most variables take few values again and again. So each code leaves itself at the place that its hash names, and a
-    code that finds itself there is known: it is not sorted. This ends once it drops less than half of a piece.
+    Most variables repeat few values. A table therefore holds, at the index that its hash gives, the latest code of that
+    hash; a code equal to its entry is known and need not be sorted. The table is dropped once it filters less than half
+    of a piece.
     """
 
     def __init__(self) -> None:
@@ -80,7 +83,7 @@ class Distinct:
             self.codes()
 
     def _without_latest(self, codes: Rows) -> Rows:
-        """The codes that are not at their places. From now on they are."""
+        """The codes that differ from their entry in the table; they become the new entries."""
         places = (_mixed(codes) >> np.uint64(64 - _PLACE_BITS)).view(np.int64)
         begins = self._latest is None
         if self._latest is None:
@@ -94,7 +97,7 @@ class Distinct:
         return codes
 
     def codes(self) -> Rows:
-        """In ascending order. At least one piece must have been added."""
+        """The codes in ascending order. At least one piece must have been added."""
         if len(self._known) > 1:
             self._known = [_distinct(np.concatenate(self._known))]
         self._waiting = 0

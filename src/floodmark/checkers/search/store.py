@@ -20,15 +20,15 @@ from floodmark.checkers.search_result import ClusterProgress, Stopped
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]
 PIECE = 1 << 16
-"""States that Python processes together."""
+"""The number of states that Python processes together."""
 
 
 class OutOfRoom(Stopped):
-    """The states no longer fit where they are."""
+    """The store has no room for more states."""
 
 
 class Store(ABC):
-    """Where a search keeps its states, and what expands them.
+    """The states of a search, and the code that expands them.
 
     States are numbered in the order in which they were found, so a level is a range of numbers.
     """
@@ -36,9 +36,9 @@ class Store(ABC):
     adapts = False
     """Whether it lowers its own limit when something else takes the memory."""
     shuffled = 0
-    """Bytes that went between processes."""
+    """The number of bytes that were sent between processes."""
     progress: ClusterProgress | None = None
-    """How far the tasks of a cluster are."""
+    """The progress of the tasks of a cluster."""
 
     def __init__(self, interface: Interface) -> None:
         self.interface = interface
@@ -54,7 +54,7 @@ class Store(ABC):
     @property
     @abstractmethod
     def count(self) -> int:
-        """States that were found."""
+        """The number of states found."""
 
     @property
     @abstractmethod
@@ -68,7 +68,7 @@ class Store(ABC):
 
     @property
     def fired(self) -> Array:
-        """How often each action fired."""
+        """The number of firings of each action."""
         return self.context[COUNTERS : self.interface.first_premise]
 
     @abstractmethod
@@ -101,11 +101,11 @@ class Store(ABC):
 
     @abstractmethod
     def values_seen(self, budget: MemoryBudget) -> dict[str, int]:
-        """How many distinct values each variable takes."""
+        """The number of distinct values of each variable."""
 
     @abstractmethod
     def confirm_symmetry(self, kernel: Kernel, stopped: bool) -> None:
-        """Raises RuntimeError when states and their copies under other names are treated differently."""
+        """Raises RuntimeError if a state and its copy under other names are treated differently."""
 
     def take_code(self) -> None:  # noqa: B027 - where code is good from the start, there is nothing to do
         """Switches to the kernel's current edition of the model's code."""
@@ -119,7 +119,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Gives back what it has taken."""
+        """Releases the memory and files of the store."""
 
 
 class StorePart(Protocol):
@@ -129,13 +129,13 @@ class StorePart(Protocol):
 
     @property
     def count(self) -> int:
-        """States that it holds."""
+        """The number of its states."""
 
     def rows(self, start: int, stop: int) -> Array:
         """A slice of its states, a row of words each."""
 
     def give_back(self, start: int, stop: int) -> None:
-        """Releases the memory of a slice of its states, which something else holds by now."""
+        """Releases the memory of a slice of its states, which have been copied elsewhere."""
 
 
 class LocalStore(Store):
@@ -144,7 +144,7 @@ class LocalStore(Store):
     @property
     @abstractmethod
     def parts(self) -> Sequence[StorePart]:
-        """What it consists of."""
+        """The parts of the store."""
 
     @property
     def count(self) -> int:
@@ -156,12 +156,12 @@ class LocalStore(Store):
         return sum(start for start, _ in ranges), sum(stop for _, stop in ranges)
 
     def level_ends(self) -> list[int]:
-        """How many states were found up to each level that was started."""
+        """The number of states found up to the end of each started level."""
         return [sum(stop for _, stop in level) for level in zip(*(part.levels for part in self.parts), strict=True)]
 
     @property
     def held(self) -> int:
-        """Bytes of memory that its states and tables take."""
+        """The number of bytes of memory of its states and tables."""
         return 0
 
     def pieces(self) -> Iterator[Array]:
@@ -176,8 +176,8 @@ class LocalStore(Store):
         return np.concatenate(rows).reshape(-1)
 
     def handed_over(self) -> Iterator[Iterator[Array]]:
-        """The words of all states, in pieces, level by level, those of the next level last. A level's memory is
-        released when the next level is requested."""
+        """The words of all states, in pieces, level by level, those of the next level last. A request for the next
+        level releases the memory of the previous one."""
         cuts = [[0, *(stop for _, stop in part.levels), part.count] for part in self.parts]
         for level in range(len(cuts[0]) - 1):
             yield (

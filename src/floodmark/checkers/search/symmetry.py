@@ -1,4 +1,4 @@
-"""Tests during a search whether compiled code is as symmetric as the proof says.
+"""Tests during a search whether compiled code is as symmetric as the proof claims.
 
 The proof (``floodmark.checkers.symmetry.proof``) is about the model, so this tests the checker: the code, its
 renamings, and the proof itself, a mistake in which may show in a few states of many. The search expands all states of a
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from floodmark.checkers.search.store import StorePart
 
 SAMPLED, SAMPLED_PART = (6, 32), 1 << 15
-"""The least and the greatest number of states that are compared with Python's copies; in between, one in so many."""
+"""The minimum and the maximum number of states that are compared with Python's copies; in between, one in
+``SAMPLED_PART`` is."""
 MIN_SAMPLED_STATES = 1 << 12
-"""The least number of states of neighbouring levels from which a selection is made."""
+"""The minimum number of states of neighbouring levels from which a selection is made."""
 STEPS, PART = 1 << 15, 256
 """Up to ``STEPS`` steps, all states are compared in all ways. Beyond, the comparison takes one in ``PART`` of the steps
 that expanding all states once would take, and at least a sixteenth of ``STEPS``."""
 PROVED_STEPS, PROVED_PART = 1 << 17, 128
 """The same for the actions whose symmetry z3 proved."""
 RENAMINGS = 24
-"""The greatest number of renamings that take turns; if a model has more, an even selection of them."""
+"""The maximum number of renamings that take turns; if a model has more, an even selection of them."""
 _CHUNK = 1 << 18
 
 Rows = NDArray[np.uint64]
@@ -44,9 +45,9 @@ Packed = tuple[int, ...]
 
 
 def confirm_symmetry(kernel: Kernel, parts: Sequence[StorePart], fired: Sequence[int]) -> None:
-    """Raises RuntimeError, which is an internal error, when a state and a renamed copy are treated differently.
+    """Raises RuntimeError, which is an internal error, if a state and a renamed copy are treated differently.
 
-    ``fired`` is how often each action did, which determines the cost of comparing.
+    ``fired`` counts the firings of each action, which determine the cost of comparing.
     """
     comparison = _Comparison(kernel, fired)
     if not comparison.renamings:
@@ -61,7 +62,7 @@ def confirm_symmetry(kernel: Kernel, parts: Sequence[StorePart], fired: Sequence
 
 
 def confirm_states(kernel: Kernel, rows: Rows) -> None:
-    """The same of some states, wherever the others are."""
+    """The same check of some states, independent of the store."""
     comparison = _Comparison(kernel, ())
     if not comparison.renamings:
         return
@@ -104,7 +105,7 @@ class _Comparison:
         self._compare = kernel.comparison.function("compare", 3)
 
     def confirm_renamings(self, rows: Rows) -> None:
-        """Compares the copies that compiled code makes with those that Python makes."""
+        """Compares the copies of compiled code with those of Python."""
         for row, number in zip(rows, itertools.cycle(range(len(self.renamings)))):
             copy = row.copy()
             self._rename(copy.ctypes.data, self._ways[number].ctypes.data)
@@ -116,7 +117,7 @@ class _Comparison:
     def confirm_all(
         self, parts: Sequence[StorePart], expand: str, actions: Sequence[int], small: int, share: int
     ) -> None:
-        """Compares what some actions do in the states of a search, all properties included."""
+        """Compares some actions in the states of a search, all properties included."""
         steps = 2 * (sum(part.count for part in parts) + sum(self.fired[action] for action in actions))
         whole = steps * len(self.renamings)
         budget = max(1, whole if whole <= small else max(small >> 4, steps // share))
@@ -140,7 +141,7 @@ class _Comparison:
 
     @property
     def compared(self) -> int:
-        """How many copies were compared so far."""
+        """The number of copies compared so far."""
         return int(self._fields[symmetry_loops.DONE])
 
 

@@ -1,8 +1,8 @@
 """Builds counterexamples: finds the way back from a state by expanding the levels before it again.
 
-Parents are not stored: that would cost bytes for every state of every search, and a trace is needed only once. The way
-back takes at most as many expansions as the search itself. The steps are then taken in CPython, so a counterexample
-never relies on compiled code alone.
+Parents are not stored: they would cost bytes for every state of every search, and a trace is needed only once. The way
+back takes at most as many expansions as the search itself. CPython then takes the steps, so a counterexample never
+relies on compiled code alone.
 """
 
 from __future__ import annotations
@@ -24,19 +24,18 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, choices, fire, holds, successors, within_boundary
 
 MAX_SUCCESSORS = 1 << 16
-"""The greatest number of successors of a state among which compiled code finds a step; beyond, CPython searches
-itself."""
+"""The maximum number of successors of a state among which compiled code finds a step; beyond it, CPython searches."""
 
 
 class Parents(Protocol):
-    """Where the way back from a state is found: a store, or a walk."""
+    """The source of the predecessors of a state: a store, or a walk."""
 
     def parent_in(self, level: int, target: Packed) -> Packed | None:
         """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
 
 
 class Tracer:
-    """Rebuilds paths from the levels of a store, where they are shortest, or from a walk."""
+    """Rebuilds paths from the levels of a store, which give shortest ones, or from a walk."""
 
     def __init__(self, model: Model, kernel: Kernel, store: Parents) -> None:
         self.model = model
@@ -75,7 +74,7 @@ class Tracer:
 
     def _actions_to(self, state: State, words: Packed) -> Container[str]:
         """The actions by which compiled code goes from a state to another, so that CPython need not take all steps to
-        find the one; none where the code does not tell, because a step fails or leaves the boundary."""
+        find that one; empty if the code cannot tell, because a step fails or leaves the boundary."""
         interface = self.kernel.interface
         if interface.most_successors > MAX_SUCCESSORS:
             return ()
@@ -95,7 +94,7 @@ class Tracer:
         raise RuntimeError(f"compiled code took a step that CPython does not take, to {wanted}")
 
     def _completed(self, state: State, actions: Container[str] | None = None) -> Iterator[tuple[Step, State]]:
-        """The steps from a state that do not fail, all or those of some actions; a failing step of the same state is a
+        """The steps from a state that do not fail, of all or of some actions; a failing step of the same state is a
         violation of its own."""
         for name in type(self.model).methods("action"):
             if actions is not None and name not in actions:
@@ -107,7 +106,7 @@ class Tracer:
                         yield step, after
 
     def broken_step(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
-        """A trace whose last step breaks a transition property."""
+        """A trace whose last step violates a transition property."""
         trace = self.to_state(state, level)
         for step, after in self._completed(trace[-1].state):
             with suppress(SourceError):
@@ -116,7 +115,7 @@ class Tracer:
         raise RuntimeError("compiled code says that a step breaks a property, but CPython finds none that does")
 
     def step_outside(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
-        """A trace whose last state is outside the boundary and breaks an invariant."""
+        """A trace whose last state is outside the boundary and violates an invariant."""
         trace = self.to_state(state, level)
         for step, after in self._completed(trace[-1].state):
             with suppress(SourceError):
@@ -127,7 +126,7 @@ class Tracer:
         )
 
     def failing_check(self, trace: tuple[TraceState, ...], of_states: Sequence[Property]) -> Violation:
-        """How a property of states fails in the last state of a trace."""
+        """The failure of a property of states in the last state of a trace."""
         state = trace[-1].state
         for prop in of_states:
             try:
@@ -139,7 +138,7 @@ class Tracer:
     def failing_step(
         self, trace: tuple[TraceState, ...], transitions: Sequence[Property], of_states: Sequence[Property]
     ) -> Violation:
-        """How the model, or a property of a step, fails after the last state of a trace."""
+        """The failure of the model, or of a property of a step, after the last state of a trace."""
         state = trace[-1].state
         steps = successors(self.model, state)
         while True:
@@ -165,7 +164,7 @@ class Tracer:
         raise self.unexplained(f"a step fails, but CPython takes it, in {state}")
 
     def unexplained(self, what: str) -> Exception:
-        """The error for a failure only in compiled code: an integer outgrew its register, or the compiler is wrong."""
+        """The error for a failure in compiled code alone: an integer outgrew its register, or the compiler is wrong."""
         unbounded = self.kernel.interface.unbounded()
         if not unbounded:
             return RuntimeError(f"compiled code says that {what}")

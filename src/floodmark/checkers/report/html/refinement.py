@@ -11,8 +11,7 @@ from floodmark.language.model import State
 
 
 def side_by_side(found: Refuted) -> list[Element]:
-    """A table with a row for each variable; the changes of the step, and the differences of the nearest legal one, are
-    marked."""
+    """A table with a row for each variable, in which each change from one column to the next is marked."""
     step = found.nearest
     columns: list[tuple[Part, State]] = [("begins with", found.states[0])]
     if len(found.states) == 2:
