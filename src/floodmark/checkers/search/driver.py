@@ -45,8 +45,8 @@ PATIENCE = 0.5
 """CPU seconds that each worker spends in unoptimised code before the search compiles optimised code. On a busy machine,
 wall-clock time would trigger more compilations and make it busier."""
 MIN_STATES_FOR_OPTIMISED_CODE = 600_000
-"""A search that expects this many states begins with optimised code. Another one compiles it after it has found this
-many states."""
+"""A search that expects this many states begins with optimised code. Another one compiles it only after it has found
+more states than it expected."""
 COMPILER_BYTES = 64 << 20
 """The approximate memory of a compilation of optimised code. If the memory limit leaves less, a search keeps
 unoptimised code."""

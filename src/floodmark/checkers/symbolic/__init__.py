@@ -21,7 +21,7 @@ Decisions:
   ``any``, ``all``, ``min``, ``max`` and comprehensions over them are quantifiers. The query over-approximates the model
   at every finite size: sets may be infinite, cardinalities obey laws only, and a loop that adds to a set until it is
   large enough may add any of its elements. So unsat is a proof for every size, while a model (sat) proves nothing; it
-  is looked for again at sizes 1 to 3, where CPython confirms it. A search at sizes 1 to 5 cross-checks what is proved
+  is searched for again at sizes 1 to 3, where CPython confirms it. A search at sizes 1 to 5 cross-checks each proof
   (``attempts/small_sizes.py``). A model that depends on the order of identifiers, or on a sum that is not a count, is
   refused, with its line.
 - Bounded search uses one incremental solver for all queries as long as that is quick. A hard query gets a solver of its

@@ -45,7 +45,7 @@ def prove_check(
     """Runs the method on a spec's model, or on one of its known-bad designs.
 
     ``book`` has the answers to obligations of any size; without one, they are searched for. ``watch`` receives the
-current obligation.
+    current obligation.
     """
     if task.unbounded and task.method not in ("induction", "ranking"):
         raise SourceError("--unbounded needs --method induction or ranking")
@@ -83,7 +83,7 @@ current obligation.
 
 
 def _attempt(attempt: Attempt) -> None:
-    """Runs the method, unless an initial state is wrong already."""
+    """Runs the method, unless an initial state already violates a property."""
     task = attempt.task
     wrong = _wrong_beginning(attempt.model, attempt.properties)
     if wrong is not None:
@@ -107,7 +107,7 @@ def _attempt(attempt: Attempt) -> None:
 
 
 def _wrong_beginning(model: Model, properties: Sequence[Property]) -> Violation | None:
-    """A refinement of which an initial state is no initial state: all methods prove that steps refine."""
+    """The violation of a refinement by an initial state whose image is not initial: all methods prove steps only."""
     if not any(prop.is_refinement for prop in properties):
         return None
     found = (wrong_beginnings(model, properties, TraceState(*first)) for first in initial_states(model))
@@ -160,7 +160,7 @@ def claim_subject(claim: Claim) -> str:
 
 
 def prove_claim(claim: Claim, seconds: float | None = None, scripts: Scripts | None = None) -> Proved:
-    """Asks one claim."""
+    """Decides one claim."""
     name = f"{Path(claim.file).stem}.{claim.name}"
     answered = claims.ask(claim, seconds, None if scripts is None else scripts.of(claim_subject(claim)))
     code = ExitCode.AS_EXPECTED if answered.expected else ExitCode.NOT_AS_EXPECTED

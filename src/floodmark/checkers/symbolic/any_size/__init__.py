@@ -2,5 +2,5 @@
 
 - ``open_identifiers.py``: an uninterpreted sort, names for some, their numbers, and counting.
 - ``set_sorts.py``: sets of them, as membership predicates.
-- ``unbounded_constants.py``: which constants ``--unbounded`` and ``--any-size`` may leave open.
+- ``unbounded_constants.py``: the constants that ``--unbounded`` and ``--any-size`` may leave open.
 """

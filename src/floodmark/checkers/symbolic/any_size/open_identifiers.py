@@ -3,11 +3,11 @@ cardinality. Every symbol here has an interpretation for each number of identifi
 about it are true:
 
 - ``Broker(k)`` is a constant of the sort; where it is mentioned, there are at least k.
-- ``number`` is the number of an identifier, which the order of codes follows: from 1 to how many there are, and no two
-  have the same. ``code`` is likewise the code of a set, an integer that no two sets share.
+- ``number`` is an injective function from identifiers to 1 .. their count; the order of codes follows it. ``code`` is
+  an injective function from sets to integers.
 - ``size`` is the number of elements of a set. It is axiomatised by its ``laws``, each of which holds for all finite
   sets; a test proves them for every number of identifiers. In particular, two subsets of a third set intersect if
-  together they have more elements than it: this is all that a proof knows of majorities.
+  together they have more elements than it: a proof knows nothing else about majorities.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class OpenIdentifiers:
         return self._number(one)
 
     def size(self, members: Any) -> Any:
-        """How many identifiers are in a set."""
+        """The number of elements of a set."""
         if self._size is None:
             self._size = self._axioms.symbols.function(f"size of Set[{self.kind}]", [self.sets.sort], z3.IntSort())
             for law in laws(self._size, self.sets, self.limit, self._axioms):

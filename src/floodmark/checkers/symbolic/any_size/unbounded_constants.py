@@ -1,4 +1,4 @@
-"""Which constants of a model only bound integers, so that a proof can cover every value of them at once."""
+"""The constants of a model that only bound integers, so that a proof can cover all their values at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from floodmark.language.types import OpenIdentifierType, OpenIntType, Type, part
 
 
 def unbounded_constants(model: Model) -> list[str]:
-    """The constants that bound an integer of the state, if everything else that they bound can be left open too."""
+    """The constants that bound an integer of the state, if all types that they bound can be left open too."""
     found = []
     for name in _numbers(model):
         parts = _parts(model, [name], any_size=False)
@@ -22,8 +22,7 @@ def unbounded_constants(model: Model) -> list[str]:
 
 def any_size_constants(model: Model) -> tuple[list[str], list[str]]:
     """The constants that count identifiers, or bound integers, so that all of them can be left open together; and those
-    among them that count identifiers. A constant that is 0 switches something off, such as observers, and stays so.
-    """
+    among them that count identifiers. A constant that is 0 disables a feature, such as observers, and stays 0."""
     found: list[str] = []
     counting: list[str] = []
     for name in _numbers(model):
@@ -45,7 +44,8 @@ def _numbers(model: Model) -> Iterator[str]:
 
 
 def _parts(model: Model, names: Sequence[str], any_size: bool) -> list[Type] | None:
-    """The types of the state and of what actions draw, with their parts; None where one needs the constants' values."""
+    """The types of the state and of the actions' choices, with their parts; None if one depends on the constants'
+    values."""
     try:
         read = opened(model, names, any_size)
         kinds = list(read.variable_types.values())

@@ -1,4 +1,4 @@
-"""An attempt by induction for every number of identifiers, and every value of what bounds integers."""
+"""An attempt by induction for every number of identifiers, and every value of the constants that bound integers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from floodmark.language.plurals import counted
 
 
 def attempt_at_any_size(attempt: Attempt) -> None:
-    """Asks of each action whether it preserves each property, however many identifiers there are."""
+    """Checks whether each action preserves each property for every number of identifiers."""
     check, task, model, draft = attempt.check, attempt.task, attempt.model, attempt.draft
     names, counting = counting_constants(model)
     lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
@@ -56,8 +56,8 @@ def attempt_at_any_size(attempt: Attempt) -> None:
 
 
 def counting_constants(model: Model) -> tuple[list[str], list[str]]:
-    """The constants that are left open, and those among them that count identifiers. Raises SourceError if none does.
-    """
+    """The constants that are left open, and those among them that count identifiers. Raises SourceError if none counts
+    any."""
     names, counting = any_size_constants(model)
     if not counting:
         message = f"no constant of {type(model).__name__} counts identifiers; any size means any number of them"
@@ -66,7 +66,7 @@ def counting_constants(model: Model) -> tuple[list[str], list[str]]:
 
 
 def domain_of(system: System) -> list[str]:
-    """For which numbers a system says something: those for which no type is empty."""
+    """The constraints on open constants under which no type is empty; a proof covers these values."""
     return [f"{form - form.number} >= {-form.number}" for form in system.domain]
 
 

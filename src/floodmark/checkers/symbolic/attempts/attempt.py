@@ -1,4 +1,4 @@
-"""A proof under way, and how every method reports what it finds."""
+"""A proof in progress, and the reports that all methods share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_INTEGER_LIMIT = "integers have no limit here; check has one of 64 bits, beyon
 
 @dataclass(slots=True)
 class Draft:
-    """The result of a proof under way, as far as it is known."""
+    """The result of a proof in progress, as far as it is known."""
 
     verdict: Verdict = "undetermined"
     exit_code: ExitCode = ExitCode.UNDETERMINED
@@ -42,8 +42,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One proof under way: its task, its result so far, and the record of its obligations, if one is kept; the ``book``
-    of its answers, if it has one, and who is told how far it is."""
+    """A proof in progress: its task, its result so far, the recorder of its obligations, if any, the ``book`` of its
+    answers, if any, and the receiver of its progress."""
 
     check: Check
     task: ProofTask
@@ -61,7 +61,7 @@ class Attempt:
 
     @property
     def not_assumed(self) -> list[Property]:
-        """The invariants of the model that are not proved here, so that nothing assumes them."""
+        """The invariants of the model that this proof does not cover, so that nothing assumes them."""
         found = self.check.spec.properties(type(self.model), self.check.settings.invariant_files)
         names = {prop.name for prop in self.properties}
         return [prop for prop in found.values() if prop.kind == "invariant" and prop.name not in names]
@@ -69,7 +69,7 @@ class Attempt:
     def proved(self, headline: str, judged: Sequence[Property]) -> None:
         """Reports a proof, unless compiled code contradicts it in a reachable state.
 
-        ``judged`` is what the proof claims for every such state: properties, lemmas, inferred clauses.
+        ``judged`` are the predicates that the proof claims for every such state: properties, lemmas, inferred clauses.
         """
         draft = self.draft
         found = self.enumerated(judged)
@@ -80,7 +80,8 @@ class Attempt:
         self.held(found)
 
     def held(self, found: Enumeration) -> None:
-        """Says that the properties hold. Where no state can be reached, that is no proof of anything."""
+        """Reports that the properties hold. If there is no reachable state, they hold vacuously, and nothing is proved.
+        """
         draft = self.draft
         draft.verdict, draft.exit_code = "holds", ExitCode.AS_EXPECTED
         self.judge_by_the_spec()
@@ -89,13 +90,13 @@ class Attempt:
             draft.headline += "; nothing was proved"
 
     def says_no_limit(self) -> None:
-        """Says of a proof that leaves constants open what it has not proved of large ones."""
+        """Notes on a proof that leaves constants open that it does not cover the integer limit of searches."""
         if self.draft.verdict == "holds":
             self.draft.facts["integers"] = "unbounded"
             self.draft.lines.append(NO_INTEGER_LIMIT)
 
     def violated(self, violation: Violation) -> None:
-        """Shows a run that breaks a property, or leaves the declared types."""
+        """Reports a run that violates a property, or leaves the declared types."""
         draft = self.draft
         draft.verdict = "error" if violation.kind == "error" else "violated"
         draft.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
@@ -111,9 +112,9 @@ class Attempt:
     def contradicted(
         self, headline: str, violation: Violation, judged: Sequence[Property], model: Model | None = None
     ) -> None:
-        """z3 and compiled code disagree, so one of them is wrong, and nothing is proved.
+        """Reports that z3 and compiled code disagree: one of them is wrong, so nothing is proved.
 
-        ``model`` is the one that was searched, if that is not the model of the spec.
+        ``model`` is the searched model, if it is not the model of the spec.
         """
         draft = self.draft
         name = violation.property or violation.message

@@ -17,16 +17,16 @@ from floodmark.language.plurals import counted
 from floodmark.language.values import Identifier
 
 MAX_RUNS = 20
-"""So many runs of walks a bounded search begins after."""
+"""The maximum number of random walks after whose runs a bounded search begins."""
 WALKED_STEPS = 100
-"""The most steps of these walks."""
+"""The maximum number of steps of these walks."""
 
 
 def attempt_bounded(attempt: Attempt) -> None:
-    """Looks for a run that breaks a property, up to a depth.
+    """Searches for a run that violates a property, up to a depth.
 
-    A run to a step for which a container without a capacity is not wide enough is found like one to a model error; the
-    search then begins anew with twice the width.
+    A container without a capacity may be too narrow for a step; a run to such a step is found like one to a model
+    error. The search then begins anew with twice the width.
     """
     draft, task, wanted = attempt.draft, attempt.task, attempt.properties
     deadline = Deadline(task.seconds)
@@ -59,7 +59,7 @@ def _violated(attempt: Attempt, violation: Violation) -> None:
 
 
 def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
-    """Looks for a violation near the deepest states of random walks. Without one nothing is known of other runs."""
+    """Searches for a violation near the deepest states of random walks. Finding none says nothing about other runs."""
     draft, task, wanted = attempt.draft, attempt.task, attempt.properties
     walking = Walking(task.after_walks, WALKED_STEPS, 0, WalkStrategy.ACTIONS)
 
@@ -86,10 +86,10 @@ def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
 
 
 def _to_the_end(attempt: Attempt, depth: int) -> None:
-    """Whether runs of ``depth`` states cover everything; if they do not, nothing is known about longer ones.
+    """Determines whether runs of ``depth`` states cover everything; if not, longer ones are unknown.
 
     Each state ends a shortest run, which has at most as many states as the search has levels. A step from the last
-    level, which a transition property is checked on, adds one more state, and so does a state outside the boundary.
+    level, on which a transition property is checked, adds one more state, and so does a state outside the boundary.
     """
     draft, headline = attempt.draft, attempt.draft.headline
     found = attempt.enumerated(attempt.properties)
@@ -111,7 +111,7 @@ def _to_the_end(attempt: Attempt, depth: int) -> None:
 
 
 def _beyond(attempt: Attempt) -> int:
-    """How many states a run may have beyond the last level of a search."""
+    """The number of states that a run may have beyond the last level of a search."""
     steps = any(prop.kind == "transition" for prop in attempt.properties)
     return int(steps or bool(type(attempt.model).methods("boundary")))
 

@@ -19,7 +19,7 @@ from floodmark.language.plurals import counted
 
 
 def attempt_inductive(attempt: Attempt) -> None:
-    """Asks of each action whether it preserves each property."""
+    """Checks whether each action preserves each property."""
     check, task, model, draft, properties = (
         attempt.check, attempt.task, attempt.model, attempt.draft, attempt.properties
     )
@@ -58,7 +58,7 @@ def attempt_inductive(attempt: Attempt) -> None:
 
 
 def induction_failed(attempt: Attempt, system: System, properties: list[Property], proof: InductionProof) -> None:
-    """Reports that what another proof rests on is not inductive."""
+    """Reports that the basis of another proof is not inductive."""
     if not system.values.unbounded:
         for obligation in proof.failing():
             confirm(attempt.model, properties, obligation)
@@ -79,7 +79,7 @@ def _show_what_fails(attempt: Attempt, system: System, proof: InductionProof, ab
 
 
 def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -> None:
-    """Proves again, at a few values, what was proved for every value; if none succeeds, the proof is not believed."""
+    """Proves the properties again at a few of the values; if no repetition succeeds, the proof is rejected."""
     draft = attempt.draft
     spots = spot_check(system, properties, attempt.left)
     draft.facts["spots"] = spots.proved

@@ -10,7 +10,7 @@ from floodmark.language.plurals import counted
 
 
 def attempt_inferred(attempt: Attempt) -> None:
-    """Looks for clauses that make the properties inductive."""
+    """Searches for clauses that make the properties inductive."""
     task, draft, properties = attempt.task, attempt.draft, attempt.properties
     found = infer(system_of(attempt.model, properties), properties, task.seconds, attempt.record)
     draft.seconds = found.seconds
@@ -35,7 +35,7 @@ def attempt_inferred(attempt: Attempt) -> None:
 
 
 def _refuted(attempt: Attempt) -> None:
-    """z3 says that a reachable state breaks a property: compiled code shows the run if it can."""
+    """z3 claims that a reachable state violates a property: compiled code shows the run if it can."""
     found = attempt.enumerated(attempt.properties)
     if found.complete:
         raise RuntimeError(f"z3 says that a reachable state breaks a property; none of the {found.states:,} does")

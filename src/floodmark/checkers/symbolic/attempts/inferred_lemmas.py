@@ -1,4 +1,4 @@
-"""How an attempt reports an induction by lemmas that were inferred."""
+"""Reports an induction by inferred lemmas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from floodmark.language.plurals import counted
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Inferred lemmas, and the induction of the properties with them in a system that knows them."""
+    """Inferred lemmas, and the induction of the properties with them, in a system that includes them."""
 
     lemmas: Sequence[Lifted]
     proof: InductionProof
@@ -25,7 +25,7 @@ class Tried:
 
 
 def report(attempt: Attempt, tried: Tried, inferred: str, names: Sequence[str], counting: list[str]) -> None:
-    """Shows the lemmas, and reports a proof if the induction is one. ``inferred`` says what they are."""
+    """Shows the lemmas, and reports a proof if the induction succeeded. ``inferred`` describes them."""
     properties, draft, proof = attempt.properties, attempt.draft, tried.proof
     every = [*properties, *(it.lemma for it in tried.lemmas)]
     if attempt.record is not None:

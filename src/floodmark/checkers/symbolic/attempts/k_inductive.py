@@ -10,7 +10,7 @@ from floodmark.language.plurals import counted, plural
 
 
 def attempt_k_inductive(attempt: Attempt) -> None:
-    """Asks whether the properties, true throughout a run of some length, are true after one more step."""
+    """Checks whether the properties, if true throughout a run of some length, are true after one more step."""
     task, draft, properties = attempt.task, attempt.draft, attempt.properties
     found = k_induction(system_of(attempt.model, properties), properties, task.depth, task.seconds, attempt.record)
     draft.seconds = found.seconds

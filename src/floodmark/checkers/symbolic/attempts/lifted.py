@@ -1,4 +1,4 @@
-"""An attempt for every number of identifiers with lemmas that are inferred for a few: lifted, or else suggested."""
+"""An attempt for every number of identifiers with lemmas that are inferred for a few, and lifted or suggested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
 
 IC3_EFFORT = 10_000_000
-"""z3's resource limit for IC3, after which clauses are searched for in another way."""
+"""z3's resource limit for IC3, after which clauses are suggested instead."""
 
 
 def attempt_lifted(attempt: Attempt) -> None:
@@ -48,7 +48,7 @@ def attempt_lifted(attempt: Attempt) -> None:
 
 
 def _can_be_said(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> bool:
-    """Whether a lifted clause means something of any number: one about a place in a set of messages does not."""
+    """Whether a lifted clause is meaningful for any number: one about a position in a set of messages is not."""
     try:
         system = system_of(attempt.model, [guess.lemma], names, any_size=True)
         system.judge(system.predicates[guess.lemma.name], system.now.state)
@@ -58,9 +58,10 @@ def _can_be_said(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> bool:
 
 
 def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) -> Tried:
-    """The guesses that are left when those that are not preserved are dropped, until all are, with the last induction.
+    """The largest inductive subset of the guesses: those that are not preserved are dropped until all are. The result
+    has the last induction.
 
-    That one asks about the properties as well, whether or not it proves them.
+    That induction includes the properties, whether or not it proves them.
     """
     every = [*attempt.properties, *(it.lemma for it in guesses)]
     system = system_of(attempt.model, every, names, any_size=True)

@@ -38,7 +38,7 @@ def obligation_lines(system: System, obligation: Obligation, known: Sequence[Pro
 
 
 def _counterexample_lines(system: System, shown: CounterexampleToInduction, known: Sequence[Property]) -> list[str]:
-    """Two states: how the first differs from an initial one, and how the second differs from the first."""
+    """Two states: the first as its differences from an initial state, the second as its differences from the first."""
     names = list(system.variables)
     lines = state_lines(system, shown, known)
     if shown.after is None:
@@ -50,7 +50,7 @@ def _counterexample_lines(system: System, shown: CounterexampleToInduction, know
 
 
 def state_lines(system: System, shown: CounterexampleToInduction, known: Sequence[Property] = ()) -> list[str]:
-    """The first state of a counterexample: how it differs from an initial one."""
+    """The first state of a counterexample, as its differences from an initial state."""
     names = list(system.variables)
     first = _first_state(system.model)
     constants = ", ".join(f"{name} = {value}" for name, value in shown.constants.items())
@@ -75,7 +75,7 @@ def _first_state(model: Model) -> State | None:
 
 
 def _excluding(model: Model, shown: CounterexampleToInduction, known: Sequence[Property]) -> list[str]:
-    """Which properties CPython finds false in the first state of a counterexample."""
+    """The properties that CPython finds false in the first state of a counterexample."""
     sized = type(model)(**{**model.constant_values, **shown.constants})
     return [prop.name for prop in known if not _is_true(sized, prop, shown.before)]
 

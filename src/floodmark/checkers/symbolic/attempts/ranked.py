@@ -36,7 +36,7 @@ _SAID = {
 
 
 def attempt_ranked(attempt: Attempt) -> None:
-    """Proves the invariants and lemmas by induction, and with them that each step is explained by the rankings."""
+    """Proves the invariants and lemmas by induction, and then that the rankings explain each step."""
     check, task, model, draft = attempt.check, attempt.task, attempt.model, attempt.draft
     unbounded = unbounded_constants(model) if task.unbounded else []
     if task.unbounded and not unbounded:
@@ -112,7 +112,7 @@ def _answered(
         BoundRanking
     ], states: list[Property], assumptions: Assumptions
 ) -> list[Obligation]:
-    """The obligations of one goal; what fails is confirmed by CPython, and marked by whether it can be reached."""
+    """The obligations of one goal; CPython confirms those that fail, which are marked by whether they are reachable."""
     found = list(Ranked(system, goal, levels, states).obligations(attempt.left, attempt.record))
     attempt.draft.seconds += sum(obligation.seconds for obligation in found)
     if system.values.unbounded:

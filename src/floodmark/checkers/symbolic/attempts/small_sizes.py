@@ -1,16 +1,16 @@
 """Cross-checks proofs for any number of identifiers at small numbers of them.
 
-Compiled code searches the model with 1 to 5 of them, where there are several classes also with fewer of one than of
-another, and evaluates all that the proof relies on in each state, and z3 proves it again with 1 and 2, where terms are
-exact and without quantifiers. Neither shares the laws and quantifiers that made the proof. A difference is an internal
+Compiled code searches the model with 1 to 5 of them (for several classes also with unequal numbers), and evaluates in
+each state every predicate that the proof relies on. z3 repeats the proof with 1 and 2 identifiers, where terms are
+exact and without quantifiers. Neither check shares the laws and quantifiers of the proof. A difference is an internal
 error, never a verdict.
 
-A proof for every number is vacuous where there is no initial state. Few identifiers may be too few for a model, but
-where there are initial states with some number and none with a larger one, the proof is not reported as one. Beyond
-what is searched, CPython looks for an initial state with some numbers up to 100, where its choices are few, and z3 is
-asked about these where they are many, and about all numbers from 1000 on at once: it says that there is none if there
-is none from any number up to 1000 on. What lies between the numbers that are tried is not known, and z3 may not find
-that there is none; a proof is about all that there is.
+A proof for every number is vacuous where there is no initial state. Few identifiers may be too few for a model; but if
+some number has an initial state and a larger one has none, the proof is not reported. Beyond the searched sizes,
+CPython looks for an initial state with some numbers up to 100, if the choices are few. Otherwise z3 is queried about
+these numbers, and in one query about all numbers from 1000 on: there is no initial state if none exists from any number
+up to 1000 on. The numbers between those that are tried remain unchecked, and z3 may fail to find that there is no
+initial state; the proof concerns only the numbers that have one.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ from floodmark.language.model import Model
 from floodmark.language.reference import initial_states, parameter_types
 
 SEARCHED = (1, 2, 3, 4, 5)
-"""The numbers of identifiers with which the model is searched."""
+"""The numbers of identifiers at which the model is searched."""
 AGAIN = (1, 2)
 """The numbers of identifiers for which a proof is repeated."""
 SEARCH_LIMITS = Limits(states=200_000, generated=2_000_000)
-"""How far each number is searched: some seconds' work, and the same on a busy machine."""
+"""The limits of the search at each number: some seconds' work, and the same on a busy machine."""
 UNEQUAL = Limits(states=20_000, generated=200_000)
-"""How far each choice of unequal numbers is searched."""
+"""The limits of the search at each choice of unequal numbers."""
 PAIRS = 6
-"""The greatest number of choices of unequal numbers, from 1 to 3, that are searched."""
+"""The maximum number of choices of unequal numbers, from 1 to 3, that are searched."""
 LARGER = (6, 7, 8, 10, 30, 100)
-"""The numbers of identifiers for which an initial state is looked for, besides those that are searched."""
+"""The numbers of identifiers at which an initial state is looked for, besides those that are searched."""
 MAX_INITIAL_CHOICES = 4096
-"""The greatest number of choices of an initial state's parameters that CPython tries."""
+"""The maximum number of choices of an initial state's parameters that CPython tries."""
 LARGE_SIZE = 1000
-"""Representative of large numbers of identifiers."""
+"""A representative of large numbers of identifiers."""
 INITIAL_STATE_EFFORT = 300_000
-"""z3's resource limit for showing that no initial state has so many."""
+"""z3's resource limit for showing that no initial state has so many identifiers."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """The search with some numbers of identifiers, whose text is ``said``; None without an initial state."""
+    """The search with some numbers of identifiers, described by ``said``; None without an initial state."""
 
     said: str
     constants: dict[str, int]
@@ -79,7 +79,7 @@ class _Searched:
 
 
 def cross_check(attempt: Attempt, system: System, properties: list[Property], counting: list[str]) -> None:
-    """Searches what was proved for every size at a few sizes, and proves it there again."""
+    """Searches at a few sizes, and proves the properties again there."""
     _search(attempt, system, properties, counting)
     if attempt.draft.verdict == "holds":
         _ask_for_a_beginning(attempt, system, counting)
@@ -89,7 +89,8 @@ def cross_check(attempt: Attempt, system: System, properties: list[Property], co
 
 
 def _search(attempt: Attempt, system: System, properties: list[Property], counting: list[str]) -> None:
-    """Searches with a few numbers of identifiers, as far as the proof is about them, and the spec's other constants."""
+    """Searches with a few numbers of identifiers, within the domain of the proof, and with the spec's other constants.
+    """
     draft, every = attempt.draft, list[_Searched]()
     for constants, model in at_sizes(attempt.model, counting, [*SEARCHED, *unequal(len(counting))]):
         if not _is_about(system, model):
@@ -114,7 +115,7 @@ def _search(attempt: Attempt, system: System, properties: list[Property], counti
 
 
 def _begins(model: Model) -> bool:
-    """Whether CPython finds an initial state, or cannot tell."""
+    """Whether CPython finds an initial state, or cannot decide."""
     try:
         return next(iter(initial_states(model)), None) is not None
     except ModelError:
@@ -128,12 +129,12 @@ def unequal(classes: int) -> list[tuple[int, ...]]:
 
 
 def _is_about(system: System, model: Model) -> bool:
-    """Whether a proof says something about the constants of a model."""
+    """Whether a proof covers the constants of a model."""
     return all(form.at(model.constant_values) >= 0 for form in system.domain)
 
 
 def _ask_for_a_beginning(attempt: Attempt, system: System, counting: list[str]) -> None:
-    """Looks for an initial state with larger numbers of identifiers than are searched."""
+    """Looks for an initial state with larger numbers of identifiers than those that are searched."""
     values = system.values
     for constants, model in at_sizes(attempt.model, counting, LARGER):
         if not _is_about(system, model):
@@ -159,7 +160,7 @@ def _has_few_choices(model: Model) -> bool:
 
 
 def _may_begin(attempt: Attempt, system: System, numbers: list[Truth]) -> bool:
-    """Whether z3 does not find that there is no initial state with such numbers of identifiers."""
+    """Whether z3 cannot exclude an initial state with such numbers of identifiers."""
     begins = disj(it.enabled for it in system.beginnings)
     asked = [as_term(system.constants_allowed()), as_term(conj(numbers)), as_term(begins)]
     terms, known = CanonicalCopies(SmtNames()).with_axioms(asked, system.values.axioms)
@@ -175,7 +176,7 @@ def _says_nothing(attempt: Attempt, why: str) -> None:
 
 
 def _prove_again(attempt: Attempt, properties: Sequence[Property], counting: list[str]) -> None:
-    """Proves at a few sizes what was proved for every size; without z3's answer a size does not count.
+    """Proves the properties again at a few sizes; a size for which z3 gives no answer does not count.
 
     Raises RuntimeError when an obligation fails.
     """

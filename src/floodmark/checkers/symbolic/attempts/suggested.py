@@ -1,4 +1,4 @@
-"""An attempt for every number of identifiers with lemmas that are suggested by what breaks the properties."""
+"""An attempt for every number of identifiers with lemmas that are suggested from counterexamples to induction."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from floodmark.language.plurals import counted
 SUGGESTION_EFFORT = 1_000_000_000
 """z3's resource limit for finding clauses."""
 SUGGESTION_ROUNDS = 6
-"""The number of searches for clauses, each without those that proved not inductive for any size."""
+"""The number of searches for clauses, each without those that proved not to be inductive for any size."""
 
 
 def attempt_suggested(attempt: Attempt, names: Sequence[str], counting: list[str]) -> None:
-    """Looks for clauses that are inductive at a few sizes, and asks whether they are at any.
+    """Searches for clauses that are inductive at a few sizes, and checks whether they are at any.
 
-    Those that are not are dropped, and others are looked for. Only the last induction proves anything.
+    Those that are not are dropped, and others are searched for. Only the last induction proves anything.
     """
     found = attempt.enumerated(attempt.properties)
     if found.violation is not None:

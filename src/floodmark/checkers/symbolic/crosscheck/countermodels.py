@@ -32,7 +32,7 @@ class Countermodel:
 def at_sizes(
     model: Model, counting: Collection[str], sizes: Sequence[int | Sequence[int]]
 ) -> Iterator[tuple[dict[str, int], Model]]:
-    """The model with so many identifiers of each kind, and the constants that say so, where there is such a model. A
+    """The model with so many identifiers of each kind, and the constants that define it, if there is such a model. A
     size is one number for all kinds, or one for each.
 
     Constants that are 0, such as the number of observers, stay so.

@@ -24,8 +24,8 @@ ENUMERATION_LIMITS = Limits(states=3_000_000, generated=200_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """The result. ``reason`` is why it is incomplete: a limit, or what this engine cannot run. After a ``violation``
-    nothing more is known.
+    """The result. ``reason`` is why it is incomplete: a limit, or a construct that this engine cannot run. After a
+    ``violation`` nothing more is known.
 
     ``depth`` is the number of states of the longest of all shortest runs.
     """
@@ -45,7 +45,7 @@ def enumerate_states(
 ) -> Enumeration:
     """Evaluates properties, lemmas and the boundary in every reachable state, or gives up at a limit.
 
-    ``seconds`` is the time that is left, if there is a limit, and ``most`` the limits of the search: by default
+    ``seconds`` is the remaining time, if there is a limit, and ``most`` the limits of the search: by default
     ENUMERATION_LIMITS.
     """
     from floodmark.checkers.native.search import search_states
@@ -63,7 +63,7 @@ def enumerate_states(
 
 
 class Reachable:
-    """Answers which states are reachable, within the same limits."""
+    """Decides the reachability of states, within the same limits."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -72,7 +72,7 @@ class Reachable:
         self._tried = False
 
     def asks(self, state: State) -> bool | None:
-        """Whether a state is reachable; None when that is not known."""
+        """Whether a state is reachable; None if unknown."""
         rows = self._all_rows()
         if rows is None or self._layout is None:
             return None

@@ -21,9 +21,9 @@ SMALL_VALUES = (0, 1, 2)
 LARGE_VALUE = 1000
 """A representative of large values; twice the largest number in the model if that is larger."""
 LARGE_CAPACITY = 1
-"""The value that a capacity gets together with large values; questions get harder much faster with capacities."""
+"""The value that a capacity gets together with large values; queries get harder much faster with capacities."""
 MAX_NUMBERS = 6
-"""How many of the numbers in a model are tried."""
+"""The maximum number of numbers in a model that are tried."""
 
 Constants = dict[str, int]
 
@@ -38,7 +38,7 @@ class Spots:
 
 
 def spot_check(system: System, properties: Sequence[Property], seconds: float | None = None) -> Spots:
-    """Proves what was proved for every value again at some: small ones, large ones, and those that the model mentions.
+    """Proves the properties again at some values: small ones, large ones, and those that the model mentions.
 
     A choice of values that z3 does not decide does not count. Raises RuntimeError when an obligation fails.
     """
@@ -81,7 +81,7 @@ def _said(constants: Constants) -> str:
 
 
 def _capacities(kinds: Iterable[Type]) -> set[str]:
-    """The constants that say how many elements a set may hold."""
+    """The constants that bound the number of elements of a set."""
     sets = [part for kind in kinds for part in parts_of(kind) if isinstance(part, OpenSetType)]
     return {name for part in sets for name, _ in part.limit.times}
 

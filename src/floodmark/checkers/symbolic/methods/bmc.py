@@ -1,4 +1,4 @@
-"""Bounded model checking: finds a shortest run that breaks a property, or proves that there is none up to a depth."""
+"""Bounded model checking: finds a shortest run that violates a property, or proves that there is none up to a depth."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RunGoal:
 class Bounded:
     """The result of a bounded search: apart from ``violation``, there is no violation within ``depth`` states.
 
-    ``interchangeable`` are the identifiers that the model was proved not to distinguish.
+    ``interchangeable`` are the identifiers that the model was proved to treat symmetrically.
     """
 
     depth: int = 0
@@ -57,11 +57,11 @@ def search(
     record: ObligationRecorder | None = None,
     after: Sequence[TraceState] = (),
 ) -> Bounded:
-    """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types; from the
+    """Searches for a shortest run of at most ``depth`` states that violates a property or the model's types; from the
     initial states, or from the end of the run ``after``, with which a violation's trace then begins.
 
-    It looks for states with "reachable" properties, too: ``reached`` has the depth of each. With ``least`` the search
-    begins with runs of that length. ``record`` receives every query.
+    It also searches for states that satisfy "reachable" properties: ``reached`` has the depth of each. With ``least``
+    the search begins with runs of that length. ``record`` receives every query.
     """
     deadline = deadline or Deadline()
     runs = Runs(system, properties, after)
@@ -113,7 +113,7 @@ def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> A
 def _ask(
     runs: Runs, goals: list[RunGoal], missing: set[str], found: Bounded, length: int, deadline: Deadline
 ) -> Literal["clear", "violated"] | Stop:
-    """Solves each goal at one length; a Stop where the answer is not known."""
+    """Solves each goal at one length; a Stop if the answer is unknown."""
     bad = [goal for goal in goals if goal.kind != "reachable"]
     answer = runs.ask(disj(goal.term for goal in bad if not z3.is_false(goal.term)), deadline)
     if isinstance(answer, Stop):

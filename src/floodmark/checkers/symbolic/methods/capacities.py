@@ -19,7 +19,7 @@ from floodmark.language.widths import FIRST_WIDTHS
 
 
 def require_capacities(model: Model, properties: Sequence[Property]) -> None:
-    """Raises ModelError where a model has a container without a capacity."""
+    """Raises ModelError if a model has a container without a capacity."""
     for name, kind in model.variable_types.items():
         for part in growing(kind):
             raise _refusal(part.grows, *annotation_position(model._variables[name], name))

@@ -22,7 +22,7 @@ from floodmark.language.types import IdentifierType
 from floodmark.language.universe import universe
 
 MAX_COUNTS = 64
-"""The most atoms: each is one more component of a state."""
+"""The maximum number of atoms: each is one more component of a state."""
 
 
 @dataclass(frozen=True, slots=True)

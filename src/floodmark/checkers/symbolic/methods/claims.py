@@ -1,4 +1,4 @@
-"""Decides claims: whether a statement is true for all sets and all numbers, and if not, what the smallest case is."""
+"""Decides claims: whether a statement is true for all sets and all numbers, and if not, its smallest counterexample."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _ask(claim: Claim, seconds: float | None, record: ObligationRecorder | None)
 
 
 def _holds_for_any_number(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> bool:
-    """Whether a claim is known to hold for any number of identifiers, not only for as many as its file gives."""
+    """Whether a claim is known to hold for any number of identifiers, not only for the number in its file."""
     model = opened(_NoState(), [], any_size=True)
     kinds = {name: uncounted(kind) for name, kind in _parameters(model, claim).items()}
     parts = (part for kind in kinds.values() for part in parts_of(kind))
@@ -105,7 +105,7 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Obligatio
 
 
 def _false(values: Values, model: Model, claim: Claim, kinds: dict[str, Type]) -> Truth:
-    """The condition that the arguments are a case, and the claim is false, or fails, in it."""
+    """The condition that the arguments form a case in which the claim is false or fails."""
     parameters, body, result = _lower(model, claim, kinds)
     effects = StatementEvaluator(values, {}, {})
     for local in parameters:

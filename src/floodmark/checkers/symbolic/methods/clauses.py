@@ -1,7 +1,7 @@
 """Turns inferred clauses into a function of the modelling language, which CPython runs and the native engine compiles.
 
 A clause refers to components of a state by number. Here each number becomes an expression again, from the types alone
-and without any z3 term, so that what z3 inferred can be checked by engines that know nothing of z3.
+and without any z3 term, so that engines that are independent of z3 can check the clauses.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NAME = "inferred clauses"
 
 @dataclass(frozen=True, slots=True)
 class ClauseLiteral:
-    """A literal of a clause: ``component relation code`` is true, or false where ``holds`` is false.
+    """A literal of a clause: ``component relation code``, negated if ``holds`` is false.
 
     The relation is ``==`` or ``<=``, or empty when the component is a truth value.
     """
@@ -54,7 +54,7 @@ class ClauseLiteral:
 class Component:
     """One component of a state: an expression, and the conditions under which it can be evaluated.
 
-    Where one of them is false, the component has the first value of its type.
+    If one of them is false, the component has the first value of its type.
     """
 
     conditions: tuple[str, ...]
@@ -79,7 +79,7 @@ def predicate_of(
 
 
 class ClauseWriter:
-    """Writes expressions of the modelling language and remembers what their names stand for."""
+    """Writes expressions of the modelling language and records the objects that their names denote."""
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {"Set": Set, "Seq": Seq, "Bag": Bag}

@@ -1,9 +1,8 @@
 """Infers the lemmas that an induction lacks: property-directed reachability (IC3) over the components of a state.
 
-A frame is a set of clauses that is true of every state that can be reached within a number of steps. A state that would
-break a property is traced back; if it cannot be reached it is excluded by a clause, made as general as possible. When
-two frames agree, they are an inductive invariant. The result is checked by separate queries that share nothing with the
-search.
+A frame is a set of clauses that hold in every state that is reachable within a number of steps. A bad state is traced
+back; if it is unreachable, a clause, as general as possible, excludes it. When two frames agree, they are an inductive
+invariant. Separate queries, which share nothing with the search, check the result.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Inferred:
     """The result: ``clauses``, as text, which together with the properties are an inductive invariant; or why there are
     none. ``asked`` has them as atoms about components.
 
-    ``refuted`` means that a reachable state breaks a property, so there is nothing to find. ``predicate`` is the
+    ``refuted`` means that a reachable state violates a property, so there is nothing to find. ``predicate`` is the
     conjunction of the clauses as a function of the modelling language, which every engine can evaluate.
     """
 
@@ -84,7 +83,7 @@ class Inferred:
 
 
 class _RefutedError(Exception):
-    """A bad state can be reached."""
+    """A bad state is reachable."""
 
 
 @dataclass(order=True, slots=True)
@@ -97,7 +96,7 @@ class _Duty:
 
 
 class Inference:
-    """One running search."""
+    """A search in progress."""
 
     def __init__(
         self,
@@ -150,8 +149,7 @@ class Inference:
         self.numbers = itertools.count()
 
     def asked_of(self, terms: Sequence[Any]) -> list[Any]:
-        """The terms that atoms are about in a state with these components: the components, and the cardinality
-        atoms."""
+        """The terms of atoms in a state with these components: the components, and the cardinality atoms."""
         return [*terms, *(replaced(count, self.system.now.terms, terms) for count in self.counts)]
 
     def _broken_by(self, prop: Property, fired: Any) -> Truth:
@@ -303,10 +301,10 @@ class Inference:
         return tuple(it for it in cube if it in needed or abs(it) > self.plain) if needed else cube
 
     def _general(self, duty: _Duty) -> tuple[Literal, ...]:
-        """A subset of the duty's cube that still cannot be reached.
+        """A subset of the duty's cube that is still unreachable.
 
-        Cardinality atoms are dropped last, because they generalise to any number of identifiers. So z3's core does not
-        decide what to keep then.
+        Cardinality atoms are dropped last, because they generalise to any number of identifiers; z3's core is ignored
+        then.
         """
         cube = duty.cube if self.counts else self._apart_from_first(self._last_core, duty.cube)
         for literal in list(cube):
@@ -340,7 +338,7 @@ class Inference:
             solver.add(z3.Implies(self.marks[frame], term))
 
     def _push(self, frame: int) -> None:
-        """Moves every clause forward that the next frame satisfies, too."""
+        """Moves every clause forward that also holds in the next frame."""
         for clause in sorted(self.frames[frame], key=lambda it: sorted(it)):
             cube = tuple(-literal for literal in clause)
             if not self._check(self.main, [*self._frame(frame), *self._named(cube, self.there)]):
@@ -373,7 +371,7 @@ class Inference:
         return not self._check(safe, ()) and not self._check(kept, ())
 
     def asked(self, clauses: Iterable[Clause]) -> list[list[ClauseLiteral]]:
-        """Clauses about components, without z3's terms."""
+        """Clauses as literals about components, without z3's terms."""
         return [
             [ClauseLiteral(atom.leaf, atom.relation, atom.code, literal > 0) for literal in sorted(clause)
              for atom in [self.atoms[abs(literal) - 1]]]
@@ -395,8 +393,7 @@ class Inference:
         return f"{' and '.join(premises)}  =>  {' or '.join(conclusions)}"
 
     def described(self, clauses: Sequence[Clause]) -> list[str]:
-        """Clauses as text; where all those that differ only in the names of identifiers are there, one stands for
-        them."""
+        """Clauses as text; a set of clauses that is closed under renaming of identifiers is shown as one of them."""
         names = _identifiers(self.system.variables.values())
         groups: dict[tuple[str, ...], list[Clause]] = {}
         for clause in clauses:
@@ -414,7 +411,7 @@ class Inference:
         return said
 
     def _pattern(self, clause: Clause, names: dict[type, list[str]]) -> tuple[tuple[str, ...], list[str]]:
-        """A clause's literals with placeholders for identifiers, and the identifiers that those stand for."""
+        """A clause's literals with placeholders for identifiers, and the identifiers that these replace."""
         texts = [self._literal_text(literal) for literal in clause]
         used = [name for all_names in names.values() for name in all_names if any(_mentions(t, name) for t in texts)]
         best: tuple[tuple[str, ...], list[str]] | None = None
@@ -537,7 +534,7 @@ def infer(
     counts: Sequence[CountAtom] = (),
     effort: int | None = None,
 ) -> Inferred:
-    """Looks for clauses that make the properties inductive, and checks them by separate queries.
+    """Searches for clauses that make the properties inductive, and checks them by separate queries.
 
     ``record`` receives those queries. Clauses may contain ``counts``, whose cardinality atoms the system must have.
     ``effort`` is z3's resource limit.

@@ -39,8 +39,8 @@ Outcome = Literal["proved", "fails", "undetermined"]
 class CounterexampleToInduction:
     """A counterexample to induction: a state that satisfies all assumptions, and a step to one that does not.
 
-    ``reachable`` says whether the first state is reachable; None if that was not checked or is not known. ``constants``
-    are those left open.
+    ``reachable`` says whether the first state is reachable; None if that was not checked or is unknown. ``constants``
+    are the open constants.
     """
 
     before: State
@@ -52,7 +52,7 @@ class CounterexampleToInduction:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to prove: that ``action`` preserves ``property``, or that the initial states satisfy it.
+    """An obligation: ``action`` preserves ``property``, or the initial states satisfy it.
 
     ``parts`` are the SMT-LIB queries that were answered in place of the whole one, where they are recorded.
     """
@@ -91,7 +91,8 @@ def _nowhere(name: str, about: str, terms: Iterable[Truth] | str, status: Solver
 
 @dataclass(frozen=True, slots=True)
 class InductionProgress:
-    """The progress of an induction: the present obligation, how many of how many are answered, and which are open."""
+    """The progress of an induction: the current obligation, the number of answered ones, their total, and the open
+    ones."""
 
     asked: ObligationKey
     done: int
@@ -104,9 +105,9 @@ WatchInduction = Callable[[InductionProgress], None]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An obligation for z3: ``goal`` is impossible where ``whole`` is true, after ``fired``.
+    """An obligation for z3: ``goal`` is unsatisfiable together with ``whole``, after ``fired``.
 
-    ``action`` is what it is called by, ``name`` and ``about`` are those of its record.
+    ``action`` is its display name, ``name`` and ``about`` are those of its record.
     """
 
     action: str
@@ -124,11 +125,11 @@ class Query:
 
 
 class Questions:
-    """Runs z3's queries within a limit. With a ``book``, queries of any size replay its answers; a book that finds
-    starts a search for an answer that fails.
+    """Runs z3's queries within a limit. With a ``book``, queries of any size replay its answers; if the book permits
+    it, a failed replay starts a search.
 
-    What has a limit in z3's units is asked in an empty context, so that the answer, and the model that z3 finds, is a
-    function of the question, and not of what the process asked before.
+    A query with a limit in z3's units runs in an empty context, so that the answer, and z3's model, is a function of
+    the query, independent of the process's earlier queries.
     """
 
     def __init__(
@@ -153,7 +154,7 @@ class Questions:
         self._model: Any = None
         self._symbols = SmtNames()
         self.parts: tuple[str, ...] = ()
-        """The queries that gave the last answer in place of the whole one, where obligations are recorded."""
+        """The queries that gave the last answer in place of the whole one, if obligations are recorded."""
 
     def expect(self, obligations: int) -> None:
         """Reports the number of obligations."""
@@ -165,7 +166,7 @@ class Questions:
             self._watch(InductionProgress(key, self._done, self._total, self._open))
 
     def end(self, obligation: Obligation) -> None:
-        """Reports that an obligation is answered, or stays open."""
+        """Reports that an obligation is answered or remains open."""
         self._done += 1
         if obligation.outcome != "proved":
             self._open.append((obligation.action, obligation.property))
@@ -180,8 +181,8 @@ class Questions:
         """Whether a goal is satisfiable with the assertions, and the reason if that is unknown. The goal is asserted
         from then on.
 
-        ``weaker`` follows from the assertions, so a goal that is unsatisfiable with it is so with them. ``key`` is that
-        of the obligation.
+        ``weaker`` follows from the assertions, so a goal that is unsatisfiable with it is unsatisfiable with them.
+        ``key`` is the key of the obligation.
         """
         self.parts = ()
         if self.deadline.ended:
@@ -202,7 +203,7 @@ class Questions:
         return found
 
     def model(self) -> Any:
-        """The model of the last question, of which z3 knows one."""
+        """z3's model of the last query, which was satisfiable."""
         return _Model(self._model) if self._is_apart else self._model
 
     def _of_any_size(self, whole: Any, goal: Any, weaker: Weaker, key: ObligationKey) -> tuple[Any, str]:
@@ -246,7 +247,7 @@ class Questions:
     def _again(
         self, question: RecordedQuery, book: Book, key: ObligationKey, answers: Answers | None
     ) -> tuple[Any, str]:
-        """The outcome of recorded answers, which are replayed and never trusted."""
+        """The outcome of replaying recorded answers, which are never trusted."""
         if answers is None:
             return z3.unknown, book.missing
         through, self.parts = question.replayed(answers, self.deadline.left, self.records)
@@ -258,8 +259,8 @@ class Questions:
     def answered(self, asked: Sequence[Query], workers: int = 1) -> list[Obligation]:
         """The answers to some obligations, in their order, from ``workers`` processes.
 
-        The others begin with all terms of the system, and without threads of z3, which ends its own before a process
-        forks. They report their findings here, so that nothing is lost if they are interrupted.
+        Other processes start with all terms of the system, and without threads of z3, which stops its own before a
+        fork. They report their findings here, so that nothing is lost if they are interrupted.
         """
         if min(workers, len(asked)) < 2 or not can_run_others():
             return [self._answered(it) for it in asked]
@@ -333,7 +334,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A model of another context. What z3 translates of one lacks what its preprocessing eliminated."""
+    """A model of another context. z3's translation of a model lacks the symbols that its preprocessing eliminated."""
 
     found: Any
 
@@ -380,10 +381,10 @@ def induction(
 def _of_any_size(
     system: System, questions: Questions, properties: Sequence[Property], begun: Sequence[Property], workers: int
 ) -> list[Obligation]:
-    """The obligations where the number of identifiers is open.
+    """The obligations if the number of identifiers is open.
 
-    All of them are built before the first is solved, always in the same order. So each is the same query, symbol by
-    symbol, in every process and after any other queries.
+    All of them are built before the first is solved, always in the same order. Each is therefore the same query, symbol
+    by symbol, in every process and after any other queries.
     """
     states = [prop for prop in properties if prop.kind != "transition"]
     asked = list(_at_the_beginning(system, begun))
@@ -434,8 +435,7 @@ def _at_the_beginning(system: System, properties: Sequence[Property]) -> Iterato
 
 def _each_answered(questions: Questions, asked: Sequence[Query], workers: int = 1) -> list[Obligation]:
     """The answers to some obligations, which are recorded in their order. With several initial methods a property has
-    one obligation: that of the first method for which it is not proved.
-    """
+    one obligation: that of the first method for which it is not proved."""
     found: dict[tuple[str, str], Obligation] = {}
     for it, obligation in zip(asked, questions.answered(asked, workers), strict=True):
         questions.record(it.name, it.about, (it.whole, it.goal), obligation)
@@ -489,10 +489,10 @@ def _preserved(
 
 
 def _taken(system: System, fired: Fired) -> Truth:
-    """The condition that an action is taken, while it is not known whether it can fail.
+    """The condition that an action is taken, while it is unknown whether it can fail.
 
     With any number of identifiers a step may count as failing although it does not: whether a set has room may be
-    provable only with the very property of the obligation. So it is not assumed there.
+    provable only with the very property of the obligation. The condition therefore omits it there.
     """
     return fired.enabled if system.values.any_size else fired.succeeds
 
@@ -505,7 +505,8 @@ def asked(
     effort: int | None = None,
     in_parts: bool = False,
 ) -> list[Obligation]:
-    """The answers to some of the obligations (action, property) of an induction; with ``in_parts``, and their parts."""
+    """The answers to some of the obligations (action, property) of an induction; with ``in_parts``, also their parts.
+    """
     questions = Questions(system, seconds, _nowhere if in_parts else None, effort)
     states = [prop for prop in properties if prop.kind != "transition"]
     start = _beginning if system.values.unbounded else _initiation
@@ -531,7 +532,8 @@ def refuted(
     seconds: float | None = None,
     effort: int | None = None,
 ) -> list[Obligation]:
-    """Which of some obligations (action, property) fail, each with a counterexample to induction that CPython confirms.
+    """The failing ones of some obligations (action, property), each with a counterexample to induction that CPython
+    confirms.
 
     For models without open constants.
     """
@@ -593,7 +595,7 @@ def _one(
 
 
 def with_reachability(proof: InductionProof, reaches: Callable[[State], bool | None]) -> InductionProof:
-    """The same proof, with each counterexample marked by whether its first state is reachable."""
+    """The same proof; each counterexample is marked by whether its first state is reachable."""
     marked = []
     for obligation in proof.obligations:
         shown = obligation.counterexample
@@ -604,7 +606,7 @@ def with_reachability(proof: InductionProof, reaches: Callable[[State], bool | N
 
 
 def confirm(model: Model, properties: Sequence[Property], obligation: Obligation) -> None:
-    """Runs the step of a counterexample in CPython. Raises RuntimeError if it does not break the property that z3
+    """Runs the step of a counterexample in CPython. Raises RuntimeError if it does not violate the property that z3
     reports.
 
     Only for models without unbounded constants: with them, CPython would run a different model.

@@ -1,5 +1,5 @@
-"""k-induction: no run of k states breaks a property, and k states in a row that have it lead only to one that has
-it."""
+"""k-induction: no run of k states violates a property, and k consecutive states that satisfy it lead only to one that
+does."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from floodmark.language.reference import Step
 
 @dataclass(frozen=True, slots=True)
 class KInduction:
-    """The result. ``depth`` is the k that was enough, or the last that was tried.
+    """The result. ``depth`` is the smallest k that was sufficient, or the last that was tried.
 
-    ``violation`` is a run from an initial state; ``counterexample`` is one from any state: k states that have the
+    ``violation`` is a run from an initial state; ``counterexample`` is one from any state: k states that satisfy the
     properties and one more that does not.
     """
 
@@ -44,7 +44,7 @@ def k_induction(
     seconds: float | None = None,
     record: ObligationRecorder | None = None,
 ) -> KInduction:
-    """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that some k is always enough.
+    """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that some k is always sufficient.
 
     ``record`` receives the obligations of every k that was tried.
     """

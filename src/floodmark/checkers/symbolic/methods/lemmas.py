@@ -18,8 +18,8 @@ _ROLES = ("initial", "action", "boundary")
 def lemmas_of(spec: Spec, cls: type[Model], files: tuple[Path, ...] = ()) -> list[Property]:
     """The lemmas about a class and its bases, from ``<protocol>.py``, ``<protocol>_lemmas.py`` and ``files``.
 
-    A lemma must have a name of its own: what is proved is looked up by name, so a lemma with a property's name would be
-    proved instead of the property. Such a name is an error that says where both are defined.
+    A lemma must have a name of its own: properties are looked up by name, so a lemma with a property's name would be
+    proved in its place. Such a name is an error that names both definitions.
     """
     taken = {name: f"@{prop.kind} at {prop.place}" for name, prop in spec.properties(cls, files).items()}
     taken |= dict(_roles(cls))

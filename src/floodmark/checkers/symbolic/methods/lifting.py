@@ -102,7 +102,7 @@ def lifted(
 ) -> list[Lifted]:
     """The lemmas from clauses about a model of this class, each once; ``counts`` are numbered after components.
 
-    Raises UnsupportedError for what cannot be written.
+    Raises UnsupportedError for a clause that cannot be written.
     """
     source = _Readable()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
@@ -125,7 +125,7 @@ def _words(text: str) -> list[str]:
 
 
 def _quantified(parts: Sequence[str], order: Sequence[str], identifiers: Mapping[str, Identifier]) -> str:
-    """A clause for every choice of different identifiers, which are named by their places in ``order``."""
+    """A clause for every choice of different identifiers, which are named by their positions in ``order``."""
     names: dict[str, str] = {}
     kinds: dict[str, list[str]] = {}
     for name in order:
@@ -145,7 +145,7 @@ def _quantified(parts: Sequence[str], order: Sequence[str], identifiers: Mapping
 
 
 def _beginning(name: str, value: Identifier) -> str:
-    """What the names of all identifiers of a class begin with."""
+    """The common prefix of the names of all identifiers of a class."""
     return name.removesuffix(str(value.number))
 
 

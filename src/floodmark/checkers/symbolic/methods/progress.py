@@ -1,9 +1,9 @@
 """Liveness by rankings: the obligations that ``rankings.py`` states in words, for every state and every action.
 
-The properties proved by induction are assumed in the state before a step, and so is that a step cannot fail. Whether a
-helper is enabled is found by trying arguments: those that a function chooses, every value of a small type, and the
-values of a large type that the state holds. A helper that is not found enabled counts as disabled, which only makes a
-proof fail.
+The state before a step is assumed to satisfy the properties that induction proves, and the step not to fail. To decide
+whether a helper is enabled, arguments are tried: those that a function chooses, every value of a small type, and the
+values of a large type that the state holds. A helper that is not found enabled counts as disabled, which can only make
+a proof fail.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ from floodmark.language.types import (
 )
 
 EVERY_PENDING_STATE = "every pending state"
-"""In place of an action: the obligation is about states."""
+"""In place of an action: the obligation concerns states."""
 NATURAL, HELPED, EXPLAINED, KEPT = "is natural", "has help", "explains", "keeps the premise"
 MAX_ARGUMENTS = 64
-"""The most choices of a helper's arguments that are tried."""
+"""The maximum number of choices of a helper's arguments that are tried."""
 MAX_CASES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """With which arguments a helper helps, as far as they are chosen, and whether it does."""
+    """The arguments of a helper that are chosen, and whether it helps."""
 
     helps: Truth
     arguments: dict[str, Value]
@@ -104,7 +104,7 @@ class Ranked:
     def obligations(
         self, seconds: float | None = None, record: ObligationRecorder | None = None
     ) -> Iterator[Obligation]:
-        """All of them, answered."""
+        """All obligations, with their answers."""
         questions = Questions(self.system, seconds, record)
         numbers, pending = self.system.values.numbers, self._before.pending
         below = disj([self._before.broken, *(numbers.less(rank, 0) for rank in self._before.ranks)])
@@ -151,7 +151,7 @@ class Ranked:
     # The rule.
 
     def _explained(self, fired: Fired, after: _Seen) -> Truth:
-        """The term that some level explains a step."""
+        """The condition that some level explains a step."""
         above: list[Truth] = []
         ways = []
         for index, level in enumerate(self.levels):
@@ -163,7 +163,7 @@ class Ranked:
         return disj(ways)
 
     def _stays(self, index: int, level: BoundRanking, fired: Fired, after: _Seen) -> Truth:
-        """The condition that a step leaves a level as it is."""
+        """The condition that a step leaves a level unchanged."""
         values = self.system.values
         parts = [values.numbers.equal(self._before.ranks[index], after.ranks[index])]
         for place, it in enumerate(level.helpers):
@@ -179,9 +179,11 @@ class Ranked:
         return conj(parts)
 
     def _taken(self, it: Help, chosen: _Choice, fired: Fired) -> Truth:
-        """The condition that a step may be one of a helper, with those arguments for which it is fair, and some others.
+        """The condition that a step may be one of a helper, with the arguments for which it is fair, and possibly
+        others.
 
-        Sets that may have any size are not compared: too many steps count as taking it, which only makes a proof fail.
+        Sets that may have any size are not compared: too many steps count as the helper's, which can only make a proof
+        fail.
         """
         fixed = {each.name: chosen.arguments[each.name] for each in it.assumption.each}
         other = self._fired(it, fixed, self._now)
@@ -266,7 +268,7 @@ class Ranked:
             yield dict(zip(names, arguments, strict=True))
 
     def _held(self, wanted: Type, kind: Type, value: Value) -> Iterator[Value]:
-        """The values of one type that another holds, or may hold: those of empty places are of the type, too."""
+        """The values of one type that another holds, or may hold: an empty slot also has a value of the type."""
         if kind == wanted:
             yield value
             return
@@ -311,7 +313,7 @@ def _choices(model: Model, level: BoundRanking, it: Help) -> dict[str, Inline]:
 def confirmed(explanations: Explanations, obligation: Obligation) -> Obligation:
     """An obligation that fails, if CPython agrees; undetermined if CPython finds a helper that was not tried.
 
-    Raises RuntimeError where z3 takes a step that CPython does not. Only for models without open constants.
+    Raises RuntimeError if z3 takes a step that CPython does not. Only for models without open constants.
     """
     shown = obligation.counterexample
     if shown is None:
@@ -334,7 +336,7 @@ def confirmed(explanations: Explanations, obligation: Obligation) -> Obligation:
 
 
 def breaks(explanations: Explanations, name: str, before: State, after: State | None) -> bool:
-    """Whether CPython sees an obligation fail in a state, or on a step."""
+    """Whether an obligation fails in a state, or on a step, as CPython evaluates it."""
     if not explanations.pending(before):
         return False
     match name:

@@ -1,20 +1,20 @@
 """Rankings of a liveness property, and CPython's evaluation of the steps that they have to explain.
 
 ``floodmark/language/rankings.py`` has the rule in words. Precisely, a state is *pending* if the goal is false and, for
-a ``leads_to``, the premise true. A step between pending states is explained by a level if the levels above stay as they
-are, and if its own ranking falls, or it stays as it is and one of its helpers is enabled before the step. A level stays
-as it is if its ranking is the same, each helper has the same choice of what it is fair for (or in neither state one),
-no helper is taken, and each weakly fair one that was enabled still is.
+a ``leads_to``, the premise true. A level explains a step between pending states if the levels above are unchanged, and
+either its own ranking decreases, or it is unchanged and one of its helpers is enabled before the step. A level is
+unchanged by a step if its ranking is the same, each helper has the same choice in its fairness (or none in both
+states), no helper is taken, and each weakly fair helper that was enabled still is.
 
-Why that is enough: take a run that is pending forever, and the first level that explains infinitely many of its steps.
-From some point on the levels above explain no step, so all steps leave them as they are, and this level as well unless
-its ranking falls. That happens finitely often. From then on the level stays as it is, none of its helpers is taken, and
-at infinitely many steps one of them is enabled; they are finitely many, so one of them is enabled infinitely often. If
+Soundness: take a run that is pending forever, and the first level that explains infinitely many of its steps. From some
+point on the levels above explain no step. All later steps leave them unchanged, and this level as well unless its
+ranking decreases, which happens finitely often. From then on the level is unchanged, none of its helpers is taken, and
+at infinitely many steps one of them is enabled. As they are finitely many, one of them is enabled infinitely often. If
 it is strongly fair, the run is unfair. If it is weakly fair, it stays enabled once it is, and the run is unfair, too.
-Stuttering is a step like others. That every pending state has a level with an enabled helper follows.
+Stuttering is a step like others; it follows that every pending state has a level with an enabled helper.
 
-A helper counts as enabled where it changes the state and the boundary lets it; it is taken by any step that leads where
-it leads. Nothing here depends on how many states there are, or on the values of constants.
+A helper is enabled if it changes the state and the boundary permits the new state; any step with the same successor
+takes it. Nothing here depends on the number of states, or on the values of constants.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from floodmark.language.rankings import Ranks, ranks_of
 from floodmark.language.reference import computing, parameter_types, successors, within_boundary
 
 PROVABLE = ("leads_to", "always_eventually", "eventually")
-"""The kinds that a ranking can prove; for an ``eventually``, that its goal is reached from every reachable state."""
+"""The kinds that a ranking can prove. For an ``eventually``, it proves the goal from every reachable state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """A helper, and the fairness that makes it one."""
+    """A helper with its fairness."""
 
     assumption: Assumption
     chosen: Mapping[str, Callable[..., Any]]
@@ -63,7 +63,7 @@ class BoundRanking:
 
 
 def rankings_of(spec: Spec, cls: type[Model], files: Sequence[Any] = ()) -> dict[str, list[Property]]:
-    """The rankings about a class, by the property that they are for, each in the order of its file.
+    """The rankings about a class, by their property, each in the order of its file.
 
     Raises SourceError for one whose property does not exist, or is of a kind that no ranking proves.
     """
@@ -92,7 +92,7 @@ def ranking_roots(spec: Spec, cls: type[Model]) -> list[Callable[..., Any]]:
 
 
 def levels_of(model: Model, goal: Goal, rankings: Sequence[Property], assumptions: Assumptions) -> list[BoundRanking]:
-    """The levels that are to prove a goal. Raises SourceError for a helper that is not fair, or not fully chosen."""
+    """The levels for a goal. Raises SourceError for a helper that is not fair, or not fully chosen."""
     found = []
     for prop in rankings:
         _require_parameters(model, goal, prop)
@@ -142,10 +142,10 @@ class Explanations:
     levels: Sequence[BoundRanking]
     assumptions: Assumptions
     _known: dict[State, list[tuple[int, State]]] = field(default_factory=dict)
-    """The labels of the fair steps from a state, and where they lead."""
+    """The fair steps from a state, as pairs of a label and a successor."""
 
     def pending(self, state: State) -> bool:
-        """Whether the goal is still due in a state."""
+        """Whether a state is pending."""
         starts = self.goal.starts
         begun = starts is None or starts.holds(self.model, state)
         return begun and not self.goal_holds(state)
@@ -175,7 +175,7 @@ class Explanations:
         return False
 
     def told(self, before: State, after: State | None) -> list[str]:
-        """The rankings before and after a step, and the state of their helpers."""
+        """The rankings before and after a step, and the state of their helpers, as text."""
         return [self._told(level, before, after) for level in self.levels]
 
     def _told(self, level: BoundRanking, before: State, after: State | None) -> str:
@@ -204,7 +204,7 @@ class Explanations:
         return bool(self._led_to(level, it, state))
 
     def _led_to(self, level: BoundRanking, it: Help, state: State) -> set[State]:
-        """Where a helper leads from a state, with those arguments for which it is fair."""
+        """The states to which a helper leads from a state, with the arguments for which it is fair."""
         label = self._label(level, it, state)
         if state not in self._known:
             self._known[state] = [
@@ -216,7 +216,7 @@ class Explanations:
         return {after for by, after in self._known[state] if by == label}
 
     def _label(self, level: BoundRanking, it: Help, state: State) -> int | None:
-        """The choice of a helper's fairness that helps in a state; None if none does."""
+        """The label of the choice for which a helper helps; None if it does not help."""
         chosen = {name: self._value(function, level, state) for name, function in it.chosen.items()}
         if any(value is None for value in chosen.values()):
             return None

@@ -1,8 +1,7 @@
-"""Runs from the initial states, and queries about them. Two measures make hard queries easier. Where the model cannot
-distinguish identifiers, symmetry is broken: among runs that differ only in names, those that mention the identifiers in
-order are kept. And each hard query gets a solver of its own: the shared one keeps its lemmas, but must not simplify
-away terms that later queries could mention.
-"""
+"""Runs from the initial states, and queries about them. Two measures make hard queries easier. If the model treats
+identifiers symmetrically, symmetry is broken: among runs that differ only in names, those that mention the identifiers
+in order are kept. And each hard query gets a solver of its own: the shared one keeps its lemmas, but must not simplify
+away terms that later queries could mention."""
 
 from __future__ import annotations
 
@@ -29,7 +28,8 @@ MAX_CONFLICTS = 100_000
 class Runs(Unrolling):
     """Runs of a system from its initial states, or from the end of the run ``before``, checked for ``properties``.
 
-    ``interchangeable`` are the identifiers that the model was proved not to distinguish; the end of a run does.
+    ``interchangeable`` are the identifiers that the model was proved to treat symmetrically; the end of a run may
+    distinguish them.
     """
 
     def __init__(self, system: System, properties: Sequence[Property], before: Sequence[TraceState] = ()) -> None:
@@ -53,7 +53,7 @@ class Runs(Unrolling):
         self._order(len(self.choices) - 1)
 
     def ask(self, goal: Any, deadline: Deadline) -> Any:
-        """A z3 model in which the goal is true, None when there is none, or a Stop where that is not known."""
+        """A z3 model in which the goal is true, None if there is none, or a Stop if that is unknown."""
         if deadline.ended:
             return deadline.reason
         goal = as_term(goal)
@@ -70,7 +70,7 @@ class Runs(Unrolling):
         return None
 
     def _quick_answer(self, goal: Any, deadline: Deadline) -> z3.CheckSatResult:
-        """The shared solver's answer. Once it has none, all later queries are hard."""
+        """The shared solver's answer. After its first failure, all later queries are hard."""
         mark = self.system.values.symbols.truth("goal")
         self.add(z3.Implies(mark, goal))
         self.solver.set("max_conflicts", MAX_CONFLICTS)
@@ -120,7 +120,7 @@ class Runs(Unrolling):
     def _arguments(self, index: int, cls: type[Identifier]) -> Iterator[tuple[Any, list[Any]]]:
         """For each action, whether it is step number ``index``, and its arguments of an identifier class.
 
-        Identifiers inside other arguments need no order: only the first mentions that are counted decide the names.
+        Identifiers inside other arguments need no order: only the counted first mentions determine the names.
         """
         for fired, chosen, copies in zip(self.system.fired, self.choices[index], self.parameters[index], strict=True):
             pairs = zip(fired.action.parameters, arguments_of(self.system, fired, copies), strict=True)

@@ -1,7 +1,7 @@
 """Writes obligations as SMT-LIB 2 for other solvers: one file each, with the expected answer.
 
-A file contains all assumptions of an obligation, in the same terms that z3 gets, and nothing that comes from an earlier
-answer of z3. It does not depend on the earlier work of the process. An obligation that z3 refuted in parts (cases,
+A file contains all assumptions of an obligation, in the same terms that z3 gets, and nothing from an earlier
+answer of z3. It is independent of the earlier work of the process. An obligation that z3 refuted in parts (cases,
 paths, subsets of the assumptions) has such a file, and one for each of its parts with the assumptions used there: if
 every part is unsatisfiable, so is the obligation.
 """
@@ -22,7 +22,7 @@ from floodmark.checkers.symbolic.terms.smt_text import SmtNames, SolverStatus, t
 from floodmark.language.errors import SourceError
 
 PART = "-part-"
-"""Stands before the number of a part of an obligation, in its name."""
+"""The separator before the number of a part of an obligation, in its name."""
 
 _FILE_NAME_BYTES = 150
 
@@ -34,7 +34,7 @@ class ObligationRecorder(Protocol):
 
 
 class Kept:
-    """Receives obligations of which it is not known yet whether a result will rely on them."""
+    """Holds obligations back until it is known whether a result relies on them."""
 
     def __init__(self) -> None:
         self._received: list[tuple[str, str, Iterable[Truth] | str, SolverStatus]] = []
@@ -70,8 +70,8 @@ class Scripts:
             raise SourceError(f"cannot be written: {error.strerror}", str(folder)) from None
 
     def of(self, subject: str) -> ObligationRecorder:
-        """The recorder for the files of one proof or claim. Parts have the number of their obligation, so how z3
-        refuted it changes the name of no other."""
+        """The recorder for the files of one proof or claim. Parts carry the number of their obligation, so they change
+        the name of no other file."""
         name = file_name(subject)
         self._subjects[name] += 1
         folder = self.folder / (name if self._subjects[name] == 1 else f"{name}-{self._subjects[name]}")

@@ -1,4 +1,4 @@
-"""What to prove: the method, its bounds, and which properties."""
+"""The task of a proof: the method, its bounds, and the properties."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def task_of(proving: Proving) -> ProofTask:
 def subjects(check: Check, task: ProofTask, line: int | None = None) -> list[Property]:
     """The properties to prove: invariants and transition properties. An unknown name is an error.
 
-    For a known-bad design, a bounded search checks what its entry names; a proof may need every property.
+    For a known-bad design, a bounded search checks the properties of its entry; a proof may need every property.
     """
     found = check.properties()
     if check.flawed is not None and (task.method != "bmc" or task.properties):

@@ -35,7 +35,7 @@ class Unrolling:
         self.add(term)
 
     def add(self, term: Any) -> None:
-        """Asserts something of all runs."""
+        """Asserts a condition on all runs."""
         self.solver.add(term)
 
     def extend(self) -> None:

@@ -52,12 +52,12 @@ def name_of(spec: Spec, proving: Proving) -> str:
 
 
 def recorded(spec: Spec, proving: Proving) -> Recorded:
-    """The answers of a proof. Raises SourceError for a file that is none of answers."""
+    """The answers of a proof. Raises SourceError for an invalid file."""
     return _read(path_of(spec)).get(name_of(spec, proving), Recorded())
 
 
 def keep(spec: Spec, proving: Proving, found: Recorded) -> Path:
-    """Writes the answers of a proof, and leaves those of others as they are."""
+    """Writes the answers of a proof, and keeps those of other proofs."""
     path = path_of(spec)
     every = {**_read(path), name_of(spec, proving): found}
     try:

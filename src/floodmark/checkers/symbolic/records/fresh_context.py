@@ -75,7 +75,7 @@ class RecordedQuery:
 
     @contextmanager
     def copied(self, names: Iterable[str], seconds: float | None) -> Iterator[Replaying]:
-        """The query in a fresh context, with the assumptions of some names, as long as the block takes."""
+        """The query in a fresh context, with the assumptions of some names, for the duration of the block."""
         kept = {name: self.said[name] for name in self.said if name in names}
         copies = CanonicalCopies(self.symbols)
         (goal, always, *said), known = copies.with_axioms([self.goal, self.always, *kept.values()], self.axioms)

@@ -1,8 +1,8 @@
 """Narrows the answer of a search as far as it still succeeds.
 
 A search refutes a query with all assumptions, or with a likely subset. The recorded answer names the assumptions that
-z3 needed, and the style with the least effort. A case that the search split into paths is often refuted as a whole once
-its assumptions are known.
+z3 needed, and the style with the least effort. A case that the search split into paths can often be refuted as a whole
+once its assumptions are known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from floodmark.checkers.symbolic.tactics.path_split import Path, sides, undecide
 from floodmark.checkers.symbolic.tactics.portfolio import ROUNDS, STYLES, Strategy
 
 MAX_RECORDED_EFFORT = REPLAY_EFFORT // 3
-"""The resource limit for an answer that is recorded, so that it still succeeds where it takes more."""
+"""The resource limit for an answer that is recorded, so that it still succeeds where it takes more effort."""
 FIRST_STRATEGY_EFFORT = 300_000
 """The resource limit of a strategy that is tried before others."""
 TRIED: tuple[Style, ...] = ("late relevant", "models", "late", "all terms", "near", "terms")
@@ -41,7 +41,7 @@ NarrowedAnswer = tuple[Collection[str], Strategy]
 
 
 def narrowed(replaying: Replaying, found: Sequence[NarrowedAnswer]) -> Answers | None:
-    """The answers of a query whose cases were refuted so; None if some case has none."""
+    """The narrowed answers of a query whose cases were refuted as ``found`` says; None if some case has none."""
     return _Narrowing(replaying).answers(found) if len(found) == len(replaying.cases) else None
 
 

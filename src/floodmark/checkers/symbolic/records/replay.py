@@ -1,6 +1,6 @@
 """Replays a record of answers in z3: each case with one strategy, without a search.
 
-Why a hostile record proves nothing that is false. Each of its parts only chooses among what is sound:
+Why even a forged record cannot prove a false statement: each of its parts only chooses among sound options.
 
 - The cases are those of the query, and each of them has to be refuted. A record with more or fewer is invalid.
 - The needed assumptions select among the properties and lemmas that may be assumed; any other name selects nothing. If
@@ -41,8 +41,7 @@ SEEDS = (0, 7, 11, 23, 42)
 
 class Replaying:
     """One query and its answers. ``always`` is assumed with every answer, ``said`` has the statements of properties and
-    lemmas, by their names; the terms that ``known`` adds follow from their arguments.
-    """
+    lemmas, by their names; the terms that ``known`` adds follow from their arguments."""
 
     def __init__(
         self,
@@ -64,7 +63,7 @@ class Replaying:
         self.cases = cases(goal, self._witnesses)
         self._premises: dict[frozenset[str], Premises] = {}
         self.refuted: list[Sequence[Any]] = []
-        """The questions that were refuted."""
+        """The queries that were refuted."""
 
     def goes_through(self, answers: Answers) -> bool:
         """Whether z3 refutes every case as its answer says."""

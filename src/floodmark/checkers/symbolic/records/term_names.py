@@ -1,7 +1,7 @@
-"""Names of terms in a record of answers: the same as long as the query is the same.
+"""Names of terms in a record of answers, which depend on the query alone.
 
-The symbols of a translation have numbers that change with every line of a model. In a record they have none; several
-symbols of one name are numbered within the query, in the order of their creation.
+The symbols of a translation have numbers that change with every line of a model. A record omits them; several symbols
+of one name are numbered within the query, in the order of their creation.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class TermNames:
 
 
 def _order(name: str) -> tuple[list[int], list[int]]:
-    """The numbers that a symbol was given when it was made, and those of a witness."""
+    """The creation number of a symbol, and that of a witness."""
     before, after = re.findall(r"^(?:\d+:)*", name), re.findall(r"(?:!\d+)*$", name)
     return _numbers(before[0]), _numbers(after[0])
 

@@ -1,6 +1,6 @@
-"""Many states of one model in columns: for each variable its different values, and which of them each state has.
+"""Many states of one model in columns: the distinct values of each variable, and the index of each state's value.
 
-A question about a few variables is then asked once for each combination of their values, and not in every state.
+A predicate over a few variables is then evaluated once for each combination of their values, not in every state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """States: ``values`` of each variable, and for each state their ``places`` there, a column for each variable."""
+    """States: the distinct ``values`` of each variable, and for each state the indices of its values (``places``), a
+    column for each variable."""
 
     model: Model
     values: Sequence[Sequence[Any]]
@@ -35,7 +36,8 @@ class Batch:
         return tuple(values[place] for values, place in pairs)
 
     def combinations(self, variables: Iterable[int]) -> tuple[Numbers, Numbers]:
-        """A state for each combination of the values of some variables, and for each state which of these it has."""
+        """A representative state for each combination of the values of some variables, and the combination of each
+        state."""
         key = np.zeros(len(self), dtype=np.int64)
         for variable in variables:
             _, key = np.unique(key * len(self.values[variable]) + self.places[:, variable], return_inverse=True)
@@ -63,7 +65,7 @@ def batch_of_packed(model: Model, packed: Model, rows: NDArray[np.uint64]) -> Ba
 
 
 def _words(rows: NDArray[np.uint64], slot: Slot) -> NDArray[np.uint64]:
-    """The words that a slot is in, without the bits of others."""
+    """The words of a slot, with the bits of other slots cleared."""
     last = slot.word + (slot.offset + max(slot.bits, 1) - 1) // WORD
     found = rows[:, slot.word : last + 1].copy()
     mask = ((1 << slot.bits) - 1) << slot.offset

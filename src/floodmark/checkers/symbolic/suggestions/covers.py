@@ -1,8 +1,8 @@
-"""Small clauses that are true of every known example and false of one given choice: covers of a matrix.
+"""Small clauses that are true in every known example and false in one given choice: covers of a matrix.
 
-A clause that a countermodel breaks consists of literals that are false there, so a set of atoms says which. Each known
-example has to make one of them true: the set covers all examples, or hits each of them (Reiter 1987). There are few
-such sets, as each example makes few of these literals true.
+A clause that excludes a countermodel consists of literals that are false there, so a set of atoms determines it. Each
+known example has to satisfy one of these literals: the set hits every example (a hitting set, Reiter 1987). There are
+few such sets, as each example satisfies few of the literals.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 
 def covers(true: NDArray[np.bool_], most: int, limit: int) -> list[tuple[int, ...]]:
-    """The sets of at most ``most`` columns of which each row has one, none of them containing another; about
-    ``limit`` of them at most.
-    """
+    """The minimal sets of at most ``most`` columns that hit every row; about ``limit`` of them at most."""
     found: dict[tuple[int, ...], None] = {}
     for size in range(1, most + 1):
         for chosen in _covers(true, size):
@@ -30,7 +28,7 @@ def covers(true: NDArray[np.bool_], most: int, limit: int) -> list[tuple[int, ..
 
 
 def _covers(true: NDArray[np.bool_], size: int) -> Iterator[tuple[int, ...]]:
-    """The covers of up to ``size`` columns, found from a row that has few."""
+    """The covers of up to ``size`` columns, found by branching on a row with few of them."""
     if not len(true):
         yield ()
     elif size == 1:

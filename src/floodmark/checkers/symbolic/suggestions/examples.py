@@ -11,14 +11,14 @@ from floodmark.checkers.symbolic.suggestions.covers import covers
 from floodmark.checkers.symbolic.suggestions.sentences import TruthColumn
 
 MAX_COVERS = 150
-"""The greatest number of clauses that are examined for one choice of variables."""
+"""The maximum number of clauses that are examined for one choice of variables."""
 AT_FIRST = 64
 """The initial number of examples; more are added where they refute a candidate."""
 AT_ONCE = 20
 
 
 def different(answers: Iterable[TruthColumn], columns: int) -> TruthColumn:
-    """Rows of answers, each once."""
+    """The distinct rows of answers."""
     packed = [_distinct(np.packbits(part, axis=1)) for part in answers]
     if not packed or not columns:
         return np.zeros((min(len(packed), 1), columns), dtype=np.bool_)
@@ -33,7 +33,8 @@ def _distinct(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 class Examples:
-    """The answers of reachable states, each once; a clause is true of a model only if it is true of each of them."""
+    """The atoms' values in reachable states, without duplicates; a clause is true of a model only if it is true in
+    each."""
 
     def __init__(self, rows: TruthColumn) -> None:
         self._keep(rows)
@@ -44,14 +45,13 @@ class Examples:
         return len(self._rows)
 
     def add(self, rows: TruthColumn) -> None:
-        """Adds what another state answers."""
+        """Adds the atoms' values in another state."""
         self._keep(np.concatenate([self._rows, rows]))
         self._looked_at = np.concatenate([self._looked_at, rows])
 
     def clauses(self, refuting: NDArray[np.bool_], size: int) -> list[tuple[int, ...]]:
-        """The atoms of clauses of this size that are true of each example and false where the answers are
-        ``refuting``.
-        """
+        """The clauses of this size that are true in each example and false where the atoms' values are ``refuting``, as
+        sets of atoms."""
         while True:
             found = [it for it in covers(self._looked_at != refuting, size, MAX_COVERS) if len(it) == size]
             missed = {row for it in found if (row := self._missed(it, refuting)) is not None}
@@ -60,7 +60,7 @@ class Examples:
             self._looked_at = np.concatenate([self._looked_at, self._rows[sorted(missed)[:AT_ONCE]]])
 
     def _missed(self, atoms: tuple[int, ...], refuting: NDArray[np.bool_]) -> int | None:
-        """An example of which a clause is not true."""
+        """An example in which a clause is false, or None."""
         true = np.zeros_like(self._all)
         for atom in atoms:
             true |= ~self._columns[atom] if refuting[atom] else self._columns[atom]

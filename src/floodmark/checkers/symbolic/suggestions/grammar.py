@@ -1,7 +1,7 @@
-"""All clauses of up to three literals over a model's vocabulary, without listing them.
+"""All clauses of up to three literals over a model's vocabulary, represented implicitly.
 
-Asked for a clause that excludes a state, the grammar looks for one that is false there and true of all examples. So it
-answers as if it had listed all clauses and crossed out those that an example refutes.
+Given a state to exclude, the grammar finds a clause that is false there and true in all examples. It answers as if it
+had enumerated all clauses and removed those that an example refutes.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from floodmark.checkers.symbolic.suggestions.sentences import Clause, TruthColum
 from floodmark.language.model import Model, State
 
 SHAPES = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (2, 2), (3, 1), (3, 2))
-"""The numbers of literals and of variables that a clause may have, the simplest first."""
+"""The numbers of literals and of variables of a clause, the simplest first."""
 MAX_CANDIDATES = 400
-"""The greatest number of clauses that exclude a state among which one is chosen."""
+"""The maximum number of clauses that exclude a state among which one is chosen."""
 REMEMBERED = 80
-"""A clause is worth more if it excludes more of so many countermodels that were met before."""
+"""The number of earlier countermodels; a clause scores higher if it excludes more of them."""
 COMPLEXITY = 0.12
-"""The cost of a literal or a variable, as the part of the countermodels that it has to exclude."""
+"""The cost of a literal or a variable, as a share of the countermodels."""
 
 
 class Grammar:
-    """The clauses about some scopes that are true of all examples met so far."""
+    """The clauses about some scopes that are true in all examples so far."""
 
     def __init__(self, scopes: Sequence[AtomScope], batches: Collection[Batch]) -> None:
         self.scopes = scopes
@@ -46,7 +46,7 @@ class Grammar:
         return [different(scope.answers(batch, known), len(scope.atoms)) for scope in self.scopes]
 
     def learn(self, answers: Sequence[TruthColumn]) -> None:
-        """Takes a state as an example: from now on, no clause that it breaks is suggested."""
+        """Adds a state as an example: from now on, no clause that is false there is suggested."""
         for examples, rows in zip(self._examples, answers, strict=True):
             if len(rows):
                 examples.add(rows)
@@ -68,9 +68,9 @@ class Grammar:
         return excluded / len(self._met) - COMPLEXITY * size
 
     def _excluding(self, answers: Sequence[TruthColumn]) -> Iterator[Clause]:
-        """The clauses that are false of some choice of variables in a state, the simplest first.
+        """The clauses that are false for some choice of variables in a state, the simplest first.
 
-        Of two members of different sets, clauses of three literals are left out: there are too many.
+        Clauses of three literals about members of two different sets are left out: there are too many.
         """
         for literals, variables in SHAPES:
             for number, scope in enumerate(self.scopes):

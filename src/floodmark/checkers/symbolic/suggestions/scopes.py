@@ -20,10 +20,10 @@ from floodmark.language.values import running
 
 @dataclass(frozen=True, slots=True)
 class AtomValues:
-    """What a table's atoms are answered in a batch.
+    """The values of a table's atoms in a batch.
 
-    ``cube`` has them for each combination of values that they read and each place of the variables' values, ``counts``
-    how many values the variables have there, and ``which`` the combination that each state has.
+    ``cube`` has them for each combination of the values that the atoms read and each position of the variables' values;
+    ``counts`` is the number of values that the variables have there, and ``which`` the combination of each state.
     """
 
     cube: TruthColumn
@@ -41,7 +41,7 @@ class AtomTable:
     names: Mapping[str, Any] = field(repr=False, compare=False)
 
     def answers(self, batch: Batch) -> AtomValues:
-        """CPython's values, computed once for each combination of the variables read."""
+        """The atoms' values in CPython, computed once for each combination of the variables read."""
         first, which = batch.combinations(self.reads)
         found, sizes = [], []
         with running(batch.model):
@@ -110,7 +110,7 @@ class AtomScope:
         return said(parts, self.variables)
 
     def statement(self, name: str, clause: Clause) -> Property:
-        """A clause of this scope as something that can be asked and assumed."""
+        """A clause of this scope as a property that can be queried and assumed."""
         source = f"def {name}(model):\n    return {self.sentence(clause)}\n"
         function, file = written(source, name, self.tables[0].names)
         return Property(name, "invariant", function, file, 1, "Suggested.")
@@ -135,7 +135,7 @@ def _parts(variables: tuple[ClauseVariable, ...]) -> Iterator[tuple[ClauseVariab
 
 
 def _tables(vocabulary: Vocabulary, sayable: Sayable, variables: tuple[ClauseVariable, ...]) -> list[AtomTable]:
-    """The atoms about all of these variables, those together that read the same."""
+    """The atoms about all of these variables; atoms that read the same variables share a table."""
     names = frozenset(it.name for it in variables)
     ranged = frozenset(it.container for it in variables if it.container is not None)
     found: dict[tuple[int, ...], list[Atom]] = {tuple(sorted(ranged)): []}

@@ -1,4 +1,4 @@
-"""Clauses as text of the language, and which atoms make sense for any number of identifiers."""
+"""Clauses as text of the language, and the atoms that are meaningful for any number of identifiers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ TruthColumn = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A disjunction for every choice of the variables of a scope: the atoms by number, each with whether it is
-    affirmed.
-    """
+    """A disjunction for every choice of the variables of a scope: the atoms by number, each with its polarity."""
 
     scope: int
     literals: tuple[tuple[int, bool], ...]
@@ -48,10 +46,10 @@ def said(parts: Sequence[str], variables: Sequence[ClauseVariable]) -> str:
 
 
 class Sayable:
-    """Answers which atoms mean something of any number of identifiers.
+    """Decides which atoms are meaningful for any number of identifiers.
 
-    An atom that mentions a constant which only bounds integers is left out: what it says of small bounds is seldom true
-    of others. So is one whose evaluation may fail with the constants of the model.
+    An atom that mentions a constant which only bounds integers is left out: a statement about small bounds seldom holds
+    for others. So is one whose evaluation may fail with the constants of the model.
     """
 
     def __init__(self, model: Model, names: Mapping[str, Any], unbounded: Sequence[str], counting: Collection[str]):
@@ -63,7 +61,7 @@ class Sayable:
         self._known: dict[str, frozenset[int] | None] = {}
 
     def reads(self, atom: Atom, variables: Sequence[ClauseVariable]) -> frozenset[int] | None:
-        """The numbers of the variables of the model that an atom is about; None if it cannot be said."""
+        """The numbers of the model's variables that an atom reads; None if it is not meaningful."""
         if atom.text not in self._known:
             self._known[atom.text] = self._read(said([atom.text], variables))
         return self._known[atom.text]

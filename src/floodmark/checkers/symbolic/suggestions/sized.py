@@ -1,4 +1,4 @@
-"""Queries about one step of a model of a given size: the assumptions that refute a query, or a countermodel."""
+"""Queries about one step of a model of a given size: the unsatisfiable core of a query, or a countermodel."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ ANSWER_EFFORT = 60_000_000
 
 @dataclass(frozen=True, slots=True)
 class SizedCountermodel:
-    """A state in which all assumptions are true, and the one after it, which is missing where the action fails."""
+    """A state in which all assumptions are true, and its successor, which is missing if the action fails."""
 
     before: State
     after: State | None
 
 
 class Sized:
-    """The steps of a model at given constants, and what may be assumed before them. Questions are asked one after the
-    other of the same solvers, one for each action, where each statement is an assumption of its own.
-    """
+    """The steps of a model at given constants, and the possible assumptions before them. Successive queries use the
+    same solvers, one for each action, in which each statement has an assumption literal."""
 
     def __init__(self, model: Model, properties: Iterable[Property], deadline: Deadline) -> None:
         self.model = model
@@ -53,12 +52,13 @@ class Sized:
         return bool(self._system.program.boundaries)
 
     def learn(self, prop: Property) -> None:
-        """Takes in a statement that may be asked about and assumed."""
+        """Adds a statement that may be queried and assumed."""
         self._properties[prop.name] = prop
         self._system.predicates[prop.name] = self._system.read(prop.function)
 
     def ask(self, action: str, about: str, assumed: Iterable[str]) -> frozenset[str] | SizedCountermodel | None:
-        """Which assumptions show that an action preserves a statement; or a countermodel; None if z3 does not know."""
+        """The assumptions that suffice for an action to preserve a statement; or a countermodel; None if z3 gives no
+        answer."""
         goal = self._goal(action, about)
         if goal is False:
             return frozenset()
@@ -84,7 +84,7 @@ class Sized:
         return self._solvers[action]
 
     def _mark(self, action: str, name: str) -> Any:
-        """The condition under which a solver assumes a statement."""
+        """The assumption literal of a statement in a solver."""
         mark = z3.Bool(f"assumed {name}")
         if name not in self._assumed:
             self._assumed[name] = as_term(said(self._system, self._system.now.state, self._properties[name]))
@@ -94,7 +94,7 @@ class Sized:
         return mark
 
     def _goal(self, action: str, about: str) -> Any:
-        """The condition under which a solver looks for a step that does not preserve a statement; False for none."""
+        """The negation of the claim that a step preserves a statement; False if it is trivially preserved."""
         if (action, about) not in self._goals:
             goal: Any = self._broken(self._fired(action), about)
             if goal is not False:

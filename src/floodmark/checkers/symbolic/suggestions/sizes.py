@@ -18,16 +18,15 @@ from floodmark.language.reference import initial_states, successors
 SMALL_SIZE = 2
 """The number of identifiers of each kind at the smallest size."""
 SAMPLED = 40_000
-"""The greatest number of reachable states of one size that serve as examples."""
+"""The maximum number of reachable states of one size that serve as examples."""
 RUNS, STEPS = 100, 60
-"""How many runs at random are made of what is too large to be explored, and how long they are."""
+"""The number of random runs of a model that is too large to be explored, and their length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Models of one class: those whose steps z3 is asked about, first the smallest; whose reachable states are
-    examples; and one that is only walked.
-    """
+    """Models of one class: those whose steps z3 is queried about, the smallest first; those whose reachable states are
+    examples; and one that is only sampled by walks."""
 
     asked: Sequence[Model]
     explored: Sequence[Model]
@@ -35,9 +34,8 @@ class Sizes:
 
 
 def sizes_of(model: Model, unbounded: Collection[str], counting: Collection[str]) -> Sizes:
-    """A few identifiers and those of the spec, for questions; for examples, larger bounds of integers and larger
-    everything as well. A constant that is 0 switches something off, and stays so.
-    """
+    """A few identifiers and those of the spec, for queries; for examples, also larger bounds of integers, and larger
+    values of all constants. A constant that is 0 disables a feature, and stays 0."""
     given = {name: int(model.constant_values[name]) for name in unbounded}
     few = {name: min(SMALL_SIZE, given[name]) for name in counting}
     larger = {name: value + 1 for name, value in given.items() if value}
@@ -56,7 +54,7 @@ def _at(model: Model, constants: Mapping[str, int]) -> Iterator[Model]:
 
 
 def reachable_states(sizes: Sizes) -> Iterator[Batch]:
-    """States that can be reached, initial ones among them, the same ones each time."""
+    """Reachable states, initial ones among them, the same ones each time."""
     for model in sizes.explored:
         yield batch_of(model, [state for _, state in initial_states(model)])
         yield _explored(model) or _walked(model)
@@ -65,7 +63,7 @@ def reachable_states(sizes: Sizes) -> Iterator[Batch]:
 
 
 def _explored(model: Model) -> Batch | None:
-    """Some of all reachable states; None where there are too many."""
+    """A sample of all reachable states; None if there are too many."""
     from floodmark.checkers.native.search import reachable_set
 
     try:
@@ -78,7 +76,7 @@ def _explored(model: Model) -> Batch | None:
 
 
 def _walked(model: Model) -> Batch:
-    """The states of some runs, each action being as likely as any other that is enabled."""
+    """The states of some runs; each enabled action is equally likely."""
     chance = random.Random(0)
     starts = [state for _, state in initial_states(model)]
     found = []

@@ -1,14 +1,14 @@
-"""Clauses that together with the properties are inductive at a few sizes, found from what breaks the properties.
+"""Clauses that together with the properties are inductive at a few sizes, found from counterexamples to induction.
 
-A countermodel is a state from which a step breaks a property, or a clause that is needed. It is excluded by a clause of
-the grammar. If the grammar has none, then every inductive set of its clauses allows the state, and so the state after
-the step, which is from then on an example: it refutes the clause that it breaks, and others with it. So what is left in
-the end is what Houdini (Flanagan and Leino 2001) would leave of all clauses of the grammar, apart from those that the
-properties do not need, and from clauses that are weaker than one that was dropped. That clauses exclude countermodels
-which they were not made for decides which is taken, as in endive (Schultz, Dardik and Tripakis, "Plain and Simple
-Inductive Invariant Inference for Distributed Protocols in TLA+", 2022).
+A countermodel is a state from which a step violates a property, or a needed clause. A clause of the grammar excludes
+it. If the grammar has none, every inductive set of its clauses allows the state, and thus the state after the step,
+which is an example from then on: it refutes the clause that it violates, and others with it. The final set is the one
+that Houdini (Flanagan and Leino 2001) would keep of all clauses of the grammar, apart from clauses that the properties
+do not need, and from clauses that are weaker than one that was dropped. Among candidates, the search prefers clauses
+that exclude further countermodels, as in endive (Schultz, Dardik and Tripakis, "Plain and Simple Inductive Invariant
+Inference for Distributed Protocols in TLA+", 2022).
 
-Nothing rests on any of this: it suggests the lemmas of an induction, which proves them or not.
+No proof relies on any of this: it suggests the lemmas of an induction, which proves them or not.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES
 
 Duty = tuple[str, int, str]
-"""Something that has to be preserved, by name; at which size; and by which action."""
+"""An obligation to preserve a statement, by name; its size; and its action."""
 
 
 class NothingFoundError(Exception):
-    """There is no support for the properties, or it was not found within the limits."""
+    """The properties have no support, or none within the limits."""
 
 
 class Support:
-    """The search: which clauses are at hand, and for each duty that was shown which statements show it."""
+    """The search: the available clauses, and for each duty that was shown the statements that suffice for it."""
 
     def __init__(
         self, grammar: Grammar, sizes: Sequence[Sized], properties: Sequence[Property], deadline: Deadline
@@ -66,7 +66,7 @@ class Support:
         return {name: self._clauses[name] for name in self._needed() if name in self._clauses}
 
     def drop(self, names: Collection[str]) -> None:
-        """Does without some clauses: they are never suggested again."""
+        """Drops some clauses: they are never suggested again."""
         self._dropped |= {self._clauses[name] for name in names}
         self._forget(names)
 
@@ -80,7 +80,7 @@ class Support:
                 yield name, number, action
 
     def _needed(self) -> list[str]:
-        """The properties, and what shows something that is needed."""
+        """The properties, and the statements that suffice for a needed one."""
         found = dict.fromkeys(self._targets)
         pending = list(found)
         while pending:
@@ -92,7 +92,7 @@ class Support:
         return list(found)
 
     def _fulfil(self, duty: Duty) -> None:
-        """Shows a duty with the clauses at hand and new ones, or finds that its clause has to be dropped."""
+        """Shows a duty with the available clauses and new ones, or drops its clause."""
         name, _, action = duty
         while True:
             needed = [it for it in self._needed() if it in self._clauses]
@@ -131,7 +131,7 @@ class Support:
         return True
 
     def _refute(self, met: SizedCountermodel, name: str, action: str, duty: Duty) -> None:
-        """Takes the state after a countermodel that nothing excludes as an example, which refutes the clause."""
+        """Adds the successor of a countermodel that nothing excludes as an example, which refutes the clause."""
         if name not in self._clauses or met.after is None:
             what = "goes wrong" if name == TYPES else f"breaks {name}"
             raise NothingFoundError(f"no clause excludes a state in which {action} {what}")
@@ -144,7 +144,7 @@ class Support:
         self._forget(broken)
 
     def _give_up(self, name: str) -> None:
-        """Does without a clause of which z3 does not know whether it is preserved."""
+        """Drops a clause of which z3 cannot decide whether it is preserved."""
         if self._deadline.ended or name not in self._clauses:
             raise NothingFoundError(f"ended by {self._deadline.reason}" if self._deadline.ended else "z3 gave up")
         self.drop([name])
@@ -155,7 +155,7 @@ class Support:
         self._shown = {duty: by for duty, by in self._shown.items() if duty[0] not in gone and not by & gone}
 
     def _fewer(self, duty: Duty, shown_by: frozenset[str], free: Collection[str]) -> frozenset[str]:
-        """Statements that are enough to show a duty, with as few as possible that are not needed anyhow."""
+        """Statements that suffice for a duty, with as few as possible beyond those that are needed anyway."""
         enough = shown_by
         for name in sorted(shown_by - {*free, duty[0]}, key=self._age.__getitem__, reverse=True):
             if name in enough:
@@ -164,7 +164,7 @@ class Support:
         return enough
 
     def _trim(self) -> None:
-        """Leaves out each clause without which the others are enough, first the longest."""
+        """Drops each clause without which the others suffice, the longest first."""
         for name in sorted(self._needed(), key=self._length, reverse=True):
             needed = self._needed()
             if name not in self._clauses or name not in needed:

@@ -40,9 +40,9 @@ from floodmark.language.types import (
 
 @dataclass(frozen=True, slots=True)
 class ClauseVariable:
-    """A variable of a clause: its name, what it ranges over, and its type.
+    """A variable of a clause: its name, its range, and its type.
 
-    ``container`` is the number of the variable of the model whose members it stands for, if it is no identifier.
+    ``container`` is the number of the model's variable whose members it ranges over, if it is no identifier.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A question about a state and a choice of variables: how to say that it is so, and that it is not."""
+    """A predicate over a state and a choice of variables: its affirmative and its negative text."""
 
     text: str
     denied: str
@@ -71,9 +71,8 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What a clause may mention. ``pairs`` has each variable that it may have under two names, ``names`` what else its
-    text rests on.
-    """
+    """The vocabulary of clauses. ``pairs`` has each possible variable under two names, ``names`` the other names that a
+    clause's text uses."""
 
     kinds: Mapping[str, Type]
     rules: Sequence[Term]
@@ -82,7 +81,7 @@ class Vocabulary:
     names: Mapping[str, Any]
 
     def atoms(self, variables: Sequence[ClauseVariable]) -> list[Atom]:
-        """The questions about these variables and the state, each once."""
+        """The atoms about these variables and the state, each once."""
         terms = self._terms(variables)
         found = {atom.text: atom for term in terms for atom in _alone(term)}
         for one, other in itertools.combinations(terms, 2):
@@ -119,7 +118,7 @@ def vocabulary_of(model: Model, open_constants: Sequence[str]) -> Vocabulary:
 
 
 def _named(guard: Guard, names: dict[str, Any]) -> bool:
-    """Takes in the names that a guard rests on, unless one of them means something else already."""
+    """Adds the names that a guard uses, unless one of them has another meaning already."""
     if any(names.get(name, value) is not value for name, value in guard.names.items()):
         return False
     names |= guard.names
@@ -129,7 +128,7 @@ def _named(guard: Guard, names: dict[str, Any]) -> bool:
 def _pairs(
     kinds: Mapping[str, Type], drawn: Mapping[str, str], taken: set[str]
 ) -> list[tuple[ClauseVariable, ClauseVariable]]:
-    """The members of each set of records or of sets, called as the actions call them, and the identifiers."""
+    """The members of each set of records or of sets, named as the actions name them, and the identifiers."""
     found: list[tuple[str, ClauseVariable]] = []
     for number, (name, kind) in enumerate(kinds.items()):
         if isinstance(kind, SetType | BagType) and isinstance(kind.element, RecordType | SetType):
@@ -146,7 +145,7 @@ def _pairs(
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A name that is not taken, which it is from then on, and that Python has no other use for."""
+    """A name that is not taken and is no keyword of Python; it is taken from then on."""
     while name in taken or iskeyword(name) or hasattr(builtins, name):
         name = f"one_{name}"
     taken.add(name)
@@ -204,7 +203,7 @@ def _members(term: Term, cls: type[enum.Enum]) -> Iterator[Atom]:
 
 
 def _together(one: Term, other: Term) -> Iterator[Atom]:
-    """How two terms may be compared."""
+    """The comparisons of two terms."""
     a, b, both = one.text, other.text, one.variables | other.variables
     if one.type == other.type and isinstance(one.type, IntType):
         yield Atom(f"{a} <= {b}", f"{b} < {a}", both)
@@ -221,13 +220,13 @@ def _together(one: Term, other: Term) -> Iterator[Atom]:
 
 
 def _told_apart(kind: Type) -> Type | None:
-    """The type of what is only asked whether it is the same, without regard to whether it may be None."""
+    """The type of a term that is only compared for equality, without its option of being None."""
     inner = kind.inner if isinstance(kind, OptionalType) else kind
     return inner if isinstance(inner, IdentifierType | RecordType) else None
 
 
 def _required(guard: Guard, variables: Sequence[ClauseVariable]) -> Iterator[Atom]:
-    """The guards of an action on its parameters, as atoms about the variables that they may be."""
+    """The guards of an action on its parameters, as atoms about the variables that can take their place."""
     choices = [
         [it for it in variables if it.domain == _domain(name, kind, guard)] for name, kind in guard.parameters.items()
     ]

@@ -29,15 +29,14 @@ from floodmark.checkers.symbolic.translate.obligations import goals_of, said
 from floodmark.checkers.symbolic.translate.transition_system import System
 
 MAX_CYCLES, MAX_EDGES = 3, 4
-"""The most cycles that are shown, and the most lines for each step."""
+"""The maximum number of cycles that are shown, and of lines for each step."""
 MAX_CYCLE = 5
 """The length of the longest cycles that are searched for."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """An edge of the graph: ``by`` is what yields an element of one sort for each of the other, ``origin`` the
-    statement."""
+    """An edge of the graph: ``by`` yields an element of one sort for each of the other, ``origin`` is the statement."""
 
     start: str
     end: str

@@ -17,10 +17,10 @@ from importlib.metadata import version
 from typing import Any, Literal, get_args
 
 ObligationKey = tuple[str, str]
-"""The names of an action, or of an initial method, and of what it preserves."""
+"""The names of an action, or of an initial method, and of the property that it preserves."""
 
 Style = Literal["models", "terms", "all terms", "shallow", "late", "late relevant", "eager models", "near"]
-"""How z3 chooses instances; ``portfolio.py`` has the options of each."""
+"""z3's instantiation strategy; ``portfolio.py`` has the options of each."""
 Sight = Literal["everything", "witnesses", "namesakes", "simpler", "close sets", "set pairs"]
 """The form in which z3 gets the assumptions: the first three are those of ``skolem_instances.py``, the others those of
 paths (``path_questions.py``); "simpler" has everything."""
@@ -81,7 +81,7 @@ class Book:
     found: dict[ObligationKey, Answers] = field(default_factory=dict)
 
     def note(self, key: ObligationKey, answers: Answers) -> None:
-        """Keeps answers that succeeded."""
+        """Records answers that succeeded."""
         self.found[key] = answers
         if self.keep is not None and self.known.get(key) != answers:
             self.keep({**self.known, **self.found})

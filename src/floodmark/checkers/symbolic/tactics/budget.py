@@ -1,4 +1,4 @@
-"""The limits on z3's work: the seconds that a user gives it, and effort in z3's own units.
+"""The limits on z3's work: the user's limit in seconds, and effort in z3's own units.
 
 Units are the same on a busy machine as on an idle one, so every limit that the user did not set is in units: the load
 of a machine must not decide what is proved.
@@ -18,7 +18,7 @@ MAX_EFFORT = 150_000_000
 
 @dataclass(slots=True)
 class Deadline:
-    """When z3 has to stop: ``seconds`` after the deadline was created, or after ``effort`` units; or never."""
+    """The end of z3's work: ``seconds`` after the deadline was created, or after ``effort`` units; or never."""
 
     seconds: float | None = None
     effort: int | None = None
@@ -31,7 +31,7 @@ class Deadline:
 
     @property
     def left(self) -> float | None:
-        """Seconds that are left; None without a limit."""
+        """The remaining seconds; None without a limit."""
         return None if self.seconds is None else max(0.0, self.seconds - self.taken)
 
     @property
@@ -40,7 +40,7 @@ class Deadline:
 
     @property
     def reason(self) -> Stop:
-        """Why z3 had to stop."""
+        """The limit that stopped z3."""
         if self._is_late or self.effort is None:
             assert self.seconds is not None
             return Stop(Limit.SECONDS, self.seconds)
@@ -65,15 +65,15 @@ class Deadline:
 
 
 def gave_up(solver: Any) -> Stop:
-    """A stop because z3 gave up for a reason of its own."""
+    """A stop because z3 gave up by itself."""
     return Stop(Limit.SOLVER, detail=f"z3's answer {solver.reason_unknown()!r}")
 
 
 _COUNTED = 1 << 32
-"""z3 counts its units up to here, and then from zero again."""
+"""z3's counter of units wraps around at this value."""
 
 
 def _units(solver: Any) -> int:
-    """The units that z3 has used so far in this process; unknown before its first query."""
+    """The number of units that z3 has used so far in this process; unknown before its first query."""
     told = {name: value for name, value in solver.statistics() if name == "rlimit count"}
     return int(told.get("rlimit count", 0))

@@ -19,7 +19,7 @@ Case = tuple[Any, ...]
 """Terms that are true together."""
 
 MAX_CASES = 64
-"""The most cases of a query; beyond that, some cases are disjunctions."""
+"""The maximum number of cases of a query; beyond that, some cases are disjunctions."""
 
 
 def cases(question: Any, witnesses: SkolemConstants) -> list[Case]:

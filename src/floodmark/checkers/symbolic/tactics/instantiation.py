@@ -23,7 +23,7 @@ from floodmark.checkers.symbolic.terms.booleans import unbound
 from floodmark.checkers.symbolic.terms.structure import closed_subterms, kind_of, nodes_within, parts_of
 
 MAX_INSTANCES = 64
-"""The most instances of one statement; further ones are left out."""
+"""The maximum number of instances of one statement; further ones are left out."""
 
 
 def instantiated(assumed: Any, question: Sequence[Any], sets: Sequence[Any]) -> Any:

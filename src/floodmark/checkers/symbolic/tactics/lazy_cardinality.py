@@ -24,9 +24,9 @@ from floodmark.checkers.symbolic.terms import structure
 from floodmark.checkers.symbolic.terms.structure import closed_subterms, kind_of, parts_of, subterms
 
 MAX_AT_ONCE = 4
-"""The most instances that are added in one round."""
+"""The maximum number of instances that are added in one round."""
 MAX_ROUNDS = 60
-"""The most rounds."""
+"""The maximum number of rounds."""
 INCOMPLETE = "(incomplete quantifiers)"
 """z3's reason for unknown where it has a candidate model."""
 
@@ -77,7 +77,7 @@ def with_laws(terms: Iterable[Any], sets: Sequence[Any], said: Iterable[Said]) -
 
 
 def counted_sets(terms: Iterable[Any], sets: Sequence[Any]) -> list[Any]:
-    """The sets that terms mention, of which a law may be said."""
+    """The sets in terms to which a law applies."""
     return [it for it in closed_subterms(terms) if any(it.sort() == sort for sort in sets)]
 
 
@@ -93,7 +93,7 @@ def _conjuncts(term: Any) -> Iterator[Any]:
 class _Law:
     """A law about sets: ``told`` is its consequence for their sizes alone, which are called ``sizes`` there.
 
-    ``size`` is the number of the declaration of what counts their elements.
+    ``size`` is the number of the declaration of their cardinality function.
     """
 
     said: Any
@@ -116,7 +116,7 @@ class _Law:
         return f"{', '.join(sorted(members))} of {self.arity}"
 
     def is_about(self, chosen: Sequence[Any]) -> bool:
-        """Whether it says something of so many sets of their sorts."""
+        """Whether it applies to so many sets of their sorts."""
         sorts = [self.said.var_sort(at) for at in range(self.said.num_vars())]
         return [it.sort() for it in chosen] == sorts
 
@@ -174,7 +174,7 @@ def _is_member(term: Any) -> bool:
 
 
 class _Counted:
-    """The sets that are counted in a question, and what laws have said of them."""
+    """The counted sets of a query, and the instances of laws that were added for them."""
 
     def __init__(
         self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any], told: list[Said]
@@ -196,7 +196,7 @@ class _Counted:
         return z3.is_app(term) and term.decl().get_id() in self._size
 
     def _told_by(self, comparison: Any) -> Iterator[tuple[Any, int]]:
-        """From which size on a comparison tells something of a set, as a term and what to add."""
+        """The size from which on a comparison changes its value, as a term and an offset."""
         if not (z3.is_le(comparison) or z3.is_ge(comparison)):
             return
         smaller, larger = comparison.children() if z3.is_le(comparison) else reversed(comparison.children())
@@ -208,7 +208,7 @@ class _Counted:
     def contradicted(self, model: Any) -> list[Any]:
         """Instances of laws that the sizes of some sets in a model contradict.
 
-        Of a size, first only the result of comparisons counts: that it is more than half, or nothing.
+        First, only the information about sizes that comparisons reveal counts: more than half, or nothing.
         """
         sizes = {key: _number(model, count) for key, count in self._counts.items()}
         bounds = [_number(model, bound) + more for bound, more in self._bounds]
@@ -225,8 +225,8 @@ class _Counted:
         return []
 
     def _distance(self, chosen: SetNumbers) -> int:
-        """The distance of some sets from the query: it compares some of them, and some belong to the same
-        identifier."""
+        """The distance of some sets from the query: it compares some of them, and some belong to the same identifier.
+        """
         asked = len(self._asked.intersection(chosen))
         alike = any(self._of[one] & self._of[other] for one, other in itertools.combinations(chosen, 2))
         return -2 * asked - alike
@@ -234,7 +234,7 @@ class _Counted:
     def _broken(
         self, law: _Law, model: Any, sizes: Mapping[int, int], without: Collection[int]
     ) -> Iterator[tuple[_Law, SetNumbers]]:
-        """The sets, by number, whose sizes contradict a law that was not said of them."""
+        """The sets, by number, whose sizes contradict a law without an instance for them."""
         of_size: dict[int, list[int]] = {}
         wholes: dict[int, list[int]] = {}
         for key, size in sizes.items():

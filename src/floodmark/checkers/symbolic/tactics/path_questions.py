@@ -1,8 +1,8 @@
 """Queries about the paths of a case: assumptions, axioms and the case itself, simplified by the ranges of their
 numbers.
 
-The ranges are asserted as part of everything that is assumed, and they hold on each path. A path may be asked with less
-than everything: what has no model in these ranges with less, has none with everything, which says the ranges.
+The ranges are asserted as part of the whole assumptions, and they hold on each path. A path may be queried with fewer
+assumptions: if these and the ranges are unsatisfiable together, so are all assumptions, which imply the ranges.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AxiomsOf = Callable[[Sequence[Any]], Sequence[Axiom]]
 class Premises:
     """The premises: first all, then parts of them; with the axioms about them, from ``known``.
 
-    ``sets`` are the sorts of the sets that are counted.
+    ``sets`` are the sorts of the counted sets.
     """
 
     def __init__(self, assumed: Sequence[Any], known: AxiomsOf, sets: Sequence[Any]) -> None:

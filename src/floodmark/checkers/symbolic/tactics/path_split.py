@@ -1,16 +1,16 @@
-"""Splits a case into the paths through an action; the query about a path contains only what applies to it.
+"""Splits a case into the paths through an action; the query about a path contains only the terms that apply to it.
 
-What an action leaves behind depends on its ``if``s. In one question about all paths every value is one or another, and
-z3 is told of each symbol that any path introduces, such as a set that a comprehension describes on one of them. On a
-path, a condition is true or it is false: what it decides is gone, and so are the axioms about symbols that only other
-paths mention. That matters where axioms speak of all identifiers, for each of them has instances without an end.
+The effect of an action depends on its ``if``s. In one query about all paths, every value is a choice between terms, and
+z3 gets the axioms of each symbol that any path introduces, such as a set that a comprehension describes on one of them.
+On a path, each condition is fixed: the choices that it decides disappear, and so do the axioms about symbols that only
+other paths mention. This matters for axioms about all identifiers, whose instances have no end.
 
-Why this is the same question: in a model a condition is true or false. So a case has a model exactly if it has one
-together with the condition, or one together with its denial, and likewise for each of these two. A term that is true
-may be replaced by ``true`` wherever it stands, also within a quantifier, as no variable occurs in it: it means the same
-there. A path that then says ``false`` has no model, and no other path is left out. The axioms about symbols that a path
-does not mention are left out of its question, which is sound for the reason that ``terms/axioms.py`` gives, and so is
-leaving out assumptions; both can only add models.
+Why the split is equivalent: in a model a condition is true or false. A case is therefore satisfiable exactly if it is
+satisfiable together with the condition or with its negation, and likewise for each of these two. A term that is true
+may be replaced by ``true`` at every occurrence, also within a quantifier: it has no free variables, so its meaning is
+the same there. A path that then contains ``false`` is unsatisfiable, and no other path is left out. A path's query
+omits the axioms about symbols that it does not mention, which is sound for the reason that ``terms/axioms.py`` gives,
+and some assumptions; both can only add models.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Path:
 def path_by_path(whole: Path, answer: Callable[[Path, Look], Any], most: int) -> Any:
     """The answer for the paths of a case: ``z3.unsat`` if each of them is refuted, ``z3.sat`` if one has a model.
 
-    ``answer`` solves a path, with a given thoroughness; where it does not know, the path is split, up to a limit of
+    ``answer`` solves a path, with a given thoroughness; if it gives no answer, the path is split, up to a limit of
     splits. If one side of a split is refuted at once, the other is no easier than before, so it is solved again only
     after a further split.
     """
@@ -72,14 +72,14 @@ def start(case: Iterable[Any], axioms: Iterable[Axiom]) -> Path:
 
 
 def simple(axioms: Iterable[Axiom]) -> tuple[Axiom, ...]:
-    """Axioms, simplified, without duplicates of what is known on a path."""
+    """Axioms, simplified, without statements that are already known on a path."""
     return tuple(Axiom(it.heads, z3.simplify(it.term)) for it in axioms)
 
 
 def undecided(path: Path) -> Any | None:
     """The undecided atom of the path that occurs in the conditions of the most ``if``s; None if all are decided.
 
-    It is no ``if`` itself and has none within, so what it decides does not have to be asked again further outside.
+    It neither is nor contains an ``if``, so no enclosing condition has to be decided again.
     """
     found = list(asked(path))
     counted = Counter(atom.get_id() for atom in found)

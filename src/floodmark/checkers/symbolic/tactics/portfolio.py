@@ -208,12 +208,13 @@ class Asking:
         return sorted(range(len(self._assumed)), key=lambda at: at != self._best)
 
     def _learn(self) -> None:
-        """Finds the likely subset, once; from then on it is one of ``assumed``."""
+        """Computes the likely subset, once; from then on it is one of ``assumed``."""
         if self._learned is None:
             self._learn_more()
 
     def _learn_more(self) -> bool:
-        """Finds another subset that is likely to suffice, which replaces the former one; whether there is any."""
+        """Computes another subset that is likely to suffice, which replaces the former one; returns whether there is
+        any."""
         while self._likely:
             part = self._likely.pop(0)()
             if part is not None:
@@ -224,9 +225,8 @@ class Asking:
         return False
 
     def asked(self, case: Case, at: int, strategy: Strategy) -> Any:
-        """The answer of one strategy with some of the assumptions; a model only counts with all assumptions in the full
-        view.
-        """
+        """The answer of one strategy with some of the assumptions; a model counts only with all assumptions in the full
+        view."""
         stated = seen(strategy.view, self._assumed[at], case, self._uncounted, self.witnesses)
         terms = [*stated, *(axiom.term for axiom in self._known(stated))]
         found = self._checked(terms, strategy)

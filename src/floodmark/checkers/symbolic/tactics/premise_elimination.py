@@ -1,7 +1,7 @@
 """Drops premises that another conjunct already guarantees.
 
-``all(a(x) and b(x) for x in ...)`` is two statements, and Python evaluates ``b(x)`` only where ``a(x)`` is true: "of
-every x, a", and "of every x, if a then b". The premise is redundant then, but it may mention a set that depends on x,
+``all(a(x) and b(x) for x in ...)`` is two statements, and Python evaluates ``b(x)`` only if ``a(x)`` is true: "for
+every x, a", and "for every x, if a then b". The premise is redundant then, but it may mention a set that depends on x,
 and statements about such sets get fewer instances (``instantiation.py``).
 
 Statements are replaced one after the other, each using the present form of the others, so no two are dropped because of

@@ -21,14 +21,13 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
 Names = tuple[str, ...]
-"""The terms of properties and lemmas."""
+"""The names of properties and lemmas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weaker:
-    """The assumptions: ``always`` assumed ones, those of properties and lemmas, the subsets of these worth trying,
-    ``parts``, and further subsets, each of which is computed if those before it do not suffice.
-    """
+    """The assumptions: the ``always`` assumed ones, those of properties and lemmas, the subsets of these worth trying,
+    ``parts``, and further subsets, each of which is computed if the previous ones do not suffice."""
 
     always: Truth = True
     said: Mapping[str, Truth] = field(default_factory=dict)
@@ -42,16 +41,15 @@ class Weaker:
 NOTHING_WEAKER = Weaker()
 
 LATER = 2
-"""By how much open constants such as epochs are larger when the needed lemmas are computed: an argument may be about
-several."""
+"""The increment of open constants such as epochs for computing the needed lemmas: an argument may be about several."""
 
 
 class Assumed:
     """The induction hypotheses: ``whole``, or a subset for one property.
 
-    With any number of identifiers, each assumed property has many instances. The lemmas are there to make the
-    properties inductive, so a property's proof usually needs no other property, and often only the lemmas about the
-    same variables.
+    With any number of identifiers, each assumed property has many instances. Lemmas exist to make the properties
+    inductive, so a property's proof usually needs no other property, and often only the lemmas about the same
+    variables.
     """
 
     def __init__(self, system: System, properties: Sequence[Property], steps: Sequence[Property] = ()) -> None:
@@ -73,8 +71,7 @@ class Assumed:
     def _likely(self, action: str, name: str, more: bool = False) -> Names | None:
         """The assumptions that are likely to suffice for an obligation, and for the action not to fail, after which
         every state would be possible. With ``more``, those needed with a further counted identifier; None if they are
-        the same.
-        """
+        the same."""
         needed = self._needed.by(action, name)
         if more:
             few, needed = needed, self._needed.by(action, name, more=True)
@@ -89,7 +86,7 @@ class Assumed:
 
     @cached_property
     def _always(self) -> Truth:
-        """The assumptions about the state that have no universal quantifier, and so cost z3 nothing."""
+        """The assumptions about the state without universal quantifiers, which cost z3 nothing."""
         return conj((self._state, *(it for name, it in self._said.items() if name not in self._quantified)))
 
     def _fewer(self, name: str) -> list[Names]:
@@ -107,10 +104,10 @@ class Needed:
     """The assumptions that an obligation needs at given sizes, where z3 needs no quantifiers.
 
     The sizes are the model's own constants, with larger values for other open numbers, and one identifier of each
-    counted class: with one voter every quorum is a singleton, and one step does what otherwise takes several. The
-    argument for a few identifiers is usually the one for any number, so its assumptions are likely to suffice there.
-    They need not: an argument that takes four identifiers shows with one more, which takes z3 ten times as long. All
-    this only chooses the first query.
+    counted class: with one voter every quorum is a singleton, and a single step replaces several. The argument for a
+    few identifiers is usually the one for any number, so its assumptions are likely to suffice there. If the argument
+    takes several identifiers, a further one reveals it, which takes z3 ten times as long. All this only chooses the
+    first query.
     """
 
     def __init__(self, model: Model, properties: Sequence[Property], steps: Sequence[Property] = ()) -> None:
@@ -119,7 +116,7 @@ class Needed:
         self._steps = steps
 
     def by(self, action: str, name: str, more: bool = False) -> list[str] | None:
-        """The names of properties and lemmas, also with ``more`` counted identifiers; None if z3 does not answer."""
+        """The names of properties and lemmas, also with ``more`` counted identifiers; None if z3 gives no answer."""
         sizes = self._sized if more else self._sized[:-1]
         found = [set(one) for sized in sizes if (one := sized.by(action, name)) is not None]
         return [it.name for it in self._properties if any(it.name in one for one in found)] if found else None

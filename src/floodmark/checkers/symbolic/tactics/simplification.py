@@ -30,7 +30,7 @@ ANY_NUMBER: Range = (None, None)
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """The ranges of functions, by their declarations, and the statements that say them, by their ids."""
+    """The ranges of functions, by their declarations, and the statements that assert them, by their ids."""
 
     of: Mapping[int, Range]
     stated: Mapping[int, Any]
@@ -114,15 +114,14 @@ class TermContext:
 NO_CONTEXT = TermContext()
 _CONNECTIVES = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_TRUE, z3.Z3_OP_FALSE)
 MAX_WRITTEN = 1_000
-"""The size of the largest terms that are simplified by their context, since the same term may become different ones at
-different places.
-"""
+"""The maximum size of terms that are simplified by their context: in different contexts, the same term may become
+different ones."""
 MAX_DEPTH = 100
 """Terms that are nested more deeply are left as they are."""
 
 
 class Simpler:
-    """Says closed terms of one context in simpler terms, where the numbers are in given ranges."""
+    """Simplifies closed terms of one context, given the ranges of numbers."""
 
     def __init__(self, ranges: Ranges, same: Simpler | None = None) -> None:
         """``same`` has the same ranges of functions, and simpler terms already."""

@@ -32,7 +32,7 @@ instance for the same witnesses before the step. On paths there are also instanc
 """
 
 MAX_INSTANCES = 200
-"""The most instances of one statement."""
+"""The maximum number of instances of one statement."""
 
 
 def seen(view: View, assumed: Any, case: Sequence[Any], uncounted: Sequence[Any], new: SkolemConstants) -> list[Any]:

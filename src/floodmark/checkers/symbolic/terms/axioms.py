@@ -28,7 +28,7 @@ class Axiom:
 
 
 class KnownAxioms:
-    """Some axioms, and which of them a query needs."""
+    """Some axioms, with a selection of those that a query needs."""
 
     def __init__(self, axioms: Iterable[Axiom] = ()) -> None:
         self._axioms = list(axioms)
@@ -68,7 +68,7 @@ class Axioms(KnownAxioms):
         self._bound: dict[int, Any] = {}
 
     def bind(self, variables: Iterable[Any]) -> None:
-        """Notes that these constants will be bound by a quantifier."""
+        """Records that a quantifier will bind these constants."""
         for variable in variables:
             declaration = variable.decl()
             self._alive += [variable, declaration]

@@ -1,8 +1,8 @@
-"""Truth values that are Python constants where they are known and z3 terms where they are not.
+"""Truth values: Python constants if they are known, else z3 terms.
 
-Folding constants here keeps the terms small: most of what a model does with finite types is known when it is read.
-The sorts are known to be right at this point, so terms are built by z3's C functions: z3's operators check every
-operand's sort again, which took longer than most proofs.
+Folding constants here keeps the terms small: most of what a model does with finite types is known when it is read. The
+sorts are known to be right at this point, so terms are built by z3's C functions: z3's operators check every operand's
+sort again, which took longer than most proofs.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def as_term(truth: Truth) -> Any:
 def unbound(quantifier: Any) -> tuple[list[Any], Any]:
     """Constants for the variables of a quantifier, and its body about them.
 
-    They are named by how many quantifiers are nested in it. So terms that differ in the names of variables only become
-    the same term, which z3 stores once.
+    Their names are numbered by the depth of quantifiers nested in it. Terms that differ only in the names of variables
+    thus become the same term, which z3 stores once.
     """
     depth = _nested(quantifier)
     own = [z3.Const(f"bound!{depth}!{at}", quantifier.var_sort(at)) for at in range(quantifier.num_vars())]

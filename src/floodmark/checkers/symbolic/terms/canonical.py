@@ -1,11 +1,11 @@
 """Canonical copies of terms in a fresh z3 context: node ids depend on structure only.
 
-A context numbers its terms and sorts and the symbols that z3 introduces itself. z3's heuristics depend on these ids:
-the order of arguments, and which instance comes first. A hard query takes twice the effort or half of it with other
-ids, so the earlier work of a process would decide what it can prove. z3's own copies (``translate``) carry over the ids
-of sorts and of fresh symbols, and the names that the text of a term gives to its subterms depend on ids, too. So a term
-is written as text, read in one fresh context, and copied from there to another, where its structure alone determines
-the ids.
+A context numbers its terms and sorts and the symbols that z3 introduces itself. z3's heuristics, such as the order of
+arguments and of instances, depend on these ids. A hard query takes twice the effort or half of it with other ids, so
+the earlier work of a process would decide what it can prove. z3's own copies (``translate``) carry over the ids of
+sorts and of fresh symbols, and the names that the text of a term gives to its subterms depend on ids, too. A term is
+therefore written as text, read in one fresh context, and copied from there to another, where its structure alone
+determines the ids.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ class CanonicalCopies:
         return self._read(sort).translate(self._context)
 
     def _declaration(self, declaration: Any) -> Any:
-        """The copy of a symbol that some statement has."""
+        """The copy of a symbol of some statement."""
         sorts = [declaration.domain(index) for index in range(declaration.arity())]
         name = self._symbols.name_of(declaration)
         return z3.Function(name, *map(self._read, [*sorts, declaration.range()])).translate(self._context)
 
     def _read(self, sort: Any) -> Any:
-        """A sort where texts are read."""
+        """A sort of the context in which texts are read."""
         match sort.kind():
             case z3.Z3_BOOL_SORT:
                 return z3.BoolSort(self._reading)

@@ -1,12 +1,11 @@
-"""Integers that are Python's where they are known and z3 terms where they are not: exact, whatever their size.
+"""Exact integers of any size: Python's if they are known, else z3 terms.
 
 The integers of a finite model are bit vectors, each as wide as necessary. Besides its term, a number carries an
-interval that contains it for all values of its symbols: for a symbol, everything that its width can hold; for an
-operation, every possible result for its operands. An operation is done in a width that holds its operands and its
-result, so nothing wraps around. This does not rely on anything asserted of the symbols elsewhere, such as a variable's
-declared range.
+interval that contains it for all values of its symbols: for a symbol, the range of its width; for an operation, every
+possible result for its operands. Each operation uses a width that holds its operands and its result, so nothing wraps
+around. This does not rely on other assertions about the symbols, such as a variable's declared range.
 
-Where a number has no finite interval, because constants are left open or a claim has an ``int``, all numbers are z3's
+If a number has no finite interval, because constants are left open or a claim has an ``int``, all numbers are z3's
 integers.
 """
 
@@ -23,7 +22,7 @@ from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_truth,
 from floodmark.checkers.symbolic.terms.symbols import Symbols
 
 Number = Any
-"""An int, or the Numbers' representation of one that is not known: Bits, or a term of z3's integers."""
+"""An int, or the Numbers' representation of an unknown one: Bits, or a term of z3's integers."""
 
 
 class Bits:
@@ -51,7 +50,7 @@ class Numbers(ABC):
 
     @abstractmethod
     def fresh(self, symbols: Symbols, hint: str, low: int, high: int) -> Number:
-        """A symbol that may be any integer from ``low`` to ``high``, and others."""
+        """A symbol for an integer, which covers at least the range from ``low`` to ``high``."""
 
     @abstractmethod
     def term(self, number: Number, low: int, high: int) -> Any:
@@ -62,11 +61,11 @@ class Numbers(ABC):
         """A number in the sort of ``fresh``, and whether its value is unchanged there."""
 
     def raw(self, number: Number) -> Any:
-        """A number that is not known, as a term."""
+        """An unknown number, as a term."""
         return number
 
     def value(self, number: Number, model: Any) -> int:
-        """The integer that a number is in a z3 model."""
+        """The value of a number in a z3 model."""
         return number if isinstance(number, int) else self._value(model.eval(self.raw(number), True))
 
     @abstractmethod
@@ -180,7 +179,7 @@ class Numbers(ABC):
         return result
 
     def count(self, truths: Iterable[Truth]) -> Number:
-        """How many of them are true."""
+        """The number of true ones."""
         return self.total(self.either(truth, 1, 0) for truth in truths)
 
 
@@ -399,7 +398,7 @@ def _integer(number: Number) -> Any:
 
 
 class Codes:
-    """Numbers that stand for members of enums and identifier classes: bit vectors of one width, without arithmetic."""
+    """The codes of members of enums and identifier classes: bit vectors of one width, without arithmetic."""
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -15,9 +15,9 @@ Logic = Literal["QF_BV", "ALL"]
 class SmtNames:
     """Gives the symbols of terms names that are distinct in SMT-LIB.
 
-    To z3 a symbol is more than its name: its printer would merge two with the same spelling, which would be a different
-    query. So a symbol that is spelled like an earlier one, or as SMT-LIB does not allow, gets a new name. All others
-    stay as they are, with their spaces: in the patterns of quantifiers z3 replaces no symbol.
+    z3 identifies a symbol by more than its name: its printer would merge two with the same spelling, which would be a
+    different query. A symbol with the spelling of an earlier one, or with an invalid one, therefore gets a new name.
+    All others keep theirs, with their spaces: in the patterns of quantifiers z3 replaces no symbol.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class SmtNames:
 
     @property
     def hidden(self) -> set[str]:
-        """The names that symbols have in common with variables of quantifiers: within these, they would mean those."""
+        """The names that symbols share with variables of quantifiers, which would capture them."""
         return self._used & self.bound
 
     def _new_symbols(self, term: Any) -> Iterator[Any]:

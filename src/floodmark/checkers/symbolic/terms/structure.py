@@ -1,9 +1,9 @@
 """The structure of terms, computed once for each term of a context.
 
-Rewriting a question walks its terms many times, and z3's classes for Python look up anew what a term is each time, with
-an object and checks of its own for each part: that took three quarters of a proof. Here a term of the context of one
-question has one node, which lasts until ``forget``. In the main context, which lasts as long as the process, nodes only
-last as long as they are used.
+Rewriting a query walks its terms many times, and z3's classes for Python recompute the kind of a term each time, with
+an object and checks for each part: that took three quarters of a proof. Here a term of the context of one query has one
+node, which lasts until ``forget``. In the main context, which lasts as long as the process, nodes only last as long as
+they are used.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import z3
 from z3 import z3core
 
 QUANTIFIER, VARIABLE = -1, -2
-"""The kinds of what is no application."""
+"""The kinds of terms that are not applications."""
 
 
 class TermNode:
-    """A term, the number and the kind of which are known: that of its declaration, or one of the kinds above."""
+    """A term with its number and its kind: the number of its declaration, or one of the kinds above."""
 
     __slots__ = ("_nodes", "_parts", "closed", "extent", "key", "kind", "term")
 
@@ -53,7 +53,7 @@ class TermNode:
 
 
 class Nodes:
-    """The nodes of a context's terms. They keep the terms, as z3 reuses the ids of those that are gone."""
+    """The nodes of a context's terms. They keep the terms alive, as z3 reuses the ids of freed ones."""
 
     def __init__(self) -> None:
         self._known: dict[int, TermNode] = {}
@@ -67,11 +67,11 @@ class Nodes:
         return known
 
     def end(self) -> None:
-        """Lets go of all terms."""
+        """Releases all terms."""
         self._known.clear()
 
     def argument(self, term: Any, at: int) -> TermNode:
-        """The node of an argument, which is only wrapped for Python if it has none yet."""
+        """The node of an argument; a Python object is made only if there is none yet."""
         context = term.ctx.ref()
         known = self._known.get(z3core.Z3_get_ast_id(context, z3core.Z3_get_app_arg(context, term.as_ast(), at)))
         return self.of(term.arg(at)) if known is None else known
@@ -88,7 +88,7 @@ def nodes_of(context: Any) -> Nodes:
 
 
 def forget(context: Any) -> None:
-    """Ends the nodes of a context, so that it ends with the last term that is used."""
+    """Releases the nodes of a context, so that it is freed with the last term that is used."""
     found: Nodes | None = context.__dict__.pop("nodes", None)
     if found is not None:
         found.end()
@@ -105,7 +105,7 @@ def kind_of(term: Any) -> int:
 
 
 def parts_of(term: Any) -> list[Any]:
-    """The arguments of a term, in a list of the caller's own."""
+    """The arguments of a term, in a new list."""
     return [it.term for it in node_of(term).parts]
 
 

@@ -1,4 +1,4 @@
-"""The free symbols of z3 terms: each has a number, so that no two are the same because of their names."""
+"""The free symbols of z3 terms: each has a number, so that equal names never merge two."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import z3
 
 WITNESS = "!"
-"""Stands before the number of a witness, and nowhere else in the name of a symbol."""
+"""The separator before the number of a witness, which occurs nowhere else in the name of a symbol."""
 
 
 class Symbols:
@@ -46,7 +46,7 @@ class Symbols:
 class SkolemConstants:
     """Creates Skolem constants. Their names are distinct from each other and from every symbol of a model.
 
-    z3's own fresh constants are numbered by all that a context has seen, and with the names effort would differ.
+    z3 numbers its own fresh constants by the history of the context; their names, and with them the effort, would vary.
     """
 
     def __init__(self) -> None:

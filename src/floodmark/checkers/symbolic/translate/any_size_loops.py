@@ -5,11 +5,11 @@
         if ...:
             largest = largest | isr
 
-After such a loop the set has what it had before, and whatever one of the rounds adds: a round adds the same whatever
-the rounds before it added, as what it adds does not depend on a variable that the loop assigns. Where only a condition
-does (``if len(largest) < 3``), the set has some of that. One thing more is known if nothing but the addition itself
-changes what such a condition reads: in the first round in which the other conditions are met, it still has its value
-from before the loop. Another addition may change it in an earlier round, or earlier in the same one.
+After such a loop the set is the union of its old value and the additions of all rounds. The additions of a round do not
+depend on earlier rounds, as they read no variable that the loop assigns. If only a condition does (``if len(largest) <
+3``), the set has a subset of the additions. One more fact is known if no other statement than the addition itself
+changes the variables of such a condition: in the first round in which the other conditions hold, it still has its value
+from before the loop. Another addition might change it in an earlier round, or earlier in the same one.
 
     highest = -1
     for acceptor in quorum:
@@ -18,8 +18,8 @@ from before the loop. Another addition may change it in an earlier round, or ear
             highest = ballot
             value = self.last_value[acceptor]
 
-After this one the variables are those of an element with the largest number, if any is larger than the number that the
-loop begins with. Which of several such elements it is depends on the order, so nothing more is assumed about it.
+After this one the variables are those of an element with the largest number, if any is larger than the initial number.
+If there are several such elements, the order decides, so nothing more is assumed about the choice.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Addition:
     added: Expr
     conditions: tuple[tuple[Expr, bool], ...]
     unknown: tuple[tuple[Expr, bool], ...] = ()
-    """Conditions that depend on what was added before."""
+    """Conditions that depend on earlier additions."""
     alone: bool = False
-    """Whether no other addition changes what the unknown conditions read: then the first round is known."""
+    """Whether no other addition changes the variables of the unknown conditions: then the first round is known."""
 
     @property
     def optional(self) -> bool:
@@ -72,8 +72,8 @@ class Addition:
 def additions(loop: For) -> list[Addition]:
     """The additions of each round of a loop. Raises UnsupportedError if a round does anything else.
 
-    Whether something is added may depend on what was added before (``optional``): then it is some of what is listed,
-    and if the addition is ``alone``, at least what the first round adds.
+    An addition may depend on earlier ones (``unknown``): then the result is a subset of the listed additions, and if
+    the addition is ``alone``, at least that of the first round.
     """
     found = []
     listed = list(_additions(loop.body, ()))
@@ -126,8 +126,8 @@ def _added(target: Local, value: Expr) -> Expr:
 class BestElementLoop:
     """A loop that keeps the best element: one whose ``number`` is better, by ``op``, than that of all before it.
 
-    A round computes ``own`` variables, and ``kept`` is what it keeps of a better element, among that its number as
-    ``best``. ``conditions`` are the others that an element has to meet.
+    A round computes ``own`` variables, and ``kept`` are those that it keeps of a better element, including its number
+    as ``best``. ``conditions`` are the other conditions on an element.
     """
 
     own: tuple[SetLocal, ...]
@@ -177,7 +177,7 @@ def _number(value: Expr) -> Expr:
 
 
 def _plain(value: Expr) -> Expr:
-    """A set without conversions of its type, none of which changes what is in it."""
+    """A set without conversions of its type, which leave its elements unchanged."""
     while isinstance(value, Convert) and isinstance(value.type, SetType) and isinstance(value.operand.type, SetType):
         value = value.operand
     return value

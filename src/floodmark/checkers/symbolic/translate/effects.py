@@ -1,4 +1,4 @@
-"""Statements as z3 terms: how an action changes a symbolic state."""
+"""Statements as z3 terms: the effect of an action on a symbolic state."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from floodmark.language.types import (
 )
 
 MAX_OUTCOMES = 1_000
-"""Different calls of shared functions in one action or property; each may come to thousands of terms."""
+"""The maximum number of different calls of shared functions in one action or property; each may come to thousands of
+terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The result of a call of a shared function. ``kept`` has the terms that it was made of, whose identity is its
-    key."""
+    """The result of a call of a shared function. ``kept`` holds the terms of the call, whose identity is its key."""
 
     result: Value
     failures: list[tuple[Position, Truth]]
@@ -72,8 +72,8 @@ class _LoopExits:
 class Fired:
     """An action taken from a symbolic state.
 
-    ``enabled`` combines its guards, wherever in the body they are; ``failures`` say where and when the model leaves its
-    declared types; ``after`` is the next state if the action is enabled and does not fail.
+    ``enabled`` combines its guards, wherever in the body they are; ``failures`` have the locations and conditions of
+    errors in the model; ``after`` is the next state if the action is enabled and does not fail.
     """
 
     action: Action
@@ -93,7 +93,8 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A predicate in a symbolic state: whether it is true, and where and when evaluating it fails."""
+    """A predicate in a symbolic state: its truth value, and the locations and conditions of failures in evaluating it.
+    """
 
     predicate: Predicate
     truth: Truth
@@ -270,9 +271,9 @@ class StatementEvaluator(Evaluator):
     def _select(self, node: For, domain: Relation, loop: BestElementLoop) -> None:
         """A loop over any number of elements that keeps the best.
 
-        Among finitely many elements that meet the conditions one is best, and if it is better than what the loop begins
-        with, so is one of those that the last change is from: a witness. An unconstrained order decides which one that
-        is.
+        If finitely many elements satisfy the conditions, one of them is best. If it is better than the initial number,
+        a witness represents the element of the last change. An unconstrained order chooses the witness among equally
+        good ones.
         """
         values, before = self.values, self.path
         item = values.variable(node.variable.type, node.variable.name)
@@ -317,13 +318,13 @@ class StatementEvaluator(Evaluator):
                 self._assign(target.slot, target.type, values.either(target.type, some, there(value), old))
 
     def _in_any_order(self, element: Type, slots: Relation | list[tuple[Truth, Value]]) -> Relation:
-        """Elements in slots as a membership predicate, because the order of its slots is not CPython's."""
+        """Elements in slots as a membership predicate, because the order of the slots is not CPython's."""
         assert not isinstance(slots, Relation)
         same = self.values.equal
         return Relation(lambda item: disj(conj((used, same(element, held, item))) for used, held in slots), None)
 
     def _first_condition(self, addition: Addition, before: Truth) -> Truth:
-        """The conditions under which the first round adds, when nothing has been added yet."""
+        """The conditions of the first addition, before anything has been added."""
         self.path = before
         return conj(
             self.evaluate(condition) if wanted else negation(self.evaluate(condition))
@@ -492,7 +493,7 @@ def _either_holds(a: Relation, b: Relation) -> Callable[[Value], Truth]:
 
 
 def _identity(value: Any) -> object:
-    """A key that two values have in common only if they are the same: z3 stores each term once."""
+    """A key that two values share only if they are identical: z3 stores each term once."""
     match value:
         case list() | tuple():
             return tuple(map(_identity, value))

@@ -15,9 +15,8 @@ from floodmark.compiler.visitor import Visitor
 class Evaluation(Visitor[Value]):
     """Evaluates expressions in a symbolic state.
 
-    ``path`` is the condition under which the current expression is evaluated at all; ``failures`` collects where and
-    under which condition the model leaves its declared types, and ``required`` the condition of each ``require`` so
-    far.
+    ``path`` is the condition under which the current expression is evaluated at all; ``failures`` collects the
+    locations and conditions of errors in the model, and ``required`` the condition of each ``require`` so far.
     """
 
     def __init__(self, values: Values, new: dict[str, Value], old: dict[str, Value] | None = None) -> None:
@@ -31,7 +30,7 @@ class Evaluation(Visitor[Value]):
         self._unordered = 0
 
     def reached(self) -> Truth:
-        """The condition under which evaluation gets to the current expression."""
+        """The condition under which evaluation reaches the current expression."""
         return conj((self.path, *self.required))
 
     def fail_unless(self, condition: Truth, at: Position) -> None:
@@ -50,7 +49,7 @@ class Evaluation(Visitor[Value]):
 
     @contextmanager
     def for_each(self, item: Value) -> Iterator[None]:
-        """The context for an expression that is evaluated for each value of a variable: it fails if it does for some
+        """The context for an expression that is evaluated for each value of a variable: it fails if it fails for some
         value."""
         already = len(self.failures)
         with self.in_any_order():
@@ -67,8 +66,7 @@ class Evaluation(Visitor[Value]):
 
     def require(self, condition: Truth) -> None:
         """Records a condition of the action, if evaluation reaches this point. It must not depend on elements without
-        an order: which of them ``any`` and ``all`` evaluate is not known.
-        """
+        an order: it is unknown which of them ``any`` and ``all`` evaluate."""
         if self._unordered:
             raise UnsupportedError(
                 "a require in a function that is called for each of any number of elements is not supported; let the "

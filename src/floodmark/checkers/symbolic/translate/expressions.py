@@ -1,4 +1,4 @@
-"""Expressions of the program's graph as z3 terms: what CPython would evaluate, and when that would fail."""
+"""Expressions of the program's graph as z3 terms: CPython's value, and the condition of a failure."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ from floodmark.language.types import (
 )
 
 MAX_NAMED = 3
-"""The size of a set of any size is compared with a number up to this by naming its elements."""
+"""The largest number with which the size of a set of any size is compared by naming its elements."""
 
 
 class Evaluator(Reductions):
@@ -95,7 +95,7 @@ class Evaluator(Reductions):
         return self.selected(kind.value, entries, self.positions(kind.key, self.evaluate(node.key)))
 
     def positions(self, kind: Type, key: Value) -> list[Truth]:
-        """For each value of a finite type, whether ``key`` is that value."""
+        """The condition, for each value of a finite type, that ``key`` is that value."""
         return [self.values.equal(kind, key, known) for known in self.values.lifted(kind)]
 
     def selected(self, kind: Type, entries: tuple[Value, ...], which: list[Truth]) -> Value:
@@ -114,9 +114,9 @@ class Evaluator(Reductions):
     def _some_element(self, kind: Type, value: Relation, index: Any, at: Position) -> Value:
         """The element at a position of a list of any length: some element, if the list has that position.
 
-        If the list is sorted, the elements up to that position are as good as it or better (as large or larger, where
-        the largest come first), and those are one more than the position says. All that are better come before it, so
-        they are at most as many as it says.
+        If the list is sorted, the elements up to that position are at least as good (as large or larger, if the largest
+        come first), and they number one more than the position. All better elements come before it, so they number at
+        most as many as the position.
         """
         if value.length is None or not isinstance(kind, IntType):
             raise UnsupportedError("this list may have any length, which is not known, so it cannot be indexed here")
@@ -145,7 +145,8 @@ class Evaluator(Reductions):
         return value
 
     def seq_position(self, kind: SeqType, value: Value, index: Any, at: Position) -> list[Truth]:
-        """For each position, whether an index means it, as in Python; fails when the index is out of range."""
+        """The condition, for each position, that an index denotes it, as in Python; fails if the index is out of range.
+        """
         numbers = self.values.numbers
         length = value[0]
         index = numbers.either(numbers.less(index, 0), numbers.plus(index, length), index)
@@ -249,7 +250,7 @@ class Evaluator(Reductions):
         return result
 
     def _filtered(self, kind: SetType, of: SetType, source: Value, other: Value, wanted: bool) -> Value:
-        """The slots whose elements are (``wanted``) or are not in ``other``, moved together."""
+        """The slots whose elements are in ``other`` (if ``wanted``) or are not, moved together."""
         assert kind.capacity is not None
         if self.values.is_unordered(of):
             kept_slots = []
@@ -269,7 +270,7 @@ class Evaluator(Reductions):
         return Relation(lambda item: combined(left.holds(item), right.holds(item)), self._most(op, left, right))
 
     def _most(self, op: str, left: Relation, right: Relation) -> Any:
-        """The most elements that a combination of two sets can have."""
+        """The maximum number of elements of a combination of two sets; None if unknown."""
         if op == "-":
             return left.most
         if left.most is None or right.most is None:

@@ -19,7 +19,7 @@ from floodmark.language.types import Type
 class Guard:
     """One condition of an action: its tree, the parameters in it with their types, and the sets they are drawn from.
 
-    ``names`` has what else it mentions.
+    ``names`` has the other names in it.
     """
 
     condition: ast.expr
@@ -39,7 +39,7 @@ class Guard:
 
     @property
     def calls(self) -> bool:
-        """Whether it calls something, so that it is more than a comparison of terms."""
+        """Whether it contains a call, so that it is more than a comparison of terms."""
         return any(isinstance(node, ast.Call) for node in ast.walk(self.condition))
 
     def asked(self, names: Mapping[str, str]) -> str:
@@ -69,7 +69,8 @@ def _globals(action: Callable[..., Any], used: set[str]) -> dict[str, Any]:
 
 
 def _drawn(condition: ast.expr) -> tuple[str, str] | None:
-    """A parameter, and the variable of the model that it is a member of: what ``request in self.requests`` says."""
+    """A parameter, and the model's variable whose member it is, for a condition such as ``request in self.requests``.
+    """
     match condition:
         case ast.Compare(
             left=ast.Name(id=name),

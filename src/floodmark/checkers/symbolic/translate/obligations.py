@@ -14,7 +14,7 @@ INITIAL = "initial states"
 TYPES = "declared types"
 """The obligation that an action leaves every value within its type and every container within its capacity."""
 BOUNDARY = "the boundary"
-"""The obligation that the boundary can be evaluated: where it cannot, it is unknown whether exploration continues."""
+"""The obligation that the boundary can be evaluated: otherwise it is unknown whether exploration continues."""
 
 
 def assumption(system: System, state: Components, properties: Sequence[Property]) -> Truth:
@@ -23,7 +23,7 @@ def assumption(system: System, state: Components, properties: Sequence[Property]
 
 
 def said(system: System, state: Components, prop: Property) -> Truth:
-    """The condition that a property is true of a state, and can be evaluated there."""
+    """The condition that a property holds in a state, and can be evaluated there."""
     judged = system.judge(system.predicates[prop.name], state)
     return conj((judged.truth, negation(judged.failed)))
 
@@ -41,7 +41,7 @@ def subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, 
 
 def broken(system: System, prop: Property | None, state: Components, old: Components | None = None) -> Truth:
     """The condition that a property is false or cannot be evaluated; without a property, that the boundary cannot be
-    evaluated. Of a refinement without an ``old`` state, that the state is mapped to no initial state."""
+    evaluated. For a refinement without an ``old`` state: that the state is mapped to no initial state."""
     if prop is None:
         return system.boundary_failed(state)
     begins = prop.is_refinement and old is None
@@ -50,7 +50,7 @@ def broken(system: System, prop: Property | None, state: Components, old: Compon
 
 
 def goals_of(system: System, properties: Sequence[Property], fired: Fired, taken: Truth) -> list[tuple[str, Truth]]:
-    """The negated obligations of an action: it fails, or it breaks the boundary or a property.
+    """The negated obligations of an action: it fails, or it violates the boundary or a property.
 
     An action that assigns none of a property's variables preserves it.
     """

@@ -40,7 +40,7 @@ class Reductions(Evaluation):
     """An expression that iterates over a domain."""
 
     def visited(self, domain: Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
-        """The domain of a loop: a list as from ``iteration``, or a set where there may be any number of elements."""
+        """The domain of a loop: a list as from ``iteration``, or a set if there may be any number of elements."""
         match domain:
             case Universe(kind) if self.values.any_size and self.values.is_unbounded(kind):
                 return Relation(lambda item: self.values.well_formed(kind, item), None)
@@ -54,7 +54,7 @@ class Reductions(Evaluation):
         return self.iteration(domain, of)
 
     def iteration(self, domain: Domain, of: Type) -> list[tuple[Truth, Value]]:
-        """The values of a loop variable in order, each with the condition under which the loop gets to it."""
+        """The values of a loop variable in order, each with the condition under which the loop reaches it."""
         match domain:
             case Universe(kind):
                 return [(True, value) for value in self.values.lifted(kind)]
@@ -160,9 +160,9 @@ class Reductions(Evaluation):
         return chosen
 
     def generate(self, node: Reduce, depth: int = 0, outer: Truth = True) -> Iterator[Truth]:
-        """Iterates over a comprehension's elements with its variables set; yields whether each one counts.
+        """Iterates over a comprehension's elements with its variables set; yields the condition that each one counts.
 
-        Where there may be any number of elements, a variable stands for each of them, and is in ``bound`` meanwhile.
+        With any number of elements, a variable stands for each of them, and is in ``bound`` meanwhile.
         """
         if depth == len(node.generators):
             yield outer
@@ -228,7 +228,7 @@ class Reductions(Evaluation):
         return None if found is None else (of, found)
 
     def _where(self, kind: Type, item: Value, truth: Truth) -> Relation:
-        """The values of which a statement about a variable is true."""
+        """The values of a variable that satisfy a statement."""
         own = symbols_in(item)
         return Relation(lambda known: substituted(truth, own, self.values.arguments(kind, known)), None)
 
@@ -255,7 +255,7 @@ class Reductions(Evaluation):
         return self.values.default(node.type) if best is None else best
 
     def _extreme(self, item: Value, chosen: Truth, value: Any, largest: bool) -> tuple[Truth, Any]:
-        """Whether there is an element, and the best value of one: that of a witness, which the axioms say is best.
+        """Whether there is an element, and the best value: that of a witness, which the axioms state to be best.
 
         Among finitely many elements one is best, so there is a witness whenever there is an element.
         """
@@ -287,7 +287,7 @@ class Reductions(Evaluation):
         return result
 
     def _with_each(self, kind: SetType, before: Value, item: Value, chosen: Truth, value: Value) -> Value:
-        """A set of few possible elements with those that an expression takes for any number of identifiers."""
+        """A set with few possible elements, extended by the values of an expression for any number of identifiers."""
         if kind.capacity is not None:
             raise UnsupportedError(f"{kind} cannot be made of any number of elements here, as it may not hold them all")
         taken = self._image(kind.element, item, chosen, value)
@@ -306,7 +306,7 @@ class Reductions(Evaluation):
         return Relation(lambda known: disj(part.holds(known) for part in parts), None)
 
     def _image(self, element: Type, item: Value, chosen: Truth, value: Value) -> Relation:
-        """The values that an expression takes."""
+        """The image of an expression."""
         return Relation(
             lambda known: self.values.of_some(item, conj((chosen, self.values.equal(element, value, known)))), None
         )
@@ -341,8 +341,8 @@ class Reductions(Evaluation):
         return (count, tuple(items))
 
     def _among(self, node: Reduce) -> Callable[[Callable[[Any], Truth]], Any]:
-        """How many numbers of a list meet a condition: as many as identifiers whose number does, each of which has one.
-        """
+        """A function that counts the numbers of a list that satisfy a condition. Each number belongs to one identifier,
+        so it counts those identifiers."""
         (generator,) = node.generators
         kind = generator.variable.type
         listed: list[tuple[Value, Truth, Any]] = []
@@ -382,7 +382,8 @@ def _counts_as_one(body: Expr) -> Expr | None:
 
 
 def _whether_any(node: Reduce) -> Reduce | None:
-    """The ``any`` that a largest number tells, which is 1 if some element meets a condition and 0 if none does."""
+    """The ``any`` that is equivalent to a maximum of ones and zeros: 1 if some element satisfies a condition, else 0.
+    """
     condition = _counts_as_one(node.body)
     if condition is None or not isinstance(node.default, Const) or node.default.value != 0:
         return None

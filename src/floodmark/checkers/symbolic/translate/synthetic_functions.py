@@ -13,9 +13,9 @@ _FILES = itertools.count(1)
 
 
 def written(source: str, name: str, names: Mapping[str, Any]) -> tuple[Callable[..., bool], str]:
-    """The predicate ``name`` that a source text defines with these names, and the file that it seems to be in.
+    """The predicate ``name`` that a source text defines with these names, and the name of its virtual file.
 
-    Its text can be found there, so that CPython runs it and the compiler reads it, like any other.
+    The text is registered there, so that CPython runs it and the compiler reads it, like any other.
     """
     file = f"<{name} {next(_FILES)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -26,6 +26,7 @@ def written(source: str, name: str, names: Mapping[str, Any]) -> tuple[Callable[
 
 
 def name_in_text(value: Identifier) -> str:
-    """The name of an identifier in an expression: ``b1``, whatever it prints as, or ``broker1`` if that is no name."""
+    """The name of an identifier in an expression: ``b1``, independent of its printed form, or ``broker1`` if that is
+    invalid."""
     name = f"{value.prefix}{value.number}"
     return name if name.isidentifier() else f"{type(value).__name__.lower()}{value.number}"

@@ -41,8 +41,8 @@ class Replica:
 class System:
     """The symbolic form of a model: its variables, initial states, actions and properties.
 
-    With ``unbounded``, the named constants stand for every natural number at once for which the types that they bound
-    are not empty: ``domain`` has the forms that must not be negative for that. With ``any_size`` they may count
+    With ``unbounded``, the named constants stand for all natural numbers at once for which the types that they bound
+    are not empty: ``domain`` has the linear forms that must be nonnegative for that. With ``any_size`` they may count
     identifiers. ``model`` keeps its own constants.
     """
 
@@ -66,7 +66,7 @@ class System:
         self.begun = {
             name: read_beginning_of(read, name, mapping) for name, mapping in mappings if kind_of(mapping) == REFINES
         }
-        """For each refinement, that an initial state is mapped to an initial state of the other model."""
+        """For each refinement, the condition that an initial state is mapped to an initial state of the other model."""
         self._initial: list[tuple[Step, State]] | None = None
 
     def _read(self, read: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
@@ -83,7 +83,7 @@ class System:
 
     @property
     def domain(self) -> list[Linear]:
-        """The numbers that must not be negative, so that no type is empty and every mentioned identifier exists."""
+        """The linear forms that must be nonnegative, so that no type is empty and every mentioned identifier exists."""
         parameters = (it.type for action in self.program.actions for it in action.parameters)
         parts = itertools.chain.from_iterable(map(parts_of, [*self.variables.values(), *parameters]))
         return _domain(parts, lambda kind: self.values.individuals(kind).least)
@@ -256,7 +256,7 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
 
 
 def _domain(parts: Iterable[Type], mentioned: Callable[[OpenIdentifierType], int]) -> list[Linear]:
-    """The numbers that must not be negative for the types to have as many values as are ``mentioned``."""
+    """The linear forms that must be nonnegative for the types to have as many values as are ``mentioned``."""
     found: dict[Linear, None] = {}
     for part in parts:
         match part:

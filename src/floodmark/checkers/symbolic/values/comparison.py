@@ -217,8 +217,8 @@ class Comparison(Components):
     def _bound(self, truth: Truth, item: Value, quantifier: Callable[[list[Any], Any], Any]) -> Truth:
         """A statement with the variables of an item bound, as far as they occur in it.
 
-        Each part of a conjunction under ``all``, or of a disjunction under ``any``, has a quantifier of its own: z3
-        finds more that way, since what tells it which elements to look at may be in another part.
+        Each conjunct under ``all``, and each disjunct under ``any``, has a quantifier of its own: z3 finds more
+        instances that way, since the patterns may be in another part.
         """
         if isinstance(truth, bool):
             return truth
@@ -233,7 +233,7 @@ class Comparison(Components):
         return quantifier(variables, truth)
 
     def _set_code(self, element: Type, value: Relation) -> Any:
-        """The code of a set: a number that no other set has."""
+        """The code of a set: a number that is unique among sets."""
         whole = self.whole(element, value)
         sort = whole.sort()
         if sort not in self._set_codes:

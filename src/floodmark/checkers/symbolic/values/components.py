@@ -1,4 +1,4 @@
-"""The components of a value: fresh ones, those of a type's first value, and a description of where each is."""
+"""The components of a value: fresh ones, those of a type's first value, and a description of each one's place."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from floodmark.language.types import (
 
 @dataclass(slots=True, eq=False)
 class Relation:
-    """A set of any size: whether it holds a value, and the ``most`` elements it can have, if that is known.
+    """A set of any size: a membership predicate, and the maximum number ``most`` of its elements, if known.
 
-    ``term`` is the set as one term. It is there from the beginning or made when it is needed. A list of any length is a
-    relation as well, as nothing may depend on its order; it may have ``repeats``, and a ``length`` if that is known. Of
-    one with a number for each of distinct identifiers, ``among`` tells how many of its numbers meet a condition; if it
-    is sorted, ``order`` is how.
+    ``term`` is the set as one term, which is there from the beginning or made on demand. A list of any length is a
+    relation as well, as nothing may depend on its order; it may have ``repeats``, and a ``length`` if known. For a list
+    with a number for each of distinct identifiers, ``among`` counts the numbers that satisfy a condition; for a sorted
+    list, ``order`` is its order.
     """
 
     holds: Callable[[Value], Truth]
@@ -56,15 +56,15 @@ class Relation:
 
 @dataclass(slots=True, eq=False)
 class UnboundedMap:
-    """A map with any number of keys: its value for each of them, and anything for what is no key."""
+    """A map with any number of keys: its value for each of them, and an arbitrary value for other arguments."""
 
     at: Callable[[Value], Value]
 
 
 def asked_once(function: Callable[[Value], Any]) -> Callable[[Value], Any]:
-    """The same function, which is called once for each argument.
+    """The function with its results cached, so that it is called once for each argument.
 
-    A map that two branches change is asked in both of them, so without this a chain of n branches asks the first map
+    Each branch that changes a map reads the old one; without the cache, a chain of n branches would read the first map
     2^n times.
     """
     known: dict[Any, tuple[Value, Any]] = {}
@@ -79,7 +79,7 @@ def asked_once(function: Callable[[Value], Any]) -> Callable[[Value], Any]:
 
 
 def _identity(value: Value) -> Any:
-    """What two values share only if they are the same, for as long as both are there."""
+    """A key that two values share only if they are identical, as long as both exist."""
     match value:
         case tuple():
             return tuple(map(_identity, value))
@@ -94,7 +94,7 @@ def _identity(value: Value) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One component of a value: a description of where it is, and its term."""
+    """One component of a value: a description of its place, and its term."""
 
     path: str
     type: Type
@@ -148,7 +148,8 @@ class Components(Types):
         raise UnsupportedError(f"{kind} has no symbolic form")
 
     def fresh(self, kind: Type, hint: str) -> Value:
-        """A value that may be any of its type, and more: ``well_formed`` says that it is one of the type."""
+        """A fresh value that covers at least all values of its type: ``well_formed`` states that it is one of the type.
+        """
         if has_any_size(kind):
             return self._family(kind, hint, [])([])
         match kind:
@@ -267,10 +268,10 @@ class Components(Types):
         return self._set_sorts[element]
 
     def whole(self, element: Type, value: Relation) -> Any:
-        """A set as one term. One that is described by a formula is given a symbol, and the description is an axiom.
+        """A set as one term. A set that a formula describes gets a symbol, and the description is an axiom.
 
-        The same formula gets the same symbol, so that z3 need not find out that such sets are equal: also where it is
-        about other variables, of which the set is then a function.
+        Equal formulas share a symbol, so that z3 need not derive the equality of such sets; if the formulas differ in
+        their variables only, the set is a function of these.
         """
         if value.term is None:
             item = self.variable(element, "member")
@@ -291,7 +292,7 @@ class Components(Types):
         return value.term
 
     def _stand_in(self, sort: Any, place: int) -> Any:
-        """The variable that stands for any other of its sort at a place of a list."""
+        """The placeholder variable of a sort at a position in a list."""
         if (sort, place) not in self._stand_ins:
             self._stand_ins[sort, place] = self.symbols.fresh("other", sort)
             self.axioms.bind([self._stand_ins[sort, place]])

@@ -85,7 +85,7 @@ class Translation(Comparison):
         return self._lifted[kind]
 
     def well_formed(self, kind: Type, value: Value) -> Truth:
-        """Whether components form a value of the type."""
+        """The condition that components form a value of the type."""
         match kind:
             case IntType():
                 if kind == INT:
@@ -171,7 +171,7 @@ class Translation(Comparison):
         return True
 
     def decode(self, kind: Type, value: Value, model: Any) -> Any:
-        """The value of the language that components stand for in a z3 model."""
+        """The value of the language that components represent in a z3 model."""
         match kind:
             case BoolType():
                 return value if isinstance(value, bool) else z3.is_true(model.eval(value, True))
@@ -222,7 +222,7 @@ class Translation(Comparison):
         return Set(found)
 
     def _rebuilt(self, kind: Type, shape: Value, terms: list[Any]) -> Value | None:
-        """A value in the form of ``shape`` with these components; None when they do not fit."""
+        """A value in the form of ``shape`` with these components; None if they do not fit."""
         leaves = [leaf.term for leaf in self.leaves(kind, shape)]
         if [term.sort() for term in leaves] != [term.sort() for term in terms]:
             return None

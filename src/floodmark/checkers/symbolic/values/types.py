@@ -34,7 +34,7 @@ from floodmark.language.values import Set, order_key
 
 Value = Any
 MAX_SLOTS = 256
-"""A set with a larger capacity would take too long to compare."""
+"""The largest supported capacity of a set; a larger one would take too long to compare."""
 
 
 class UnsupportedError(ModelError):
@@ -73,7 +73,7 @@ class Types:
         self._lifted: dict[Type, list[Value]] = {}
 
     def codes(self, kind: Type) -> Codes:
-        """How the members of an enum or of an identifier class are distinguished."""
+        """The codes that distinguish the members of an enum or of an identifier class."""
         if kind not in self._codes:
             self._codes[kind] = Codes(kind.codes)
         return self._codes[kind]
@@ -85,11 +85,11 @@ class Types:
         return self.individuals_by_class[kind.cls]
 
     def uncounted(self) -> list[Any]:
-        """The sorts of identifiers of which nothing asks how many are in a set."""
+        """The sorts of identifiers whose sets no expression counts."""
         return [it.sort for it in self.individuals_by_class.values() if not it.are_counted]
 
     def counted_sets(self) -> list[Any]:
-        """The sorts of sets of identifiers of which something asks how many elements they have."""
+        """The sorts of sets of identifiers whose elements some expression counts."""
         return [it.sets.sort for it in self.individuals_by_class.values() if it.are_counted]
 
     def bound(self, bound: Bound) -> Number:
@@ -162,7 +162,7 @@ class Types:
         return False
 
     def slots(self, kind: SetType | BagType) -> int:
-        """How many slots represent a set or a bag with a capacity."""
+        """The number of slots that represent a set or a bag with a capacity."""
         if isinstance(kind, BagType) and has_any_size(kind.element):
             raise UnsupportedError(f"{kind} has an order, which any number of identifiers do not have; use a Set")
         assert kind.capacity is not None

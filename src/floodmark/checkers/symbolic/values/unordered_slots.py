@@ -1,9 +1,9 @@
-"""A set with a capacity whose elements have no order here, as sets over any number of identifiers have none.
+"""A set with a capacity and without an order of elements, as over an uninterpreted sort of identifiers.
 
-Its slots (used, element) may be in any order, with unused ones between; the elements in use differ. So two lists of
-slots may stand for one set, and nothing may depend on the order: a loop over such a set is refused unless it only adds
-to sets (``translate/any_size_loops.py``), and whether ``any`` or ``all`` fails is decided as if they never stopped
-early.
+Its slots (used, element) may be in any order, with unused ones between; the elements in use differ. Two lists of slots
+may thus represent the same set, and nothing may depend on the order: a loop over such a set is refused unless it only
+adds to sets (``translate/any_size_loops.py``), and the condition for a failure of ``any`` or ``all`` ignores short
+circuits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def holds(slots: Slots, item: Value, same: Same) -> Truth:
 
 
 def equal(a: Slots, b: Slots, same: Same) -> Truth:
-    """Whether two lists of slots stand for one set."""
+    """Whether two lists of slots represent the same set."""
     parts = [implied(used, holds(b, item, same)) for used, item in a]
     return conj([*parts, *(implied(used, holds(a, item, same)) for used, item in b)])
 
@@ -38,7 +38,7 @@ def are_distinct(slots: Slots, same: Same) -> Truth:
 
 
 def placed(slots: Slots, wanted: Truth, item: Value, either: Either) -> tuple[Truth, Slots]:
-    """Slots with an element in the first that is free, if it is ``wanted`` there; and whether there is one."""
+    """Slots with an element in the first free one, if it is ``wanted`` there; and whether there is one."""
     waiting = wanted
     found = []
     for used, held in slots:

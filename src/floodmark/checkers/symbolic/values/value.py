@@ -44,7 +44,7 @@ class Values(ContainerTerms):
     """The values of one model, and their conversion from one type to another."""
 
     def cast(self, source: Type, target: Type, value: Value) -> tuple[Truth, Value]:
-        """Whether a value belongs to another type, and its components there, which mean nothing when it does not."""
+        """Whether a value belongs to another type, and its components there, which are meaningless if it does not."""
         if source == target:
             return True, value
         fits: Truth
@@ -146,11 +146,11 @@ class Values(ContainerTerms):
         return self.has_room(kind, value), Relation(value.holds, self.bound(kind.limit))
 
     def has_room(self, kind: OpenSetType, value: Relation) -> Truth:
-        """The condition that a set has no more elements than its capacity; also false where that cannot be shown.
+        """A sufficient condition that a set has no more elements than its capacity.
 
-        It is shown when the set is known to be small enough, or when some number in its elements differs from element
-        to element and lies in a range of as many numbers as the capacity allows, a range that begins or ends where the
-        number's type does.
+        It holds if the set is known to be small enough, or if some number in its elements is distinct for each element
+        and lies in a range of as many numbers as the capacity allows, a range that begins or ends where the number's
+        type does.
         """
         numbers, element = self.numbers, kind.element
         limit = self.bound(kind.limit)
