@@ -1,4 +1,4 @@
-"""``floodmark check``: plans the checks of specs, runs them and reports what they found."""
+"""``floodmark check``: plans the checks of specs, runs them and reports the results."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from floodmark.language.plurals import counted
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """The arguments of the command. ``traces`` prints counterexamples of known-bad designs; ``only`` is what steps are
-    shown of."""
+    """The arguments of the command. ``traces`` prints counterexamples of known-bad designs; ``only`` restricts the
+    shown steps."""
 
     paths: list[Path]
     tier: str | None

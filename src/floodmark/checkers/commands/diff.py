@@ -30,7 +30,7 @@ from floodmark.language.plurals import counted
 
 @dataclass(frozen=True)
 class DiffRequest:
-    """The arguments of the command: two specs, or up to two commits and the specs behind ``--``."""
+    """The arguments of the command: two specs, or up to two commits and the specs after ``--``."""
 
     named: Sequence[str]
     behind: Sequence[str] | None
@@ -43,7 +43,7 @@ class DiffRequest:
 
 
 def diff(asked: DiffRequest, say: Callable[[str], None]) -> ExitCode:
-    """Compares, prints what differs, writes reports, and returns the exit code."""
+    """Compares, prints the differences, writes reports, and returns the exit code."""
     for path in (asked.json_file, asked.html_file):
         must_be_writable(path, ())
     settings = EditSettings(Options(asked.workers, limits=asked.limits), asked.constants)
@@ -70,7 +70,7 @@ def diff(asked: DiffRequest, say: Callable[[str], None]) -> ExitCode:
 
 
 def compare_versions(asked: DiffRequest) -> tuple[dict[str, Any], ExitCode]:
-    """The same without a word, as JSON has it."""
+    """The comparison without output, as JSON."""
     settings = EditSettings(Options(asked.workers, limits=asked.limits), asked.constants)
     with _subjects(asked) as (versions, pairs):
         edits = list(compared(pairs, versions, settings))
@@ -78,7 +78,7 @@ def compare_versions(asked: DiffRequest) -> tuple[dict[str, Any], ExitCode]:
 
 
 def end(edits: Sequence[SpecEdit], versions: tuple[Version, Version]) -> Iterator[str]:
-    """The sums behind everything."""
+    """The sums at the end of the output."""
     same = sum(edit.unchanged for edit in edits)
     rest = len(edits) - same
     if len(edits) > 1:
@@ -90,7 +90,8 @@ def end(edits: Sequence[SpecEdit], versions: tuple[Version, Version]) -> Iterato
 
 
 def edits_since(ref: str, folder: Path, tier: Tier, limits: Limits) -> dict[str, Any]:
-    """What changed of the specs of a folder since a commit, as reports take it. The limits are those of all."""
+    """The changes of a folder's specs since a commit, in the form for reports. The limits are those of the whole
+    comparison."""
     began = time.perf_counter()
     with commit(ref, folder) as old:
         versions = old, working_tree(folder)
@@ -103,7 +104,7 @@ def edits_since(ref: str, folder: Path, tier: Tier, limits: Limits) -> dict[str,
 
 
 def edit_lines(content: Mapping[str, Any]) -> Iterator[str]:
-    """What a gate prints of it: what checks less first, then a line for each spec that changed."""
+    """The text in the output of a gate: the changes that weaken a check, then a line for each spec that changed."""
     lines = list(report.summary_lines(content))
     yield click.style(f"what the edit changes: {report.sums(content)}", bold=True)
     for line in lines:
@@ -114,7 +115,7 @@ def edit_lines(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def exit_code(edits: Sequence[SpecEdit]) -> ExitCode:
-    """That everything is the same, that something differs, or that something is not known."""
+    """The exit code: everything is the same, a difference was found, or the answer is unknown."""
     if not edits:
         return ExitCode.NOTHING_CHECKED
     if any(edit.is_undetermined for edit in edits):

@@ -1,4 +1,4 @@
-"""``floodmark explore``: serves the page in which one walks a spec's model."""
+"""``floodmark explore``: serves the page for walking a spec's model."""
 
 from __future__ import annotations
 

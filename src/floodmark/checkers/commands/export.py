@@ -19,7 +19,7 @@ from floodmark.language.widths import FIRST_WIDTHS, Widths
 def export(
     path: Path, as_tla: bool, folder: Path, only_variant: str | None, constants: dict[str, int]
 ) -> Iterator[str]:
-    """Writes the files and returns a line for each. Raises SourceError for what cannot be expressed."""
+    """Writes the files and returns a line for each. Raises SourceError for a construct that cannot be expressed."""
     check = one_check(path, only_variant, CheckSettings(constants=constants))
     if as_tla:
         module = tla_module(check)
@@ -52,9 +52,9 @@ def promela_process(check: Check) -> promela.Process:
 
 
 def _read(check: Check) -> tuple[Model, Program]:
-    """The model and its program, with widths for containers without a capacity: those that a search needs.
+    """The model and its program, with the widths that a search needs for containers without a capacity.
 
-    What is exported then says that nothing becomes larger, so the other checker tells if anything does.
+    The export asserts these widths, so the other checker reports any larger container.
     """
     model = check.model()
     of_states = [prop for prop in check.properties() if not prop.is_liveness]

@@ -52,7 +52,7 @@ class GateRequest:
 
 
 def gate(asked: GateRequest, reports: Reports, say: Callable[[str], None]) -> ExitCode:
-    """Runs the gate, prints what it found, writes reports and the lock, and returns the exit code."""
+    """Runs the gate, prints the results, writes reports and the lock, and returns the exit code."""
     if not asked.folder.is_dir() and not (asked.folder.is_file() and asked.folder.suffix == spec_address.SUFFIX):
         raise SourceError("there is no such folder and no such spec", str(asked.folder))
     reports.must_be_writable()
@@ -91,7 +91,7 @@ def gate(asked: GateRequest, reports: Reports, say: Callable[[str], None]) -> Ex
 
 
 def _refusals(outcome: GateOutcome) -> list[str]:
-    """Why a lock must not accept what was found: in words, the first as the end of a sentence.
+    """The reasons why a lock must not accept the results, the first as the rest of a sentence.
 
     A lock that recorded an action that never fires, or a premise that is never true, would make that the norm.
     """

@@ -1,4 +1,4 @@
-"""``floodmark mutate``: tries the mutants of models and reports what became of them."""
+"""``floodmark mutate``: tries the mutants of models and reports the results."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def mutate(paths: Sequence[Path], settings: MutateSettings) -> Iterator[str | Ex
 
 
 def _mutated(address: Path) -> list[Spec]:
-    """The specs whose mutants are tried: of a file with rows, those that its ``[mutation]`` belongs to, else the first;
-    the other rows are for mutants that survive there, as ``also`` says."""
+    """The specs whose mutants are tried. In a file with rows, these are the rows to which ``[mutation]`` belongs, else
+    the first; the other rows are tried on mutants that survive there, as ``also`` states."""
     every = read_all(address)
     return [spec for spec in every if spec.mutation is not None] or every[:1]
 

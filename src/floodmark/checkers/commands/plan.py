@@ -48,7 +48,7 @@ class PlanSettings:
     workers: int = 0
 
     def mapped(self) -> ShapeMap:
-        """Where the shapes are checked."""
+        """The executor of the checks of shapes."""
         if self.engine == "spark":
             return partial(map_shapes_on_spark, master=self.master)
         return partial(map_shapes, workers=self.workers)

@@ -71,12 +71,12 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
 
 
 Ask = Callable[[WatchInduction], Proved]
-"""Answers a question, and tells how far it is."""
+"""Runs a proof or a claim, and reports its progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Which of the proofs that specs list to make: those that ``name`` means; ``find`` searches for new answers."""
+    """A selection of the proofs that specs list: those that ``name`` denotes; ``find`` searches for new answers."""
 
     name: str | None
     find: bool
@@ -86,9 +86,8 @@ class Listed:
 
 
 def _listed(paths: list[Path], wanted: Listed) -> list[Ask]:
-    """What makes the proofs that specs list, in the quick tier only where a folder is named; of a spec that is named
-    and lists none, induction on everything.
-    """
+    """The proofs that specs list, in the quick tier only if a folder is named. A named spec without listed proofs gets
+    induction on all its properties."""
     asked: list[Ask] = []
     for path in paths:
         asked += _claims(path, wanted.seconds, wanted.scripts)
@@ -114,20 +113,20 @@ def _made(spec: Spec, proving: Proving, wanted: Listed) -> Ask:
 
 
 def _has_claims(path: Path) -> bool:
-    """Whether a path is a Python file with claims. One without is that of a model, as it is for ``floodmark check``."""
+    """Whether a path is a Python file with claims. A file without any is a model's, as for ``floodmark check``."""
     return path.suffix == ".py" and any(claims_of([path]))
 
 
 def _claims(path: Path, seconds: float | None, scripts: Scripts | None) -> list[Ask]:
-    """What answers the claims in a Python file, or in those of a folder."""
+    """The claims in a Python file, or in those of a folder, as functions that run them."""
     if path.suffix != ".py" and not os.path.isdir(path):
         return []
     return [lambda _, it=claim: prove_claim(it, seconds, scripts) for claim in claims_of([path])]  # type: ignore[misc]
 
 
 def _questions(paths: list[Path], task: ProofTask, scripts: Scripts | None) -> list[Ask]:
-    """What answers each question: about the properties of specs, and about the claims in Python files; for a folder,
-    about its claims and quick specs.
+    """The proofs of the properties of specs, and the claims in Python files; for a folder, its claims and its quick
+    specs.
 
     ``scripts`` receives every obligation. Raises SourceError for an option that applies to no spec at all.
     """
@@ -140,7 +139,7 @@ def _questions(paths: list[Path], task: ProofTask, scripts: Scripts | None) -> l
 
 
 def _checks(paths: list[Path], task: ProofTask) -> dict[Path, list[Check]]:
-    """What to prove of the specs that each path stands for. Options that apply to none of them are an error."""
+    """The checks whose properties are to be proved, by path. Options that apply to none of them are an error."""
     settings = CheckSettings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
     specs = {path: [] if _has_claims(path) else [read(spec) for spec in find([path])] for path in paths}
     found = {

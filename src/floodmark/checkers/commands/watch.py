@@ -19,16 +19,16 @@ from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.plurals import counted
 
 _SECONDS = 0.3
-"""Between two looks at the files."""
+"""Seconds between two scans of the files."""
 _ENDINGS = (".py", ".toml")
 _OTHERS = {"__pycache__", "node_modules"}
 
 Stamps = dict[Path, tuple[int, int]]
-"""When each file was last written, and how large it is."""
+"""The time of the last change of each file, and its size."""
 
 
 def watch(arguments: Sequence[str], paths: Iterable[Path]) -> NoReturn:
-    """Runs the command with these arguments now and after each change, in a process of its own, until it is
+    """Runs the command with these arguments now and after each change, each time in a new process, until it is
     interrupted."""
     roots = sorted({_root(path) for path in paths})
     command = [sys.executable, "-P", "-m", "floodmark", *arguments]
@@ -56,7 +56,7 @@ def _stamps(roots: Iterable[Path]) -> Stamps:
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
-    """The specs and the Python files below a folder, but for those of hidden folders and virtual environments."""
+    """The specs and the Python files below a folder, except those of hidden folders and virtual environments."""
     for place, inner, files in os.walk(folder):
         inner[:] = [name for name in inner if _is_watched(Path(place, name))]
         for name in files:

@@ -1,11 +1,11 @@
-"""Implementations, and recorded runs of them, compared with a model.
+"""Compares implementations, and recorded runs of them, with a model.
 
-- ``adapter.py``: what an adapter says about an implementation, read against a model.
+- ``adapter.py``: an adapter of an implementation, checked against a model.
 - ``lockstep.py``, ``state_machine.py``: model and implementation take the same steps; Hypothesis chooses them,
   ``replay`` follows a trace.
-- ``proposals.py``, ``walks.py``, ``coverage.py``: the model's compiled code proposes steps, chance or what is not yet
-  covered chooses one, CPython and the implementation take it.
-- ``tours.py``: an implementation takes the runs that cover the model, for one that is slow.
+- ``proposals.py``, ``walks.py``, ``coverage.py``: the model's compiled code proposes steps, a random or coverage-guided
+  choice selects one, CPython and the implementation take it.
+- ``tours.py``: a slow implementation takes a small set of runs that cover the model.
 - ``shrinking.py``, ``side_by_side.py``: shorter runs, and the first difference.
 - ``external_values.py``: values from outside, as plain Python, or as JSON that may omit parts.
 - ``trace_file.py``, ``behaviour.py``: recorded runs, and the search over the states that a model may be in.
@@ -15,7 +15,8 @@
 
 Decisions:
 
-- Only CPython judges traces. A trace is short and leads through few states, and accepted means what the class means.
+- Only CPython judges traces. A trace is short and passes through few states, and "accepted" refers to the meaning of
+  the class.
 - Hypothesis shrinks only roughly, since leaving out a step shifts the choices after it. The last run is therefore
   shortened step by step until no step can be left out.
 """

@@ -54,7 +54,7 @@ def observable(*, of: Callable[[Any], Any]) -> Callable[[F], F]: ...
 
 
 def observable(function: F | None = None, *, of: Callable[[Any], Any] | None = None) -> F | Callable[[F], F]:
-    """Marks a method of an adapter as something to observe; it is compared with the model after every step.
+    """Marks a method of an adapter as an observable; it is compared with the model after every step.
 
     The method's name is that of a variable or rule of the model, or ``of`` computes the model's value:
     ``@observable(of=lambda model: model.log_end[model.leader])``. The values may be plain Python ones.
@@ -68,7 +68,7 @@ def observable(function: F | None = None, *, of: Callable[[Any], Any] | None = N
 
 @dataclass(frozen=True)
 class Observable:
-    """One thing to compare; ``kind`` is the type of a variable, None for what is computed from several."""
+    """One observable; ``kind`` is the type of a variable, None for a value that is computed from several."""
 
     name: str
     kind: Type | None
@@ -76,7 +76,7 @@ class Observable:
 
 
 class Contract:
-    """An adapter's class, checked against a model. Raises SourceError for what does not fit."""
+    """An adapter's class, checked against a model. Raises SourceError for members that do not fit."""
 
     def __init__(self, model: Model, adapter: type[Adapter]) -> None:
         self.model = model
@@ -106,7 +106,7 @@ class Contract:
         return names
 
     def _driven(self) -> frozenset[str]:
-        """The actions that the implementation takes. Each action is listed once, and none is guessed."""
+        """The actions that the implementation takes. Each action of the model must be listed exactly once."""
         apart = self.environment | self.unsupported | frozenset(self.eager)
         driven = {name for name in self.actions if callable(getattr(self.adapter, name, None))}
         missing = [name for name in self.actions if name not in driven | apart]

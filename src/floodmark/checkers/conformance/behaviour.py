@@ -74,7 +74,7 @@ class _TraceSearch:
         self.kinds = cache(lambda name: parameter_types(self.model, self.actions[name]))
 
     def expand(self) -> None:
-        """Counts a state that is left, which a limit may forbid."""
+        """Counts an expanded state, which a limit may forbid."""
         self.expanded += 1
         stop = self.limits.reached(self.expanded, seconds=time.perf_counter() - self.started)
         if stop is not None:
@@ -87,8 +87,8 @@ class _TraceSearch:
             yield _Node(after, step, line, node)
 
     def fitting(self, node: _Node, line: Line, number: int) -> Iterator[_Node]:
-        """Every step from a node that a line describes. One whose action is known is not looked for among others, and
-        one whose arguments are known is taken as it is."""
+        """Every step from a node that a line describes. A known action is the only one tried, and with known arguments
+        it is taken directly."""
         if line.action not in self.actions:
             yield from (after for after in self.successors(node, number) if line.fits(after.step))
             return
@@ -105,7 +105,7 @@ class _TraceSearch:
                     yield _Node(state, step, number, node)
 
     def unseen(self, nodes: Sequence[_Node], skip: int) -> list[_Node]:
-        """The nodes, and everything that up to ``skip`` steps from them lead to."""
+        """The nodes, and all nodes that are reachable from them by up to ``skip`` steps."""
         if skip == 0:
             return list(nodes)
         found = {node.state: node for node in nodes}
@@ -156,7 +156,7 @@ class _TraceSearch:
 
 
 def _distinct(nodes: list[_Node]) -> list[_Node]:
-    """One node, the first, for each state. A hash of a state takes as long as the state is large."""
+    """The first node of each state. Hashing a state takes time proportional to its size."""
     return nodes if len(nodes) <= 1 else list({node.state: node for node in reversed(nodes)}.values())[::-1]
 
 

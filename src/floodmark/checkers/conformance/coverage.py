@@ -1,8 +1,8 @@
 """Coverage of a model: the effects of its actions and the values of its variables, separately.
 
-Whole states are nearly always new, so they guide little; a new value of a variable, or an action that changes a
-variable for the first time, guides more. The values of a number that goes far do not count: there is always a higher
-one, and walks would do nothing but go on from the longest runs.
+Whole states are nearly always new and thus give little guidance; a new value of a variable, or an action that changes a
+variable for the first time, gives more. The values of a number with a large range are excluded: there is always a
+higher one, and walks would only extend the longest runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from floodmark.language.types import WORD, IntType, Type
 Piece = tuple[str | int, int]
 
 MAX_COUNTED = 64
-"""The values of an integer with more than these do not count."""
+"""The maximum number of values of an integer type whose values count."""
 
 
 class Coverage:
@@ -32,7 +32,7 @@ class Coverage:
         ]
 
     def pieces(self, before: Packed, proposal: Proposal) -> Iterator[Piece]:
-        """What a step covers: which variables the action changes, and to what."""
+        """The coverage of a step: the set of variables that the action changes, and their new values."""
         old, new = joined(before), joined(proposal.after)
         differing = old ^ new
         changed = 0

@@ -1,7 +1,7 @@
-"""Reads values of a model from elsewhere: from an implementation or a log.
+"""Reads values of a model from an implementation or a log.
 
-They may be values of the modelling language, plain Python values (sets, dicts, lists, integers), or what ``--json``
-writes: names for identifiers and enums, objects for records and maps, arrays for the rest.
+They may be values of the modelling language, plain Python values (sets, dicts, lists, integers), or the form of
+``--json``: names for identifiers and enums, objects for records and maps, arrays for the rest.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def value_of(kind: Type, given: Any, name: str) -> Any:
 
 
 def pattern(kind: Type, given: Any, name: str) -> Matches:
-    """A test for what ``given`` says of a value: all of it, or only the given keys and fields of a map or a record."""
+    """A test of a value against ``given``: all of it, or only the given keys and fields of a map or a record."""
     match kind, given:
         case OptionalType(inner), Mapping():
             matches = pattern(inner, given, name)

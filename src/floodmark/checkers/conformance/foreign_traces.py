@@ -1,9 +1,9 @@
-"""Traces in formats of others, which a Python file of the user reads as steps of a model.
+"""Traces in foreign formats, which a Python file of the user reads as steps of a model.
 
-The file has ``SUFFIXES``, the endings of the names of such traces, and ``lines(text)``, which yields a line of a trace
-for each step, as an object; ``"line"`` says from which line of the text it comes. It raises SourceError, with the
-number of a line, for a text that it cannot read. It may have ``CONSTANTS``, sizes of the model in which such traces
-find room; a spec's are those at which its model can be explored.
+The file has ``SUFFIXES``, the suffixes of the names of such traces, and ``lines(text)``, which yields an object with a
+line of a trace for each step; its ``"line"`` is the line of the text that it comes from. It raises SourceError, with
+the number of a line, for a text that it cannot read. It may have ``CONSTANTS``: sizes of the model that are large
+enough for such traces; a spec's own are those at which its model can be explored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from floodmark.language.errors import SourceError
 
 @dataclass(frozen=True)
 class TraceReader:
-    """How a file of the user reads traces."""
+    """A trace reader of the user."""
 
     suffixes: tuple[str, ...]
     lines: Callable[[str], Iterable[dict[str, Any]]]

@@ -35,7 +35,7 @@ class Mismatch(AssertionError):  # noqa: N818 - it is what a test reports
 
 
 class Lockstep:
-    """One run. ``steps`` are those chosen so far; ``taken`` has the text of every step and who took it."""
+    """A run in progress. ``steps`` are those chosen so far; ``taken`` has the text of every step and who took it."""
 
     def __init__(self, contract: Contract, step: Step, state: State) -> None:
         self.contract = contract
@@ -137,7 +137,7 @@ def _same(each: Observable, expected: Any, shown: Any) -> bool:
 
 
 def _alike(expected: Any, shown: Any) -> bool:
-    """Whether two values are written alike. A set has no order, and those of text have none that is the model's."""
+    """Whether two values are written alike, without regard to the order of sets."""
     if isinstance(expected, AbstractSet) and isinstance(shown, AbstractSet):
         return {repr(plain(item)) for item in expected} == {repr(plain(item)) for item in shown}
     if isinstance(expected, Mapping) and isinstance(shown, Mapping):
@@ -149,7 +149,7 @@ def _alike(expected: Any, shown: Any) -> bool:
 
 
 def _in_words_of_the_model(each: Observable, shown: Any) -> Any:
-    """An observed value of the implementation as a value of the model, where it is one."""
+    """An observed value of the implementation as a value of the model, if it is one."""
     try:
         return shown if each.kind is None else value_of(each.kind, shown, each.name)
     except SourceError:
@@ -241,7 +241,7 @@ def _instance(run: Lockstep, number: int, name: str, given: Mapping[str, Any]) -
 
 
 def is_given(model: Model, step: Step, given: Mapping[str, Any]) -> bool:
-    """Whether the arguments of a step are those that a trace has. Older traces do not say the class of a record."""
+    """Whether the arguments of a step are those of a trace. Older traces do not name the class of a record."""
     if set(given) != set(step.arguments):
         return False
     kinds = argument_kinds(model, step)

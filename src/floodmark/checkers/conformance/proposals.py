@@ -1,8 +1,8 @@
 """The proposals of a model in a state: every step that it can take, found by its compiled code.
 
-The code also says with which arguments an action is taken (``with_arguments``), so that of two steps to the same state
-each is proposed; an implementation may tell them apart. CPython remains the reference: a chosen step is taken by
-CPython, and must lead where the compiled code says.
+The code also computes the arguments of each step (``with_arguments``), so that two steps to the same state are both
+proposed; an implementation may distinguish them. CPython remains the reference: it takes a chosen step, and its
+successor must be the one that the compiled code gives.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from floodmark.language.reference import Step, parameter_types
 Packed = tuple[int, ...]
 
 REMEMBERED = 10_000
-"""Steps that CPython has taken: walks start at the ends of runs that have been taken before."""
+"""The number of cached steps that CPython has taken: walks start at the ends of earlier runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """All that a model proposes in a state.
+    """All steps that a model proposes in a state.
 
-    ``broken`` says that some step may break a transition property. ``failed`` says that some step, or evaluating a
+    ``broken`` is whether some step may violate a transition property. ``failed`` is whether some step, or evaluating a
     property, leaves the model's types.
     """
 
@@ -50,7 +50,7 @@ class Offer:
 
 
 class _Rows(Sequence[Proposal]):
-    """Proposals that are made when they are looked at: a walk takes one of some hundreds."""
+    """Proposals that are decoded on access: a walk takes one of some hundreds."""
 
     def __init__(self, names: list[str], rows: list[list[int]], words: int) -> None:
         self._names, self._rows, self._words = names, rows, words
@@ -108,7 +108,7 @@ class Proposals:
         return next((p for p in self.of_steps if not reference.holds(self.model, p.function, old, new)), None)
 
     def _step(self, before: Packed, proposal: Proposal) -> tuple[Step, State]:
-        """CPython takes it."""
+        """The step as CPython takes it."""
         step = Step(proposal.action, self._arguments(proposal))
         after = reference.fire(self.model, self._unpacked(before), step)
         wanted = self._unpacked(proposal.after)

@@ -45,7 +45,8 @@ class RejectionReason:
 
 
 def reasons(subject: Model, result: TraceResult) -> list[RejectionReason]:
-    """The nearest first: enabled actions that differ least; then, for each action, the instance that got furthest."""
+    """The reasons, the nearest first: enabled actions by the number of differences; then, for each action, the instance
+    that got furthest."""
     line = result.failed_line
     if line is None:
         return []
@@ -135,7 +136,7 @@ def _differs(subject: Model, line: Line, step: Step, after: State) -> RejectionR
 def _unlike(
     subject: Model, line: Line, step: str, action: str, state: State, unlike: Sequence[int], key: str
 ) -> RejectionReason:
-    """The variables that a line, in ``state`` or ``before``, shows otherwise."""
+    """The variables whose values, in ``state`` or ``before``, differ from those of a line."""
     names = list(subject.variable_types)
     said = line.given.get(key) or {}
     texts = [
@@ -147,8 +148,7 @@ def _unlike(
 
 
 def _parts(place: str, value: Any, given: Any) -> Iterator[tuple[str, str, str]]:
-    """The parts of a value that a line shows otherwise: entries of a map, fields of a record, elements of a sequence.
-    """
+    """The differing parts of a value and a line: entries of a map, fields of a record, elements of a sequence."""
     if isinstance(given, Mapping) and isinstance(value, Map | Record | Seq):
         for name, item in given.items():
             if isinstance(value, Map):

@@ -10,8 +10,8 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 Fails = Callable[[Sequence[Step]], tuple[Step, ...] | None]
-"""Tries some steps, leaving out those that are not enabled; returns the steps taken up to the bad end, or None if there
-is none. The first step begins the run."""
+"""Tries some steps, leaving out disabled ones; returns the steps taken up to the failure, or None if there is none. The
+first step begins the run."""
 
 
 def shrunk(steps: Sequence[Step], fails: Fails) -> tuple[Step, ...]:
@@ -38,7 +38,7 @@ def _without_piece(steps: tuple[Step, ...], size: int, fails: Fails) -> tuple[St
 
 
 def breaking(model: Model, prop: Property) -> Fails:
-    """Runs of the model end badly when they break a property."""
+    """The test whether a run of the model violates a property."""
 
     def fails(steps: Sequence[Step]) -> tuple[Step, ...] | None:
         states = followed(model, steps)
@@ -55,7 +55,7 @@ def breaking(model: Model, prop: Property) -> Fails:
 
 
 def followed(model: Model, steps: Sequence[Step]) -> list[tuple[Step, State]]:
-    """The steps that are enabled, in turn, and where each leads."""
+    """The enabled ones of some steps, taken in turn, each with its successor."""
     state = next(state for step, state in reference.initial_states(model) if step == steps[0])
     found = [(steps[0], state)]
     for step in steps[1:]:

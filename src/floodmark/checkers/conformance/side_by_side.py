@@ -22,7 +22,7 @@ def side_by_side(mismatch: Mismatch) -> list[str]:
 
 
 class _Missing:
-    """Stands for what only the other side has."""
+    """Represents a value that only the other side has."""
 
 
 def _apart(place: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:

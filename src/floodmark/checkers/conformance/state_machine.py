@@ -41,9 +41,9 @@ def state_machine(
 
 
 def model_of(spec: str | Path, variant: str | None = None) -> Model:
-    """The model of a spec with the constants that it sets, or its known-bad design ``variant``.
+    """The model of a spec with its constants, or its known-bad design ``variant``.
 
-    ``spec`` is a file, or a row of one, as in ``lease.toml@small``. Raises SourceError where it is neither.
+    ``spec`` is a file, or a row of one, as in ``lease.toml@small``. Raises SourceError if it is neither.
     """
     from floodmark.checkers.verdict.check import CheckSettings, one_check
 
@@ -87,7 +87,7 @@ def _machine(contract: Contract, after: Sequence[Sequence[Step]]) -> type[RuleBa
             self.lockstep.begin()
 
         def _go(self, steps: Sequence[Step]) -> None:
-            """Takes the steps of a run that the implementation does not take by itself."""
+            """Takes the steps of a run, except those that the implementation takes by itself."""
             state = next(state for step, state in reference.initial_states(contract.model) if step == steps[0])
             self.lockstep = Lockstep(contract, steps[0], state)
             try:

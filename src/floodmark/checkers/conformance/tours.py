@@ -22,15 +22,15 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
 EXPLORED = 20_000
-"""Steps of the walks through the model before a tour."""
+"""The number of steps of the walks through the model before a tour."""
 
 
 class Tour:
-    """Runs of an implementation. ``steps`` counts those it has taken, ``coverage`` has what they cover.
+    """Runs of an implementation. ``steps`` counts its steps, ``coverage`` is what they cover.
 
     ``walks`` is the last search of the model.
 
-    Raises SourceError for an adapter with eager actions: the model alone does not say when they are taken.
+    Raises SourceError for an adapter with eager actions: the model alone does not determine when they are taken.
     """
 
     def __init__(self, contract: Contract, seed: int, explored: int = EXPLORED) -> None:
@@ -58,7 +58,7 @@ class Tour:
             self.walks = self._explore()
 
     def search(self, most: int) -> Found | None:
-        """Takes runs for up to ``most`` steps in all, until the implementation is not in the model's state."""
+        """Takes runs for up to ``most`` steps in total, until the implementation differs from the model."""
         for end in self.runs():
             try:
                 self._take(end)
@@ -69,7 +69,7 @@ class Tour:
         return None
 
     def _take(self, end: WalkNode) -> None:
-        """A run, and then steps by chance: what covers one thing and what covers another may matter together."""
+        """Takes a run, and then random steps: combinations of separately covered pieces may matter."""
         path = end.path()
         run = Lockstep(self.contract, path[0].start, self.walks.proposals.layout.unpack(path[0].state))
         try:
@@ -95,7 +95,7 @@ class Tour:
 
 
 def longest(ends: list[WalkNode]) -> list[WalkNode]:
-    """The ends of those runs with which no other run begins."""
+    """The ends of the runs that are no prefix of another."""
     begun: set[tuple[object, ...]] = set()
     whole: dict[tuple[object, ...], WalkNode] = {}
     for end in ends:
@@ -111,7 +111,7 @@ def tour(
     """Drives an implementation along runs that cover a model, for up to ``most`` steps.
 
     A difference is shortened to a run from which no step can be left out. The same seed finds the same difference. A
-    tour restarts where a container without a capacity has to become wider.
+    tour restarts if a container without a capacity has to become wider.
     """
 
     def search(model: Model) -> Found | None:

@@ -21,11 +21,11 @@ _KEYS = ("action", "arguments", "before", "state", "step", "skip", "line")
 
 @dataclass(frozen=True)
 class Line:
-    """The content of one line: which action, with which arguments, and what is seen before and after it.
+    """The content of one line: an action, its arguments, and observations before and after it.
 
     ``exact`` are the arguments that the line gives completely. ``steps`` is False for a line that shows the state as it
-    is, without another step. ``skip`` is the most steps that may have happened unseen before it; None leaves that to
-    the command line. ``number`` is the line of the file, or the one of another file that the line says it comes from.
+    is, without another step. ``skip`` is the maximum number of unseen steps before it; None leaves that to the command
+    line. ``number`` is the line of the file, or the line of another file that it refers to.
     """
 
     number: int
@@ -57,7 +57,7 @@ class Line:
         return [index for index, matches in self.state.items() if not matches(state[index])]
 
     def unlike_before(self, state: State) -> list[int]:
-        """The variables, by index, that do not match what the line saw before its step."""
+        """The variables, by index, that do not match the observation before the step."""
         return [index for index, matches in self.before.items() if not matches(state[index])]
 
 
@@ -90,7 +90,7 @@ def parse(text: str, model: Model, file: str) -> Trace:
 
 
 def _each_once(pairs: json_text.Pairs) -> dict[str, Any]:
-    """An object of JSON. Raises SourceError for a name that it has twice: only one of its values would be compared."""
+    """A JSON object. Raises SourceError for a duplicate name: only one of its values would be compared."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -160,7 +160,7 @@ class _TraceReader:
         return {name: pattern(kinds[name], value, name) for name, value in arguments.items()}
 
     def exact(self, action: str | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of which a line gives all parts."""
+        """The arguments that a line gives completely."""
         if action is None or not arguments:
             return {}
         kinds = self.parameters(action)

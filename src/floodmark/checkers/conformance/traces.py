@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Recorded = tuple[str, str]
 """The name of a trace's file, and its text."""
 MAX_LOCAL_TRACES = 4
-"""Up to this many traces are judged in this process."""
+"""The maximum number of traces that are judged in this process."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TraceOutcome:
     internal error.
 
     ``line`` is the number of the line that no run fits, or that is malformed; ``run`` is the longest run that fits, if
-    it was asked for.
+    it was requested.
     """
 
     file: str
@@ -59,9 +59,8 @@ class TraceOutcome:
 
 @dataclass(frozen=True)
 class Work:
-    """The model that traces are compared with, and the settings of the comparison. ``reader`` is the file that reads
-    traces in a format of others; ``runs`` says whether the outcomes have runs, whose states may be large.
-    """
+    """The model with which traces are compared, and the settings of the comparison. ``reader`` is the file that reads
+    traces in a foreign format; ``runs`` is whether the outcomes include runs, whose states may be large."""
 
     check: Check
     hidden: int = 0
@@ -75,7 +74,7 @@ class Work:
 
 
 def judge_text(work: Work, recorded: Recorded) -> TraceOutcome:
-    """Judges one trace. Never raises SourceError: what is wrong with a file is its result."""
+    """Judges one trace. Never raises SourceError: an error in a file is its result."""
     file, text = recorded
     try:
         model = work.model()
@@ -112,7 +111,7 @@ def _outcome(model: Model, result: TraceResult, runs: bool) -> TraceOutcome:
 
 
 def found(paths: Iterable[Path], suffixes: Sequence[str] = (".jsonl",)) -> list[Path]:
-    """The traces that paths mean: a file stands for itself, a folder for every file below it with a suffix."""
+    """The traces that paths denote: a file itself, or every file with a suffix below a folder."""
     files: list[Path] = []
     for path in paths:
         if not os.path.lexists(path):
@@ -181,8 +180,7 @@ def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None
 
 
 def _read_here(work: Work, texts: Sequence[Recorded]) -> tuple[list[Recorded], list[TraceOutcome]]:
-    """Reads traces in formats of others, for workers that do not have the reader; and the results of those that cannot
-    be read."""
+    """Reads traces in foreign formats, for workers without the reader; also returns the results of unreadable ones."""
     if work.reader is None:
         return list(texts), []
     reader = reader_of(work.reader)

@@ -31,18 +31,18 @@ from floodmark.language.reference import Step
 WalkChoice = Literal["uniform", "guided"]
 
 LENGTH = 40
-"""Steps of a walk from an initial state."""
+"""The number of steps of a walk from an initial state."""
 FURTHER = 20
-"""Steps of a walk from the end of a kept run."""
+"""The number of steps of a walk from the end of a kept run."""
 FRESH = 0.1
 """The share of guided walks that start in an initial state."""
 DRAWN = 8
-"""This many kept runs are drawn, and the one used least often as a start is taken."""
+"""The number of kept runs that are drawn; the one used least often as a start is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A run that ends badly: a step breaks a property, or the implementation is not in the model's state.
+    """A run that fails: a step violates a property, or the implementation differs from the model.
 
     ``taken`` counts the steps of all walks so far.
     """
@@ -55,7 +55,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class WalkNode:
-    """A state of a walk, and how the walk got there. ``proposal`` is None for an initial state."""
+    """A state of a walk, and the way to it. ``proposal`` is None for an initial state."""
 
     state: Packed
     start: Step
@@ -80,12 +80,11 @@ class _KeptRun:
 
 
 class Walks:
-    """Walks until something is found. With a ``contract``, its implementation takes each step too.
+    """Walks until a failure is found. With a ``contract``, its implementation takes each step too.
 
-    Without one, ``allowed`` are the actions that are taken, if they are not all. From the end of a kept run a walk
-    takes ``further`` steps.
-    ``steps`` counts the states whose proposals were examined. Going back to the end of a kept run, for which an
-    implementation has to repeat that run, is not counted.
+    Without one, ``allowed`` are the permitted actions, if not all are. From the end of a kept run a walk takes
+    ``further`` steps. ``steps`` counts the states whose proposals were examined. Returning to the end of a kept run,
+    for which an implementation has to repeat that run, is not counted.
     """
 
     def __init__(
@@ -113,8 +112,7 @@ class Walks:
         self._bounded = bool(type(model).methods("boundary"))
 
     def begin_after(self, runs: Sequence[Sequence[Step]]) -> None:
-        """Makes every walk start where one of the runs ends, to see what follows. Raises SourceError when one is no
-        run."""
+        """Makes every walk start at the end of one of the runs. Raises SourceError when one is no run of the model."""
         self._starts = [self._end(steps) for steps in runs]
 
     def _end(self, steps: Sequence[Step]) -> WalkNode:
@@ -222,7 +220,7 @@ class Walks:
         return offer
 
     def _fail(self, state: State) -> None:
-        """Raises the error in a step, or in a property of it, that CPython finds."""
+        """Raises the error that CPython finds in a step, or in a property of it."""
         for _, after in reference.successors(self.model, state):
             for prop in self.proposals.of_steps:
                 reference.holds(self.model, prop.function, state, after)
@@ -236,7 +234,7 @@ class Walks:
         )
 
     def _bad(self, node: WalkNode, offer: Offer) -> tuple[Proposal, Property] | None:
-        """A proposal that breaks a property."""
+        """A proposal that violates a property."""
         if not self.proposals.of_states and not offer.broken:
             return None
         for proposal in offer.proposals:
@@ -248,7 +246,7 @@ class Walks:
         return None
 
     def _keep(self, node: WalkNode, proposal: Proposal) -> None:
-        """Counts what a step covers, and keeps the run for each piece for which it is the shortest so far."""
+        """Counts the coverage of a step, and keeps the run for each piece for which it is the shortest so far."""
         pieces = self.coverage.add(node.state, proposal)
         if self.choice == "uniform":
             return
@@ -275,11 +273,11 @@ def walk(
     model: Model, adapter: type[Adapter], choice: WalkChoice = "guided", seed: int = 1, most: int = 10_000,
     properties: Sequence[Property] = (), after: Sequence[Sequence[Step]] = (),
 ) -> Found | None:
-    """Drives an implementation in lockstep with a model for up to ``most`` steps; each walk starts where one of the
-    runs ``after`` ends, if there are any.
+    """Drives an implementation in lockstep with a model for up to ``most`` steps; each walk starts at the end of one of
+    the runs ``after``, if there are any.
 
     A difference is shortened to a run from which no step can be left out. The same seed finds the same difference.
-    Walks restart where a container without a capacity has to become wider.
+    Walks restart if a container without a capacity has to become wider.
     """
 
     def search(model: Model) -> Found | None:

@@ -14,7 +14,7 @@ Place = tuple[str, int, int]
 
 
 def text_of(mark: Mark) -> str:
-    """What a mark is about: the condition at its place, or what the mark itself says."""
+    """The text of a mark: the condition at its place, or the mark's own text."""
     kind = "require" if mark.kind in _COUNTS_REFUSALS else mark.kind
     return mark.said or _texts(mark.file).get((kind, mark.line, mark.column), "")
 
@@ -30,7 +30,7 @@ def _texts(file: str) -> dict[Place, str]:
 
 
 def _conditions(tree: ast.Module) -> Iterator[tuple[str, ast.expr | ast.stmt, ast.expr]]:
-    """Each condition with its kind and the node whose place it has."""
+    """Each condition with its kind and the node that gives its position."""
     for node in ast.walk(tree):
         match node:
             case ast.If(test=test):

@@ -1,4 +1,4 @@
-"""Counts what states and their steps cover, in compiled code."""
+"""Counts the coverage of states and their steps, in compiled code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from floodmark.language.model import Model
 Array = NDArray[np.uint64]
 NW = 1
 STATES = "states"
-"""The part that notes the values of variables."""
+"""The part that counts the values of variables."""
 
 
 @exported
@@ -54,7 +54,7 @@ class CoverageCode:
 
     @property
     def address(self) -> int:
-        """The function that counts what one state covers."""
+        """The address of the function that counts the coverage of one state."""
         return self.model.address(COVER)
 
 
@@ -92,7 +92,7 @@ class CoverageCounter:
         self._cover = code.loops.function("cover_states", 5)
 
     def count(self, states: Array) -> None:
-        """Counts what some states cover, rows of words."""
+        """Counts the coverage of some states, rows of words."""
         rows = np.ascontiguousarray(states)
         places = self.after.ctypes.data, self.context.ctypes.data
         self._cover(self.code.address, rows.ctypes.data, len(rows), *places)
@@ -101,7 +101,7 @@ class CoverageCounter:
 def coverage_of(
     model: Model, properties: Sequence[Property], layout: Layout, pieces: Iterable[Array], workers: int
 ) -> Coverage:
-    """What all states of a search and their steps cover; ``pieces`` are rows of words."""
+    """The coverage by all states of a search and their steps; ``pieces`` are rows of words."""
     code = build_coverage_code(model, properties, layout)
     free = [CoverageCounter(code) for _ in range(max(workers, 1))]
     counters = tuple(free)
@@ -118,7 +118,7 @@ def coverage_of(
 
 
 def _some_at_a_time(pieces: Iterable[Array], count: int) -> Iterable[list[Array]]:
-    """The pieces in lists, so that not all of them are in memory at once."""
+    """The pieces in lists, so that only some of them are in memory at once."""
     some: list[Array] = []
     for piece in pieces:
         some += np.array_split(piece, count)
@@ -129,7 +129,7 @@ def _some_at_a_time(pieces: Iterable[Array], count: int) -> Iterable[list[Array]
 
 
 def coverage(code: CoverageCode, contexts: Sequence[Array]) -> Coverage:
-    """What the counts of all threads say together."""
+    """The sum of the counts of all threads."""
     total: Array = np.add.reduce(list(contexts))
     interface = code.interface
     counts = tuple(
@@ -146,7 +146,7 @@ def coverage(code: CoverageCode, contexts: Sequence[Array]) -> Coverage:
 
 
 def part_name(part: MarkedAction | MarkedPredicate) -> str:
-    """An action or a property as results name it."""
+    """The name of an action or a property in results."""
     if isinstance(part, MarkedAction):
         return f"action {part.name}"
     return STATES if part.kind == "values" else f"{part.kind} {part.name}"

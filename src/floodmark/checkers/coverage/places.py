@@ -1,5 +1,4 @@
-"""The places in the source that coverage counts, of all actions and properties together, and the share that was taken.
-"""
+"""The places in the source that coverage counts, for all actions and properties together, and the covered share."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from floodmark.checkers.search_result import Coverage, CoverageCount, Share
 BRANCHES = ("if", "choice", "and", "or", "condition", "premise")
 REFUSALS = ("guard", "require")
 ACTION = "action "
-"""What the part of an action begins with."""
+"""The prefix of the part of an action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,8 @@ class Covered:
 
     @property
     def is_branch(self) -> bool:
-        """Whether it is a branch whose outcome says something when it is missing. A property that holds is never false,
-        so what would make it so is not."""
+        """Whether it is a branch whose missing outcome is informative. A property that holds is never false, so the
+        conditions that would make it false are not."""
         if self.kind not in BRANCHES:
             return False
         return self.in_actions or self.kind in ("if", "choice") or (
@@ -59,7 +58,7 @@ def places(coverage: Coverage) -> list[Covered]:
 
 
 def shares(coverage: Coverage) -> dict[str, Share]:
-    """How many lines, branches and values were taken, and how many guards refused something."""
+    """The covered shares of lines, branches and values, and of guards that disabled a step."""
     every = places(coverage)
     return {
         "lines": _share([it.taken for it in every if it.kind == "line"]),
@@ -70,7 +69,7 @@ def shares(coverage: Coverage) -> dict[str, Share]:
 
 
 def arguments(coverage: Coverage) -> dict[str, Share]:
-    """How many of the kinds of arguments of each action a step had."""
+    """For each action, the share of the kinds of arguments that its steps had."""
     found: dict[str, list[bool]] = {}
     for it in coverage.counts:
         if it.kind == "argument":

@@ -1,6 +1,6 @@
 """The native search: breadth first, level by level, exact, in threads that share one table of visited states.
 
-- Start with ``search.py``: a search in memory, and when it goes on in files. ``engine.py`` offers it to a run.
+- Start with ``search.py``: a search in memory that may continue in files. ``engine.py``: its interface.
 - ``memory.py``: the table that all threads share; ``worker.py``: a thread's states.
 - ``files.py``: the states once memory is full, in partitions that are files.
 
@@ -9,7 +9,7 @@ Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
 - One table of 32-bit cells points into the workers' stores. States are stored once, in the order in which they were
   found, so a level's frontier is a slice, and a search needs no queue. The bits of a cell that an index does not need
   hold a tag from the fingerprint, so a lookup that misses rarely touches a state. States are compared in full.
-- A look-up examines several cells at once, so no branch depends on how many it has to pass; a wrong guess of that was
+- A look-up examines several cells at once, so no branch depends on the probe length; mispredicting that branch took
   a fifth of the time of a fast model (``benchmarks/async_isr.c``). These cells are in one cache line, since only that
   one is prefetched. Successors are looked up in groups, whose cells and states are prefetched. Groups of 128 gain
   hardly anything over 64, prefetching the line in which a state ends gained nothing.
@@ -28,11 +28,11 @@ Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
 - Huge pages hold stores and table: 10 to 30 % faster on one core, more on two.
 - Parents are not kept. A counterexample is found by expanding the levels before it again, which costs at most as much
   as the search and happens only when there is a counterexample. It saves 4 to 8 bytes for each state of every search.
-- Every trace is replayed in CPython, and CPython also judges each state that compiled code calls bad. A disagreement is
-  an internal error, never a verdict.
+- CPython replays every trace, and evaluates the property in each state in which compiled code calls it false. A
+  disagreement is an internal error, never a verdict.
 - A search begins in plain code, which LLVM does not optimise, and changes to optimised code once it has been running
   for ``driver.PATIENCE``. Plain code is ready in a third of the time or less, and a search in it takes two to three
   times as long; most searches, above all those of known-bad designs, end before optimised code would have been ready. A
   spec whose ``[expect]`` table predicts many states begins with optimised code, one that predicts few stays with plain
-  code (``driver.MANY_STATES``).
+  code (``driver.MIN_STATES_FOR_OPTIMISED_CODE``).
 """

@@ -1,4 +1,4 @@
-"""The native engine, as a run sees it."""
+"""The interface of the native engine."""
 
 from __future__ import annotations
 

@@ -56,17 +56,17 @@ T = TypeVar("T")
 PARTITIONS = 64
 """The set is worked on one partition at a time, which is one part in this many."""
 CANDIDATE_BYTES = 1 << 30
-"""Candidates are merged when their files are this large, or at the end of the level."""
+"""The size of candidate files, in bytes, at which they are merged; they are also merged at the end of a level."""
 SHARE_OF_LIMIT = 16
-"""Outboxes and filters take one part in this many of a memory limit, within bounds."""
+"""The divisor of a memory limit that gives the size of outboxes and filters, within bounds."""
 MIN_BUFFERS, MAX_BUFFERS = 4 << 20, 128 << 20
 MAX_FILTER_BITS = 20
 SLICE = 1 << 14
-"""Frontier states that a worker takes at once."""
+"""The number of frontier states that a worker takes at once."""
 _FIRST_STATES = 1 << 12
 _FIRST_CELLS = 1 << 13
 _GROWTH = 4
-"""The file of a partition's states grows by at least one part in this many."""
+"""The divisor of its size by which the file of a partition's states grows, at least."""
 
 
 class Partition:

@@ -18,7 +18,7 @@ from floodmark.checkers.search_result import Limit, Stop
 T = TypeVar("T")
 
 FULL = 0.7
-"""A table fuller than this is replaced by a larger one."""
+"""The load factor above which a larger table replaces a table."""
 CROWDED = 0.9
 """The load factor of the last table that memory has room for; look-ups then pass more cells."""
 GROWTH = 2.0
@@ -27,7 +27,7 @@ FIRST_CELLS = 1 << 16
 MAX_BITS = 32
 CELL_BYTES = 4
 WORTHWHILE = 1.05
-"""A table is refilled only if it then has room for this many times the states."""
+"""The minimum factor by which a refilled table must have room for more states."""
 
 
 class MemoryStore(LocalStore):
@@ -124,13 +124,13 @@ class MemoryStore(LocalStore):
         self.table = None
 
     def let_go(self) -> None:
-        """Releases all states, which something else holds by now."""
+        """Releases all states, which have been copied elsewhere."""
         for store in self.stores:
             store.give_back(0, store.size)
 
     def _divide(self) -> bool:
-        """Gives each worker an equal share of what is left; False if a cell has no room for such a position, or the
-        store none for such a state."""
+        """Gives each worker an equal share of the remaining capacity; False if a cell or the store is too small for
+        that many states."""
         share = max(self.capacity - self.needed, 0) // len(self.workers)
         bits = int(self.workers[0].fields[loops.BITS])
         most = min((1 << bits) // len(self.workers) - 1, (self.stores[0].size - 8) // self.stride)
@@ -227,7 +227,7 @@ class MemoryStore(LocalStore):
     # A level that is undone.
 
     def remember(self) -> None:
-        """Saves what a level changes besides the states."""
+        """Saves the data, other than states, that a level changes."""
         self._before = [(worker.context.copy(), worker.fields.copy()) for worker in self.workers]
 
     def take_back(self) -> None:

@@ -25,11 +25,11 @@ from floodmark.language.plurals import counted
 from floodmark.language.widths import Widths
 
 ADDRESSES = 1 << 46
-"""Bytes of addresses that a process surely has."""
+"""The number of bytes of address space that every process has."""
 
 
 class IntoFiles(Moves):
-    """A search goes on in files when memory is full, with all that was found, at this very point of the level."""
+    """Continues a search in files when memory is full, with all its data, at the same point of the level."""
 
     def budget(self, options: Options) -> MemoryBudget:
         """The memory that the states may take."""
@@ -48,7 +48,7 @@ class IntoFiles(Moves):
 def search_states(
     model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
 ) -> SearchResult:
-    """Searches ``model`` and returns what it found.
+    """Searches ``model`` and returns the result.
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """
@@ -96,7 +96,7 @@ def begin(
     watch: Watcher | None = None,
     moves: IntoFiles | None = None,
 ) -> Search:
-    """A search whose states are in memory at first, and then where ``moves`` says, in files by default."""
+    """A search whose states are in memory at first and then move with ``moves``, by default into files."""
     started = time.perf_counter()
     moves = moves or IntoFiles()
     budget = moves.budget(options)

@@ -95,7 +95,7 @@ class Worker:
         return unpacked(stored, self.words)
 
     def give_back(self, start: int, stop: int) -> None:
-        """Releases the memory of a slice of its states, which something else holds by now."""
+        """Releases the memory of a slice of its states, which have been copied elsewhere."""
         self.store.give_back(start * self.stride, stop * self.stride)
 
     def add(self, states: Sequence[Packed]) -> bool:
@@ -118,7 +118,7 @@ class Worker:
             self.fields[loops.CURSOR] = self.fields[loops.LEVEL_END] = 0
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        """Expands the rest of the frontier. False when it had to stop partway: ``paused`` said so, or the table has to
+        """Expands the rest of the frontier. False if it stopped early: ``paused`` requested it, or the table has to
         grow, for which all workers have to stop."""
         alone = len(self.memory.workers) == 1
         while True:

@@ -1,4 +1,4 @@
-"""The reference engine, as a run sees it."""
+"""The interface of the reference engine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The premises of a property, asked of states by CPython: the meaning of ``floodmark.compiler.premises``.
+"""The premises of a property, evaluated in states by CPython: the meaning of ``floodmark.compiler.premises``.
 
-Which premises there are is what the compiler reads; whether one is met is a question to the source. The property's
-function is rewritten so that it returns whether the premise is met, and runs as it is.
+The compiler determines the premises; the source determines whether one is met. The property's function is rewritten so
+that it returns whether the premise is met, and CPython runs it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from floodmark.language.source import changed, source_of
 from floodmark.language.values import implies
 
 _FOLLOWED = "(followed)"
-"""A name that no model has: of the function that asks a helper instead of calling it."""
+"""The name, which no model has, of the function that evaluates a premise within a helper instead of calling the helper.
+"""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A premise of a property, and the function that says of a state, or of two, whether it is met."""
+    """A premise of a property, and the function that decides whether a state, or a step, meets it."""
 
     premise: Premise
     function: Callable[..., bool]
 
     def is_met(self, model: Model, *states: State) -> bool:
-        """Whether the premise is true; one that cannot be evaluated is not."""
+        """Whether the premise is true; one that cannot be evaluated counts as false."""
         try:
             return reference.holds(model, self.function, *states)
         except SourceError:
@@ -45,7 +46,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class _Taken(Asked):
-    """A refinement's question whether some step is one by an action of the other model."""
+    """A premise of a refinement: some step is one of an action of the other model."""
 
     action: str
 
@@ -58,7 +59,7 @@ class _Taken(Asked):
 
 
 def premises_of(model: Model, prop: Property) -> list[Asked]:
-    """The premises of a property; none of one that the compiler does not read."""
+    """The premises of a property; empty for one that the compiler cannot read."""
     try:
         sites = read_predicate(model, prop.name, prop.function).premises
     except SourceError:
@@ -79,7 +80,8 @@ def _asked(prop: Property, site: PremiseSite) -> Asked:
 
 @dataclass(frozen=True)
 class _Question:
-    """Whether a premise is met when ``called`` runs. It is the last of ``steps``; the others are calls on the way."""
+    """The test whether a premise is met when ``called`` runs. The premise is the last of ``steps``; the others are
+    calls on the way."""
 
     called: Callable[..., Any]
     steps: Sequence[Span]
@@ -90,13 +92,13 @@ class _Question:
         return changed(self.called, list(self._block(source.body)), {_FOLLOWED: self._followed})
 
     def _followed(self, function: Any) -> Callable[..., bool]:
-        """What is called instead of a helper: the same question about the rest of the steps."""
+        """The replacement of a helper: the same test for the rest of the steps."""
         plain = getattr(function, "__func__", function)
         asked = _Question(plain, self.steps[1:], self.part).function()
         return asked.__get__(function.__self__) if hasattr(function, "__self__") else asked
 
     def _block(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-        """The statements, where each ``return`` returns whether the premise is met in what it returned."""
+        """The statements, with each ``return`` changed to return whether its expression meets the premise."""
         for node in body:
             match node:
                 case ast.Return(value=value):
@@ -114,7 +116,7 @@ class _Question:
                     yield node
 
     def _within(self, node: ast.expr) -> ast.expr | None:
-        """Whether the premise is met in an expression; None where it is somewhere else."""
+        """The test whether an expression meets the premise; None if the premise is elsewhere."""
         if span(node) == self.steps[0] and (found := self._here(node)) is not None:
             return found
         match node:
@@ -136,7 +138,8 @@ class _Question:
         return None
 
     def _here(self, node: ast.expr) -> ast.expr | None:
-        """The condition that an expression asks, if it is of the kind of the last step; of another one, the call."""
+        """The condition of an expression, if it is of the kind of the last step; the replaced call, if it is another
+        step."""
         match node:
             case ast.Call() if len(self.steps) > 1:
                 asked = ast.Call(ast.Name(_FOLLOWED, ast.Load()), [node.func], [])

@@ -45,10 +45,10 @@ from floodmark.language.widths import FIRST_WIDTHS, NO_WIDTHS, Widths, least_wid
 
 _WATCH_EVERY = 256
 COMPARED, COMPARED_PART = 256, 64
-"""With symmetry so many states, or one in so many, are compared with a copy under other names; in a search in which all
-copies are no more than ``COMPARED``, with each."""
+"""With symmetry, the number of compared states (at least this many, or one in ``COMPARED_PART``); a search with at most
+``COMPARED`` copies compares them all."""
 RENAMINGS = 24
-"""The greatest number of renamings that take turns."""
+"""The maximum number of renamings that take turns."""
 
 
 def search_states(
@@ -164,8 +164,8 @@ class _ReferenceSearch:
         return replace(found, widths=dict(widths.chosen), state_bits=self.layout.bits, digest=packed)
 
     def _take_widths(self, widths: Widths) -> None:
-        """How states are packed, which is only for their digest and for what stands for an orbit: this search itself
-        has no use for widths, and knows at its end which ones the others need."""
+        """Sets the packed layout, which only the digest and the representatives of orbits need. This search itself
+        needs no widths, and knows at its end which ones the other engines need."""
         packed = sized(self.model, widths)
         self.layout = lay_out(packed.variable_types)
         self.orbits = Orbits(self.layout, self._renameable(packed))
@@ -237,7 +237,7 @@ class _ReferenceSearch:
             return []
 
     def _arrive(self, old: State | None, new: State, level: list[State]) -> None:
-        """Counts a generated state; if it is new, checks it and adds it to the level."""
+        """Counts a generated state; a new one is checked and added to the level."""
         self.generated += 1
         state = self.canonical(new)
         if state in self.parents:
@@ -262,8 +262,8 @@ class _ReferenceSearch:
             return False
 
     def _check_state(self, old: State | None, state: State, inside: bool) -> None:
-        """Evaluates all properties of a state, in every state, so that whether one fails does not depend on the
-        others."""
+        """Evaluates all properties of a state, in every state, so that a failure of one does not depend on the others.
+        """
         for prop in self.properties:
             if prop.kind == "transition":
                 continue
@@ -300,7 +300,7 @@ class _ReferenceSearch:
         error: SourceError | None = None,
         step: Step | None = None,
     ) -> None:
-        """Keeps the first violation of each property, and the first state in which evaluating it fails."""
+        """Records the first violation of each property, and the first state in which evaluating it fails."""
         if any((known.property, known.kind == "error") == (name, kind == "error") for known in self.violations):
             return
         violation = Violation(kind, name, trace) if error is None else Violation.of_error(error, name, trace, step)
@@ -340,14 +340,14 @@ class _ReferenceSearch:
         raise AssertionError("a state was reached that is no successor of its parent")
 
     def _renameable(self, packed: Model) -> Sequence[IdentifierType]:
-        """The identifiers that may be renamed. Raises ModelError where symmetry is requested and not proved."""
+        """The identifiers that may be renamed. Raises ModelError if symmetry is requested and not proved."""
         if not self.options.symmetry:
             return ()
         functions = {prop.name: prop.function for prop in self.properties}
         return prove_symmetry(packed, functions, read_program(packed, functions), self.options.symmetry).kinds
 
     def canonical(self, state: State) -> State:
-        """The state that stands for the orbit of ``state``; the state itself without symmetry.
+        """The representative of the orbit of ``state``; without symmetry, the state itself.
 
         It is chosen when the first state of an orbit is met, and recorded for every renaming of that state.
         """
@@ -358,9 +358,9 @@ class _ReferenceSearch:
         return self.representatives[state]
 
     def _confirm_symmetry(self) -> None:
-        """Compares what some states and their copies under other names lead to, and which properties are true of them.
+        """Compares the successors and the properties of some states with those of their copies under other names.
 
-        Raises RuntimeError, which is an internal error, where they differ: the symmetry proof is then wrong.
+        Raises RuntimeError, which is an internal error, if they differ: the symmetry proof is then wrong.
         """
         every = list(self.orbits.renamings())
         ways = every[1 :: max(1, -(-len(every) // RENAMINGS))]
@@ -376,7 +376,7 @@ class _ReferenceSearch:
                 raise RuntimeError(f"a permitted renaming, to {copy}, is not one of the model, in {state}")
 
     def _is_judged_alike(self, state: State, copy: State) -> bool:
-        """Whether properties of states are true of both or of none, as far as they can be evaluated."""
+        """Whether the properties of states agree on both, as far as they can be evaluated."""
         for prop in self.properties:
             if prop.kind != "transition":
                 with contextlib.suppress(SourceError):

@@ -98,7 +98,7 @@ def _run_and_tell(check: Check) -> bytes:
 
 
 def run_check(check: Check, watch: Watcher | None = None) -> CheckResult:
-    """Searches, and judges what was found. Never raises: an error is a result too."""
+    """Searches, and judges the result. Never raises: an error is a result too."""
     result = blank(check)
     try:
         properties = check.properties()
@@ -133,9 +133,9 @@ def _search(check: Check, model: Model, result: CheckResult, watch: Watcher | No
 
 
 def _with_scenarios(check: Check, model: Model, result: CheckResult) -> CheckResult:
-    """The result with the outcomes of the spec's scenarios. They are about the model at the spec's constants, so a run
-    with others takes none, nor does one that asks for certain properties. An undetermined search stays undetermined.
-    """
+    """The result with the outcomes of the spec's scenarios. These are about the model at the spec's constants, so a run
+    with other constants takes none, nor does one that requests certain properties. An undetermined search stays
+    undetermined."""
     if check.flawed is not None or check.settings.constants or check.settings.properties:
         return result
     found = tuple(run_scenario(model, scenario) for scenario in check.spec.scenario)
@@ -149,8 +149,8 @@ def _with_scenarios(check: Check, model: Model, result: CheckResult) -> CheckRes
 
 
 def compared(check: Check, result: CheckResult) -> CheckResult:
-    """A result with where the good design decides otherwise in the counterexample of a known-bad one, if there is one.
-    A failure is noted; the verdict stands."""
+    """A result with the step at which the good design differs in the counterexample of a known-bad one, if there is
+    one. A failure is noted; the verdict stands."""
     if result.violation is None or not isinstance(result.subject, Model):
         return result
     try:

@@ -14,11 +14,11 @@ from floodmark.checkers.verdict.check import Check, EngineName
 _NATIVE, _SPARK = Native(), Spark()
 _NAMED: Mapping[EngineName, Engine] = {"native": _NATIVE, "spark": _SPARK, "reference": Reference()}
 _AUTOMATIC: tuple[Engine, ...] = (RandomWalks(), _SPARK, _NATIVE)
-"""``--engine auto`` selects the first of these that a check asks for."""
+"""``--engine auto`` selects the first of these that a check requests."""
 
 
 def engine_of(check: Check) -> Engine:
-    """The engine that searches a check: the one named on the command line, else the one that the check asks for."""
+    """The engine that searches a check: the one named on the command line, else the one that the check requests."""
     name = check.settings.engine
     if name != "auto":
         return _NAMED[name]

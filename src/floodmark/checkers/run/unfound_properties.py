@@ -1,7 +1,7 @@
 """Properties in a project's ``invariants/`` that nothing checks, because no spec finds their file.
 
-A spec finds properties by the name of its model's module (``Spec.invariant_modules``). A file of another name, one in
-another folder and a folder in a file's place would be passed over in silence, and what they say never checked.
+A spec finds properties by the name of its model's module (``Spec.invariant_modules``). A file with another name, a file
+in another folder and a folder in place of a file would be ignored silently, and their properties never checked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from floodmark.language.source import source_of
 def unfound_properties(every: Iterable[Check], all_there_are: bool = False) -> list[SourceError]:
     """An error for each property in ``invariants/`` that the checks do not find.
 
-    When ``every`` is not all that a project has, other specs may find what these do not. Then a property counts only if
-    it is about a model that is checked, in a file that is called like no model and that no spec of the project lists.
+    If ``every`` is only a part of the project's checks, other specs may find the property. Then it counts only if it is
+    about a model that is checked, in a file that is named after no model and that no spec of the project lists.
     """
     by_project: dict[Project, list[Check]] = {}
     for check in every:
@@ -46,7 +46,8 @@ class _UnfoundProperties:
         self.classes: set[type[Model]] = set()
 
     def errors(self) -> Iterator[SourceError]:
-        """The errors; only those about files where a check has an error itself, as what it would find is not known."""
+        """The errors. If a check itself has an error, its properties are unknown, so only errors about files are
+        reported."""
         folder = self.project.root / "invariants"
         files = sorted(folder.rglob("*.py"))
         for path in files:
@@ -87,7 +88,7 @@ class _UnfoundProperties:
                     self.found |= {prop.function for prop in properties.values()}
 
     def _is_for_a_model(self, path: Path, folder: Path) -> bool:
-        """Whether a model's file has the name that the file is called after."""
+        """Whether a model's file has the name after which the file is named."""
         path = path.relative_to(folder)
         ends = [f"_{kind}" for kind in INVARIANT_KINDS if path.stem.endswith(f"_{kind}")]
         names = [path, *(path.with_name(f"{path.stem.removesuffix(end)}.py") for end in ends)]

@@ -24,7 +24,7 @@ from floodmark.language.model import Model
 
 @dataclass(frozen=True, slots=True)
 class WalkCode:
-    """What a walker calls. ``actions`` are the addresses of the actions' functions, in the interface's order."""
+    """The code of a walker. ``actions`` are the addresses of the actions' functions, in the interface's order."""
 
     interface: Interface
     model: MachineCode
@@ -33,8 +33,8 @@ class WalkCode:
 
 
 def build_walk_code(model: Model, properties: Mapping[str, Callable[..., bool]], good: bool) -> WalkCode:
-    """Compiles a model with its constants and properties, or takes the code from the cache. ``good`` code takes a
-    second or more to compile; plain code consists of the parts that a search begins with."""
+    """Compiles a model with its constants and properties, or takes the code from the cache. Optimised (``good``) code
+    takes a second or more to compile; unoptimised code consists of the parts that a search begins with."""
     program = read_program(model, properties)
     made_of, interface = parts(program, None)
     made_of = [part for part in made_of if part.name != "expand"]

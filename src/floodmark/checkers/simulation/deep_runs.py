@@ -1,7 +1,7 @@
-"""Runs to states that few walks visit: places to begin, for an implementation, a search or a proof.
+"""Runs to states that few walks visit: starting points for an implementation, a search or a proof.
 
-A state that one walk in a thousand visits is deep in the model for whatever begins in its initial states. Of each walk
-the state is chosen that the fewest walks visit, and of these states those that the fewest visit.
+A state that one walk in a thousand visits is hard to reach from the initial states. Each walk contributes its state
+with the fewest visits, and of these states those with the fewest visits are chosen.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from floodmark.language.reference import initial_states
 
 
 def deep_runs(model: Model, walking: Walking, most: int) -> list[tuple[TraceState, ...]]:
-    """At most so many runs, the rarest end first. CPython takes each of their steps; the same walks are the same runs.
+    """At most ``most`` runs, the rarest end first. CPython takes each of their steps; equal walks give equal runs.
 
-    Raises SourceError where the model cannot be read, and Outgrown where a step needs a wider container.
+    Raises SourceError if the model cannot be read, and Outgrown if a step needs a wider container.
     """
     code = build_walk_code(model, {}, good=False)
     layout = code.interface.layout

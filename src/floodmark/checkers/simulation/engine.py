@@ -1,4 +1,4 @@
-"""Random walks, as a run sees them."""
+"""The engine of random walks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RandomWalks(Engine):
-    """Takes random walks, where a spec or the command asks for them."""
+    """Takes random walks, if a spec or the command requests them."""
 
     def asked_for(self, check: Check) -> bool:
         return check.walks is not None
@@ -33,7 +33,7 @@ class RandomWalks(Engine):
 
 
 def walking_of(check: Check) -> Walking:
-    """The walks that a check asks for."""
+    """The walks that a check requests."""
     from floodmark.checkers.simulation.walker import Walking, WalkStrategy
 
     asked = check.walks

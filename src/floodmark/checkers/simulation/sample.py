@@ -1,4 +1,4 @@
-"""The sample of the distinct states that walks visited, and what it tells of all of them."""
+"""The sample of the distinct states that walks visited, and estimates from it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from floodmark.checkers.search_result import Estimate
 from floodmark.checkers.simulation.walk_loops import TAG_BITS, WALK_BITS
 
 SAMPLE_CELLS = 1 << 17
-"""Cells of a walker's table; half of them may be taken."""
+"""The number of cells of a walker's table; half of them may be used."""
 MAX_SAMPLE = SAMPLE_CELLS // 2
 MORE = 3
-"""What stands for three walks or more."""
+"""The code for three walks or more."""
 MIN_WALKS = 30
-"""Walks alone with a state: of fewer, the mean says too little for an interval."""
+"""The minimum number of walks with a state of their own for an interval: with fewer, the mean says too little."""
 DEVIATIONS = 1.96
-"""Of a normal distribution 95 % lie within so many standard deviations."""
+"""The number of standard deviations that contain 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Distinct states, by parts of their fingerprints in order: those whose ``level`` certain bits are all zero.
+    """A sample of distinct states, as sorted parts of their fingerprints: those whose ``level`` certain bits are all
+    zero.
 
-    ``times`` says how many walks have visited a state, up to ``MORE``, and ``walks`` the number of the last of them,
-    without its highest bits.
+    ``times`` is the number of walks that have visited a state, up to ``MORE``, and ``walks`` the number of the last of
+    them, without its highest bits.
     """
 
     level: int
@@ -38,14 +39,14 @@ class Sample:
 
     @classmethod
     def of_table(cls, table: NDArray[np.uint64], level: int) -> Sample:
-        """What a walker's table holds."""
+        """The content of a walker's table."""
         cells = np.sort(table[table != 0])
         times = np.array([1, 2, 0, MORE], dtype=np.uint8)[cells & np.uint64(3)]
         return cls(level, cells >> np.uint64(TAG_BITS), times, (cells >> np.uint64(2)).astype(np.uint16))
 
     @classmethod
     def union(cls, samples: Iterable[Sample]) -> Sample:
-        """The sample of all walks together. No walk is in two samples, so the numbers of walks are added."""
+        """The sample of all walks together. Each walk belongs to one sample, so the numbers of walks are added."""
         every = list(samples)
         level = max(it.level for it in every)
         kept = [it.at(level) for it in every]
@@ -62,29 +63,29 @@ class Sample:
         return whole
 
     def at(self, level: int) -> Sample:
-        """The part of the sample that a higher level keeps."""
+        """The sample at a higher level."""
         inside = self.fingerprints & np.uint64((1 << level) - 1) == 0
         return Sample(level, self.fingerprints[inside], self.times[inside], self.walks[inside])
 
     def distinct(self) -> Estimate:
-        """The number of distinct states. At a level above 0 each of them is in the sample with the same chance."""
+        """The number of distinct states. At a level above 0 each of them is in the sample with the same probability."""
         scale, kept = 1 << self.level, len(self.fingerprints)
         error = DEVIATIONS * math.sqrt(kept * (1 - 1 / scale))
         return Estimate(kept * scale, (kept - error) * scale, (kept + error) * scale)
 
     def new_states(self, walks: int) -> Estimate | None:
-        """How many states a further walk visits, on average, that none of these ``walks`` independent walks visited;
-        None where too few of them visited a state that no other did.
+        """The expected number of states that a further walk visits and that none of these ``walks`` independent walks
+        visited; None if too few of them visited a state that no other did.
 
-        The estimate of I. Good and A. Turing, with walks instead of observations: a walk visits as many new states as
-        each of the others visited alone, on average. States of one walk depend on each other, walks do not, so the
-        interval comes from the differences between walks. Let walk j have X_j states alone, and walks j and k Y_jk
-        states that no third one visited. For rare states, whose numbers of walks have Poisson distributions, the
-        squared error of the estimate, times the square of the number of walks, is the sum of X_j**2 plus twice that
-        of Y_jk**2, on average: of two states that c walks are expected to have in common, and that no walk visits
-        with the chance e, the errors have the covariance (c + c**2) * e. The number of walks is given, so the first
-        sum is that of squared differences from the mean. For the second, states of two walks are taken to be as
-        clustered as those of one.
+        This is the estimate of I. Good and A. Turing, with walks instead of observations: the expected number of new
+        states of a walk is the average number of states that only one of the others visited. States of one walk depend
+        on each other, walks do not, so the interval comes from the differences between walks. Let walk j have X_j
+        states alone, and walks j and k Y_jk states that no third one visited. For rare states, whose numbers of walks
+        have Poisson distributions, the expected squared error of the estimate, times the square of the number of walks,
+        is the sum of X_j**2 plus twice that of Y_jk**2: for two states that c walks are expected to share, and that no
+        walk visits with probability e, the errors have the covariance (c + c**2) * e. The number of walks is given, so
+        the first sum is that of squared differences from the mean. For the second, the states of two walks are assumed
+        to be as clustered as those of one.
         """
         alone = self.walks[self.times == 1]
         of_walks = np.bincount(alone, minlength=min(walks, 1 << WALK_BITS)).astype(float) * (1 << self.level)

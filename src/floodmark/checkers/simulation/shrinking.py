@@ -1,12 +1,12 @@
-"""Makes the counterexample of a random walk as short as it can, and as long as needed.
+"""Shortens the counterexample of a random walk.
 
-1. A breadth-first search of the first states of the model: where it meets the violation, its trace is a shortest one.
+1. A breadth-first search of the first states of the model: if it meets the violation, its trace is a shortest one.
 2. Otherwise steps are left out, in halves, quarters and so on, as long as CPython can still take the others and the
    violation remains (A. Zeller, R. Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE TSE 28, 2002).
 3. Then a small search from each state of the trace looks for a shorter way to a later one, or to another violation of
    the property.
 
-What results is a trace of the model: CPython has taken each of its steps, and says that the property is false.
+The result is a trace of the model: CPython has taken each of its steps and evaluated the property to false.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, fire, holds, successors, within_boundary
 
 SEARCHED = 200_000
-"""States of the breadth-first search, which takes less than a second."""
+"""The number of states of the breadth-first search, which takes less than a second."""
 MAX_REPLAYS = 2_000
-"""Shorter traces that are tried by leaving out steps."""
+"""The maximum number of shorter traces that are tried by leaving out steps."""
 AROUND = 2_000
-"""States of the search from one state of a trace."""
+"""The number of states of the search from one state of a trace."""
 MAX_AROUND = 100_000
-"""States of all these searches together."""
+"""The number of states of all these searches together."""
 
 
 def shrunk(model: Model, violation: Violation, prop: Property | None, kernel: Kernel) -> Violation:
-    """The violation with a trace that is no longer; no ``prop`` where it is an error in the model or a deadlock."""
+    """The violation with a trace that is no longer; ``prop`` is None for an error in the model or a deadlock."""
     shortest = _searched(model, violation, prop)
     if shortest is not None:
         return shortest
@@ -46,7 +46,7 @@ def shrunk(model: Model, violation: Violation, prop: Property | None, kernel: Ke
 
 
 def _searched(model: Model, violation: Violation, prop: Property | None) -> Violation | None:
-    """The same violation by a breadth-first search, if it is found among the first states."""
+    """The same violation by a breadth-first search, if it is among the first states."""
     options = Options(workers=1, limits=Limits(states=SEARCHED), deadlock=violation.kind == "deadlock")
     search = begin(model, [] if prop is None else [prop], options)
     try:
@@ -60,14 +60,14 @@ def _searched(model: Model, violation: Violation, prop: Property | None) -> Viol
 
 @dataclass(frozen=True, slots=True)
 class _SameViolation:
-    """Whether a trace shows a certain violation."""
+    """Decides whether a trace shows a certain violation."""
 
     model: Model
     violation: Violation
     prop: Property | None
 
     def shows(self, before: State | None, state: State) -> bool:
-        """Whether the violation is there in a state, or in the step to it."""
+        """Whether a state, or the step to it, shows the violation."""
         wanted = self.violation
         if wanted.kind == "error":
             return self._fails(state)
@@ -94,7 +94,7 @@ class _SameViolation:
         return False
 
     def replayed(self, first: TraceState, steps: Sequence[Step]) -> tuple[TraceState, ...] | None:
-        """The trace of the steps up to the violation; None where one cannot be taken, or the violation is not met."""
+        """The trace of the steps up to the violation; None if a step is disabled, or the violation does not occur."""
         trace = [first]
         if self.shows(None, first.state):
             return (first,)
@@ -115,7 +115,7 @@ class _SameViolation:
 
 
 def _with_fewer_steps(judge: _SameViolation, trace: tuple[TraceState, ...]) -> tuple[TraceState, ...]:
-    """The trace without the steps that it does not need. One that cannot be judged again is returned as it is."""
+    """The trace without superfluous steps. A trace that cannot be judged again is returned unchanged."""
     best = judge.replayed(trace[0], [at.step for at in trace[1:]])
     if best is None:
         return trace
@@ -137,7 +137,7 @@ def _with_fewer_steps(judge: _SameViolation, trace: tuple[TraceState, ...]) -> t
 
 
 def _with_shortcuts(judge: _SameViolation, trace: tuple[TraceState, ...], kernel: Kernel) -> tuple[TraceState, ...]:
-    """The trace by shorter ways between its states."""
+    """The trace with shorter ways between its states."""
     layout = kernel.interface.layout
     stepper = Stepper(kernel.model, kernel.interface)
     left = MAX_AROUND
@@ -155,8 +155,8 @@ def _with_shortcuts(judge: _SameViolation, trace: tuple[TraceState, ...], kernel
 
 
 def _around(path: Sequence[Packed], at: int, stepper: Stepper) -> tuple[list[Packed], int]:
-    """The shortcut from a state of a path that saves most: the states on the way, and the place where it joins again.
-    Without states there is none."""
+    """The best shortcut from a state of a path: the states on the way, and the index at which it rejoins the path.
+    Without a shortcut, the list of states is empty."""
     places = {state: place for place, state in enumerate(path) if place > at}
     parents: dict[Packed, Packed | None] = {path[at]: None}
     level, depth = [path[at]], 0

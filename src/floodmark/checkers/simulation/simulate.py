@@ -53,15 +53,15 @@ from floodmark.language.reference import holds
 from floodmark.language.widths import Widths
 
 MANY_STEPS = 1_000_000
-"""With so many steps, good code is worth the time that it takes to compile."""
+"""The number of steps from which optimised code is worth its compilation."""
 
 
 def simulate(
     model: Model, properties: Sequence[Property], options: Options, walking: Walking, watch: Watcher | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> SearchResult:
-    """What random walks meet. Liveness is about infinite runs and is not looked at, which a note says. ``elsewhere``
-    takes the walks in the place of this machine's threads.
+    """The result of random walks. Liveness is about infinite runs and is not checked, as a note says. ``elsewhere``
+    takes the walks instead of this machine's threads.
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """
@@ -82,14 +82,14 @@ def simulate(
 
 @dataclass(slots=True)
 class _Groups:
-    """Which group is next, and the lowest one that met a problem."""
+    """The next group, and the lowest one that met a problem."""
 
     next: int
     last: int
     hit: Hit | None = None
 
     def take(self) -> int | None:
-        """The number of a group that nobody has taken; None when there is none, or a problem is known before it."""
+        """The number of a group that no thread has taken; None if there is none, or a lower group has met a problem."""
         if self.next >= self.last or (self.hit is not None and self.next * GROUP > self.hit.walk):
             return None
         self.next += 1
@@ -120,7 +120,7 @@ class Simulation:
         self.started = self.shown = time.perf_counter()
 
     def run(self, take: Callable[[int, int], Totals]) -> SearchResult:
-        """Takes all walks, and tells what they met."""
+        """Takes all walks, and returns their result."""
         self.started = self.shown = time.perf_counter()
         beginning = beginnings(self.model, self.properties)
         found = SearchResult(
@@ -140,7 +140,7 @@ class Simulation:
         return replace(found, stopped=stop, seconds=time.perf_counter() - self.started)
 
     def take(self, first: int, last: int) -> Totals:
-        """Takes the groups from one number up to another, by this machine's threads."""
+        """Takes a range of groups with this machine's threads."""
         self.groups = _Groups(first, last)
         workers = min(self.options.workers or cores(), last - first) or 1
         self.walkers = [self._walker(self._counter()) for _ in range(workers)]
@@ -166,7 +166,7 @@ class Simulation:
         return sum(1 << place for place, name in enumerate(names) if self.by_name[name].kind == "invariant")
 
     def _walk(self, walker: Walker) -> None:
-        """One thread's work."""
+        """The work of one thread."""
         while True:
             with self.lock:
                 group = self.groups.take()
@@ -179,7 +179,7 @@ class Simulation:
                     self.groups.hit = min(filter(None, (self.groups.hit, hit)))
 
     def _paused(self, first: int) -> bool:
-        """Whether the walks from ``first`` on need not go on; shows progress."""
+        """Whether the walks from ``first`` on are unnecessary; shows progress."""
         now = time.perf_counter()
         seconds = self.options.limits.seconds
         if seconds is not None and now - self.started > seconds:
@@ -191,7 +191,7 @@ class Simulation:
         return self.late or (self.groups.hit is not None and first > self.groups.hit.walk)
 
     def show(self, counts: Counts, begun: int) -> None:
-        """Shows what the walks that were begun have met so far."""
+        """Shows the progress of the walks so far."""
         if self.watch is None:
             return
         covered = None if counts.covered is None else self._coverage(counts.covered)
@@ -211,7 +211,7 @@ class Simulation:
         return dict(zip(names, counts.taken[: len(names)].tolist(), strict=True))
 
     def _goals(self, counts: Counts) -> dict[str, int]:
-        """In how many walks each property that some state has to satisfy was true."""
+        """For each ``@reachable`` property, the number of walks that reached it."""
         names = self.code.interface.state_predicates
         times = zip(names, counts.reached[: len(names)].tolist(), strict=True)
         return {name: walks for name, walks in times if self.by_name[name].kind == "reachable"}
@@ -221,7 +221,7 @@ class Simulation:
         return coverage(self.coverage, [covered])
 
     def _counted(self, found: SearchResult, totals: Totals) -> SearchResult:
-        """Adds what the walks met."""
+        """Adds the figures of the walks."""
         counts, sample, hit = totals.counts, totals.sample, totals.hit
         distinct = sample.distinct()
         goals = self._goals(counts)
@@ -256,7 +256,7 @@ class Simulation:
         )
 
     def _said_of_further_walks(self, estimate: Estimate | None) -> str:
-        """The estimate of new states, or why there is none."""
+        """The estimate of new states, or the reason why there is none."""
         if estimate is not None:
             mean, low, high = (f"{it:,.3g}" if it < 1000 else f"{it:,.0f}" for it in astuple(estimate))
             return f"a further walk visits about {mean} states that none of these visited (95 %: {low} to {high})"
@@ -266,7 +266,7 @@ class Simulation:
         return f"nothing can be said of the states that a further walk would add: {why}"
 
     def _explained(self, hit: Hit) -> list[Violation]:
-        """Takes the walk of a problem again, in CPython; makes it shorter where that can be done."""
+        """Replays the walk of a problem in CPython, and shortens it if possible."""
         path = self._walker().path(hit)
         kernel = build_kernel(self.model, self.functions, False)
         tracer = Tracer(self.model, kernel, _Path(path))
@@ -298,7 +298,7 @@ class Simulation:
     def _wrong_steps(
         self, tracer: Tracer, trace: tuple[TraceState, ...], stepper: Stepper
     ) -> Iterable[Violation]:
-        """What is wrong about the steps from the last state of a walk."""
+        """The violations by steps from the last state of a walk."""
         interface = self.code.interface
         last = interface.layout.pack(trace[-1].state)
         level = len(trace) - 1
@@ -317,11 +317,11 @@ class Simulation:
 
 
 Elsewhere = Callable[[Simulation, Widths, int, int], Totals]
-"""Takes the groups of walks from one number up to another, through a model whose containers have certain widths."""
+"""Takes a range of groups of walks, through a model whose containers have certain widths."""
 
 
 class _Path:
-    """A walk, as the way back from each of its states."""
+    """A walk, as a source of the predecessors of its states."""
 
     def __init__(self, states: Sequence[Packed]) -> None:
         self.states = states
@@ -333,6 +333,6 @@ class _Path:
 
 
 def _said_of_goals(goals: Mapping[str, int]) -> list[str]:
-    """In how many walks each goal was reached, if in one; a walk that ends early counts, too."""
+    """For each goal that was reached, the number of walks; a walk that ends early counts, too."""
     met = [f"{name} in {counted(walks, 'walk')}" for name, walks in goals.items() if walks]
     return [f"goals reached: {', '.join(met)}"] if met else []

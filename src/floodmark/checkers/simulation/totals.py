@@ -1,4 +1,4 @@
-"""What walks counted, whoever took them: a thread here, or a task elsewhere."""
+"""The counts of walks, taken by a thread here or a task elsewhere."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from floodmark.checkers.simulation.walker import Hit, Walker
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The counts of some walks so far, ``finished`` of which were taken to their end.
+    """The counts of some walks so far, of which ``finished`` have ended.
 
-    ``taken`` are the steps of each action, ``reached`` the walks in which each state property was true somewhere, if it
-    is one that some state has to satisfy, ``covered`` the counts of coverage, if it is counted.
+    ``taken`` are the steps of each action, ``reached`` the walks in which each ``@reachable`` property held somewhere,
+    ``covered`` the counts of coverage, if it is counted.
     """
 
     finished: int
@@ -66,13 +66,13 @@ class Totals:
 
     @classmethod
     def of(cls, walkers: Sequence[Walker], hit: Hit | None, is_late: bool) -> Totals:
-        """Those of walkers together, which have ended."""
+        """The totals of walkers that have ended."""
         sample = Sample.union(it.sample() for it in walkers)
         return cls(Counts.together([Counts.of(it) for it in walkers]), sample, hit, is_late)
 
     @classmethod
     def together(cls, every: Sequence[Totals]) -> Totals:
-        """Those of several together."""
+        """The sum of several totals."""
         return cls(
             Counts.together([it.counts for it in every]),
             Sample.union(it.sample for it in every),

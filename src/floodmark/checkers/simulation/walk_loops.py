@@ -1,16 +1,16 @@
-"""The inner loop of random walks, written for ``codegen/loop_compiler.py`` as those of the search are.
+"""The inner loop of random walks, written for ``codegen/loop_compiler.py`` like those of the search.
 
 A walk begins in an initial state and takes one step after the other. It ends after ``STEPS`` steps, where no action is
 enabled, or where every enabled step leaves the boundary. Its random numbers come from a generator that is seeded with
-the number of the walk alone, so a walk is the same whichever thread takes it, and in whatever order.
+the number of the walk alone, so a walk does not depend on its thread or on the order of walks.
 
-The visited states are counted in a sample, not one by one: those whose fingerprint has ``LEVEL`` certain bits all zero.
-When the table is full, ``LEVEL`` grows by one and about half of the sample leaves it (P. Flajolet, "On adaptive
-sampling", Computing 43, 1990). So the sample is exact as long as it is small; later its size times two to the power of
-``LEVEL`` estimates the number of distinct states without bias.
+The visited states are counted in a sample: those whose fingerprint has ``LEVEL`` certain bits all zero. When the table
+is full, ``LEVEL`` grows by one and about half of the sample leaves it (P. Flajolet, "On adaptive sampling", Computing
+43, 1990). The sample is thus exact as long as it is small; later its size times two to the power of ``LEVEL`` estimates
+the number of distinct states without bias.
 
 A cell of the sample has a part of the fingerprint, above the lowest ``TAG_BITS`` bits, part of the number of the last
-walk that visited the state, and in its lowest two bits whether one walk did so (0), two did (1), or more (3).
+walk that visited the state, and in its lowest two bits the number of walks that did: one (0), two (1), or more (3).
 """
 
 from __future__ import annotations
@@ -55,31 +55,31 @@ COVER_CONTEXT, COVER_AFTER, CANDIDATES, KEPT_MASK, WAITING, JUDGED, FINISHED, GO
 WALKER_FIELDS = 48
 """``TAKEN`` counts the steps of each action, ``ENDS`` has room for the number of an instance after each action's, and
 ``PATH``, unless it is zero, takes the states of a walk, one after the other, up to the one after ``NOTED`` steps.
-``COVER``, unless it is zero, is the function that counts what a visited state covers. ``CANDIDATES``, unless it is
-zero, is the function that says which actions may be enabled, ``KEPT_MASK`` which of them a walk keeps. ``WAITING`` is
-the key of the last visited state, which is not in the sample yet. ``MET`` are the properties of ``TRUE_WANTED`` that
-were true in the walk, and ``GOALS`` counts the walks of each. ``JUDGED`` are entries of ``NW`` + 1 words: a state,
-and the mask of its properties with ``KNOWN``."""
+``COVER``, unless it is zero, is the function that counts the coverage of a visited state. ``CANDIDATES``, unless it is
+zero, is the function that computes which actions may be enabled, ``KEPT_MASK`` which of them a walk keeps. ``WAITING``
+is the key of the last visited state, which is not in the sample yet. ``MET`` are the properties of ``TRUE_WANTED`` that
+held in the walk, and ``GOALS`` counts the walks of each. ``JUDGED`` are entries of ``NW`` + 1 words: a state, and the
+mask of its properties with ``KNOWN``."""
 
 BY_ACTION, BY_INSTANCE, BY_PRIORITY, SWARM, NOVEL = range(5)
-"""Strategies: how the next step is drawn."""
+"""The strategies for drawing the next step."""
 
 PAUSED, DONE, FOUND_SOMETHING = range(3)
-"""What ``walk`` returns."""
+"""The results of ``walk``."""
 FALSE_STATE, FAILED_CHECK, WRONG_STEP, DEAD_END = range(1, 5)
-"""What ``FOUND`` may hold: properties are false in the current state, or fail there; a step from it is wrong; it has no
-successor."""
+"""The values of ``FOUND``: properties are false in the current state, or fail there; a step from it is a violation; it
+has no successor."""
 
 PAUSE = 1 << 16
-"""Steps after which ``walk`` lets Python look at the limits."""
+"""The number of steps after which ``walk`` returns to Python to check the limits."""
 NOVEL_TRIES = 4
-"""Steps that ``NOVEL`` draws before it takes one to a state that was seen before."""
+"""The number of steps that ``NOVEL`` draws before it takes one to a state that was seen before."""
 CHANGES = 3
-"""How often, on average, a walk by priorities gives the action that it has just taken the lowest priority."""
+"""The average number of times that a walk by priorities gives the last action the lowest priority."""
 JUDGED_STATES = 1 << 12
-"""Entries of ``JUDGED``, so few that they stay in the processor's cache."""
+"""The number of entries of ``JUDGED``, so small that they stay in the processor's cache."""
 KNOWN = 1 << 63
-"""The bit of an entry of ``JUDGED`` that is in use: there are fewer properties."""
+"""The bit of a used entry of ``JUDGED``: there are fewer properties."""
 WALK_BITS = 16
 TAG_BITS = WALK_BITS + 2
 GOLDEN = 0x9E3779B97F4A7C15
@@ -160,14 +160,14 @@ def settle(w: Words) -> Word:
 
 
 def was_seen(w: Words, state: Words) -> Word:
-    """Whether this group of walks has probably visited a state."""
+    """Whether this group of walks has probably visited a state; a hash may collide."""
     seen = words_at(w[SEEN])
     bit = fingerprint(state, SEED_1) & (w[SEEN_SIZE] * 64 - 1)
     return (seen[bit >> 6] >> (bit & 63)) & 1
 
 
 def visit(w: Words, current: Words) -> None:
-    """Counts a visit of the current state, and notes it where the path is wanted."""
+    """Counts a visit of the current state, and records it if the path is requested."""
     w[VISITS] = w[VISITS] + 1
     if w[STEP] > w[DEEPEST]:
         w[DEEPEST] = w[STEP]
@@ -191,8 +191,8 @@ def visit(w: Words, current: Words) -> None:
 
 
 def mask_of(w: Words, current: Words, context: Words) -> Word:
-    """The state predicates that are true in the current state. Walks often return to a state: its mask is kept, and
-    belongs to another state that is equal word by word, as the predicates depend on nothing else."""
+    """The state predicates that are true in the current state. Walks often return to a state, so its mask is cached. An
+    entry applies only to a state that is equal word by word, and the predicates depend on nothing else."""
     entry = offset(words_at(w[JUDGED]), ((w[WAITING] >> 32) & (JUDGED_STATES - 1)) * (NW + 1))
     difference = 0
     for i in range(NW):
@@ -207,7 +207,7 @@ def mask_of(w: Words, current: Words, context: Words) -> Word:
 
 
 def meet(w: Words, met: Word) -> None:
-    """Counts the walk for each property that is true in it for the first time."""
+    """Counts the walk for each property that holds in it for the first time."""
     goals = words_at(w[GOALS])
     w[MET] = w[MET] | met
     while met != 0:
@@ -273,8 +273,8 @@ def nth_bit(word: Word, n: Word) -> Word:
 
 
 def steps_of_a_candidate(w: Words, current: Words, context: Words) -> Word:
-    """Takes all steps of one enabled action, each as likely as another, where a word has a bit for each action. A
-    candidate that turns out not to be enabled is one no more."""
+    """Takes all steps of one enabled action, drawn uniformly, if a word has a bit for each action. A candidate that
+    turns out to be disabled is removed."""
     actions = words_at(w[ACTIONS])
     out = words_at(w[OUT])
     candidates = call_model(w[CANDIDATES], current, context) & w[KEPT_MASK]
@@ -289,8 +289,8 @@ def steps_of_a_candidate(w: Words, current: Words, context: Words) -> Word:
 
 
 def steps_of_an_action(w: Words, current: Words, context: Words) -> Word:
-    """Takes all steps of one enabled action, which is left in ``CHOSEN``; returns how many there are. Without
-    priorities, each enabled action is as likely as another: it is the first enabled one in a random order."""
+    """Takes all steps of one enabled action, which is stored in ``CHOSEN``; returns their number. Without priorities,
+    the action is uniform among the enabled ones: the first enabled one in a random order."""
     if w[CANDIDATES] != 0 and w[STRATEGY] != BY_PRIORITY:
         return steps_of_a_candidate(w, current, context)
     order = words_at(w[ORDER])
@@ -320,7 +320,7 @@ def steps_of_an_action(w: Words, current: Words, context: Words) -> Word:
 
 
 def steps_of_all_actions(w: Words, current: Words, context: Words) -> Word:
-    """Takes all steps; returns how many there are."""
+    """Takes all steps; returns their number."""
     actions = words_at(w[ACTIONS])
     ends = words_at(w[ENDS])
     made = 0
@@ -331,7 +331,7 @@ def steps_of_all_actions(w: Words, current: Words, context: Words) -> Word:
 
 
 def advance(w: Words, current: Words, context: Words) -> Word:
-    """Takes one step; 0 where there is none. What is wrong about a step is left in ``FOUND``."""
+    """Takes one step; 0 if there is none. A violation by the step is stored in ``FOUND``."""
     cut = context[CUT]
     out = words_at(w[OUT])
     tries = 1
@@ -379,9 +379,9 @@ def advance(w: Words, current: Words, context: Words) -> Word:
 
 @exported
 def walk(w: Words) -> Word:
-    """Takes walks up to ``LAST_WALK``, until all are done, something is found, or Python should look at the limits.
+    """Takes walks up to ``LAST_WALK``, until all are done, a violation is found, or Python should check the limits.
 
-    ``STEP`` is how many steps the current walk has taken; it is ALL_ONES before its first state.
+    ``STEP`` is the number of steps of the current walk; it is ALL_ONES before its first state.
     """
     budget = PAUSE
     current = words_at(w[CURRENT])

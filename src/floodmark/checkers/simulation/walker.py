@@ -1,4 +1,4 @@
-"""Walks by one thread: its memory, the calls of the compiled loop, and what it counts."""
+"""Walks by one thread: its memory, the calls of the compiled loop, and its counts."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ from floodmark.checkers.simulation.sample import SAMPLE_CELLS, Sample
 from floodmark.language.types import WORD
 
 GROUP = 64
-"""Walks that one thread takes in a row."""
+"""The number of walks that one thread takes in a row."""
 SEEN_WORDS = 1 << 14
-"""Words of the bits by which walks for novel states know what was seen: of a million states, one in two is mistaken."""
+"""The number of words of the bit set in which walks for novel states record visited states: with a million states,
+every second query is wrong."""
 
 
 class WalkStrategy(IntEnum):
-    """How a walk draws its next step; the names are those of the command line."""
+    """The distribution of a walk's next step; the names are those of the command line."""
 
     ACTIONS = loops.BY_ACTION
-    """One of the enabled actions, each as likely as another, then one of its instances."""
+    """A uniformly drawn enabled action, then a uniformly drawn instance of it."""
     INSTANCES = loops.BY_INSTANCE
-    """One of all steps, each as likely as another."""
+    """A uniformly drawn step."""
     PRIORITIES = loops.BY_PRIORITY
     """The enabled action of the highest priority. Each walk draws the priorities, and a few times the action that has
     just been taken becomes the last (S. Burckhardt et al., "A randomized scheduler with probabilistic guarantees of
     finding bugs", ASPLOS 2010, for actions instead of threads)."""
     SWARM = loops.SWARM
-    """As by actions, but each walk leaves some actions out (G. Holzmann et al., "Swarm verification techniques", IEEE
-    TSE 37, 2011)."""
+    """As by actions, but each walk excludes some actions (G. Holzmann et al., "Swarm verification techniques", IEEE TSE
+    37, 2011)."""
     NOVEL = loops.NOVEL
-    """As by actions, but of a few steps the first to a state that this group of walks has not visited."""
+    """As by actions, but of a few drawn steps the first to a state that this group of walks has not visited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walking:
-    """Which walks to take: those of the numbers from 0 up to ``walks``, of up to ``steps`` steps each."""
+    """The walks to take: those with the numbers from 0 up to ``walks``, of up to ``steps`` steps each."""
 
     walks: int
     steps: int
@@ -53,7 +54,7 @@ class Walking:
 
 
 class Problem(IntEnum):
-    """What a walk may meet."""
+    """The kinds of problems that end a walk."""
 
     FALSE_STATE = loops.FALSE_STATE
     FAILED_CHECK = loops.FAILED_CHECK
@@ -73,9 +74,9 @@ class Hit:
 
 
 class Walker:
-    """Takes walks, one group after the other. ``invariants`` is the mask of the state properties that must hold;
-    of each of the others, the walks are counted in which it is true somewhere. ``coverage`` counts what the visited
-    states cover."""
+    """Takes walks, one group after the other. ``invariants`` is the mask of the state properties that must hold; for
+    each of the others, the walks in which it holds somewhere are counted. ``coverage`` counts the coverage of the
+    visited states."""
 
     def __init__(
         self, code: WalkCode, initial: Sequence[Packed], walking: Walking, invariants: int, deadlock: bool,
@@ -158,18 +159,18 @@ class Walker:
                 return None
 
     def path(self, hit: Hit) -> list[Packed]:
-        """The states of the walk that a hit is in, up to the hit."""
+        """The states of the walk of a hit, up to the hit."""
         rows, again = self._again(hit.walk)
         if again != hit:
             raise RuntimeError(f"a walk that was taken again is another one: {again}, not {hit}")
         return rows[: hit.step + 1]
 
     def states(self, walk: int) -> list[Packed]:
-        """The states of a walk; of one that meets a problem, up to there."""
+        """The states of a walk, up to its problem, if it meets one."""
         return self._again(walk)[0]
 
     def paths(self, walks: int) -> Iterator[Array]:
-        """The states of each walk up to ``walks``, rows of words; of one that meets a problem, up to there."""
+        """The states of each walk up to ``walks``, rows of words, up to its problem, if it meets one."""
         rows: Array = np.zeros((int(self._fields[loops.STEPS]) + 1, self.words), dtype=np.uint64)
         self._fields[loops.PATH] = rows.ctypes.data
         for walk in range(walks):
@@ -180,7 +181,7 @@ class Walker:
         self._fields[loops.PATH] = 0
 
     def ends(self, walks: int) -> list[Packed]:
-        """The last state of each walk up to ``walks``, as long as there is no problem."""
+        """The last state of each walk up to ``walks``, until a problem occurs."""
         found: list[Packed] = []
         for walk in range(walks):
             self.take(walk, walk + 1, lambda: False)
@@ -193,8 +194,8 @@ class Walker:
         return tuple(self._current[: self.words].tolist())
 
     def _again(self, walk: int) -> tuple[list[Packed], Hit | None]:
-        """Takes a walk, with its states. Its whole group is taken, because a walk for novel states depends on those
-        before it in the group."""
+        """Repeats a walk, and returns its states. Its whole group is repeated, because a walk for novel states depends
+        on the previous ones in the group."""
         rows: Array = np.zeros((int(self._fields[loops.STEPS]) + 1, self.words), dtype=np.uint64)
         self._fields[loops.PATH] = rows.ctypes.data
         hit = self.take(walk - walk % GROUP, walk + 1, lambda: False)
@@ -206,7 +207,7 @@ class Walker:
 
     @property
     def visits(self) -> int:
-        """States of all walks, each as often as it was visited."""
+        """The number of visited states of all walks, with repetitions."""
         return int(self._fields[loops.VISITS])
 
     @property
@@ -226,7 +227,7 @@ class Walker:
 
     @property
     def deepest(self) -> int:
-        """The most steps of a walk."""
+        """The maximum number of steps of a walk."""
         return int(self._fields[loops.DEEPEST])
 
     def sample(self) -> Sample:

@@ -22,7 +22,7 @@ from floodmark.language.universe import universe
 from floodmark.language.values import running
 
 MAX_CHOICES = 512
-"""The greatest number of choices of an action's parameters for which the false guard is computed."""
+"""The maximum number of choices of an action's parameters for which the false guard is computed."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class StoppingGuard:
 @dataclass(slots=True)
 class ExpandedAction:
     """An action in a state. ``failed`` are the choices with which it leaves the declared types; ``error`` is why its
-    choices are not known."""
+    choices are unknown."""
 
     name: str
     doc: str
@@ -50,7 +50,7 @@ class ExpandedAction:
 
 @contextmanager
 def without_breakpoints() -> Iterator[None]:
-    """While it lasts, ``breakpoint()`` does nothing. Breakpoints that a debugger has set itself are not affected."""
+    """Disables ``breakpoint()`` in the block. Breakpoints that a debugger has set itself are not affected."""
     before = sys.breakpointhook
     sys.breakpointhook = lambda *_, **__: None
     try:
@@ -60,7 +60,7 @@ def without_breakpoints() -> Iterator[None]:
 
 
 def expand(model: Model, state: State) -> list[ExpandedAction]:
-    """The actions of a model, in their order, in ``state``. What is enabled is what the reference meaning says."""
+    """The actions of a model, in their order, in ``state``. The reference meaning decides which are enabled."""
     with without_breakpoints():
         return [_expanded(model, state, name, method) for name, method in type(model).methods("action").items()]
 

@@ -1,4 +1,4 @@
-"""The guard that came nearest to letting an action fire, for an action that never does."""
+"""The guard that came nearest to enabling an action that never fires."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 
 MAX_STATES = 400
-"""States that are looked at: the first in breadth, in CPython."""
+"""The number of states that are examined: the first in breadth-first order, in CPython."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearestGuard:
-    """A guard behind which no step came, among the states looked at, and a shortest run to a state where it stopped
-    one: ``step`` would have been the next."""
+    """A guard that no step passed in the examined states, and a shortest run to a state in which it stopped one:
+    ``step`` would have been the next."""
 
     guard: FalseGuard
     step: str
@@ -28,7 +28,7 @@ class NearestGuard:
 
 
 def nearest_guards(model: Model, actions: list[str], seconds: float) -> dict[str, NearestGuard]:
-    """For each action, the last of its guards that stopped a step in the states that are reached first."""
+    """For each action, the last of its guards that stopped a step in the first states that are reached."""
     walk, until = Walk(model), time.monotonic() + seconds
     found: dict[str, NearestGuard] = {}
     runs: dict[State, tuple[str, ...]] = {}

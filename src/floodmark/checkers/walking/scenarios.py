@@ -1,12 +1,12 @@
 """Scenarios: runs that a spec lists, each of which must be possible, or must not.
 
-CPython takes the steps, so a scenario says what the reference meaning says, at the spec's constants. A scenario that
-must not be possible is about its last step: all before it have to be possible, and the model has to know the last step
-and disable it. So neither an earlier step nor a misspelt argument makes such a scenario pass.
+CPython takes the steps, so a scenario follows the reference meaning, at the spec's constants. A scenario that must not
+be possible is about its last step: all previous steps have to be possible, and the last one must be a disabled step of
+the model. Neither an earlier step nor a misspelt argument can make such a scenario pass.
 
-A step is written as a counterexample prints it, ``grants(client=c1)``, as the model would write it (``walk.py``), or
-as the name of its action alone. A name alone stands for the only step that the action has in that state; as the last
-step of a scenario that must not be possible, for every one.
+A step is written as a counterexample prints it, ``grants(client=c1)``, in source form (``walk.py``), or as the name of
+its action alone. A name alone stands for the only step of the action in that state; as the last step of a scenario that
+must not be possible, for every one.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _only(walk: Walk, trace: tuple[TraceState, ...], name: str) -> TraceState | 
 
 
 def _possible(walk: Walk, walked: Walked, text: str) -> str:
-    """What is wrong with a last step that must not be possible; empty if the model knows it and disables it."""
+    """The error about a last step that must not be possible; empty if it is a disabled step of the model."""
     if not walked.trace:
         return "a scenario that must not be possible has at least two steps, the first of which begins a run"
     state = walked.trace[-1].state

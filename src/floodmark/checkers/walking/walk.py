@@ -1,7 +1,7 @@
-"""A path of steps through a model: the texts of its steps, taken again by CPython from the beginning.
+"""A path of steps through a model: the texts of its steps, replayed by CPython from the beginning.
 
-A step is known by the text that a counterexample prints, or by the one that the model would write. Where a record has a
-text of its own, several steps may print alike; the second text tells them apart, and the first is refused there.
+A step is identified by the text that a counterexample prints, or by its source form. If a record has a text of its own,
+several steps may print alike; the source form distinguishes them, and the printed text is refused there.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from floodmark.language.plurals import counted
 from floodmark.language.reference import Step
 
 MAX_KEPT = 4096
-"""The greatest number of states whose enabled steps are cached."""
+"""The maximum number of states whose enabled steps are cached."""
 
 
 def is_called(step: Step, text: str) -> bool:
-    """Whether a text is one of those by which a step is known."""
+    """Whether a text identifies a step."""
     return text in (show_step(step), written_step(step))
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """The part of a path that the model takes. ``stop`` says why the step behind it is not taken."""
+    """The part of a path that the model takes. ``stop`` is the reason why the next step is not taken."""
 
     trace: tuple[TraceState, ...]
     stop: str = ""
@@ -71,7 +71,8 @@ class Walk:
         return Walked(tuple(trace))
 
     def next(self, state: State | None, text: str) -> TraceState | str:
-        """The step of this text in a state, or in None the initial state of this text; else why it is not taken."""
+        """The step of this text in a state, or in None the initial state of this text; else the reason why it is not
+        taken."""
         if (state, text) not in self.taken:
             if len(self.taken) >= MAX_KEPT:
                 self.taken.clear()
@@ -117,9 +118,9 @@ class Walk:
         return "; ".join(_guard_text(it.guard) for it in action.stopped) if action is not None else ""
 
     def run(self, state: State, text: str) -> None:
-        """Takes a step once more, with breakpoints, for whoever watches it in a debugger. Its result is already known.
+        """Repeats a step, with breakpoints, for a user with a debugger. Its result is already known.
 
-        A debugger that is left with ``continue`` keeps Ctrl-C for itself, so that is given back.
+        A debugger that is left with ``continue`` keeps its handler of Ctrl-C, so the previous one is restored.
         """
         step = self._step(state, text)
         interrupted = signal.getsignal(signal.SIGINT)

@@ -65,7 +65,7 @@ class Entry(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """A line that cannot be read, or not as what it should be."""
+    """A line that cannot be read, or not as the required kind of record."""
 
     file: str
     line: int
@@ -122,7 +122,7 @@ def entries(paths: Sequence[Path], shard: LogShard, tally: Tally) -> Iterator[En
 
 
 def sections(paths: Sequence[Path]) -> list[Section]:
-    """Where the segments and snapshots of each file begin."""
+    """The start of each segment and snapshot in each file."""
     found = []
     for index, path in enumerate(paths):
         starts = [(0, 1)]

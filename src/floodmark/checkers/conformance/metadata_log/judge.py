@@ -1,4 +1,4 @@
-"""Goes through a metadata log, or the part of it about some partitions, and reports the rules that it breaks."""
+"""Goes through a metadata log, or the part of it about some partitions, and reports the rules that it violates."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class RuleViolation:
 
 @dataclass
 class LogReport:
-    """What was read, and what was found.
+    """The counts of the records that were read, and the findings.
 
     Every record is counted once: ``records`` is the sum of those that were judged, those ``skipped`` by type, those
     repeated in another dump, those aborted with their transaction, and the ``unknown`` ones: changes of partitions
-    whose beginning is not in the dumps.
+    whose creation is not in the dumps.
     """
 
     lines: int = 0
@@ -54,7 +54,7 @@ class LogReport:
     findings: list[RuleViolation] = field(default_factory=list)
 
     def add(self, other: LogReport) -> None:
-        """Adds what another shard counted and found."""
+        """Adds the counts and findings of another shard."""
         for name in ("lines", "headers", "control", "records", "judged", "repeated", "aborted", "unknown",
                      "partitions", "gaps"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -97,7 +97,7 @@ class _Judge:
     # Marks and transactions.
 
     def _committed(self, entries: Iterator[Entry]) -> Iterator[Entry]:
-        """The records that count: not those of a transaction that was aborted or has not ended yet (KIP-868)."""
+        """The committed records, without those of a transaction that was aborted or has not ended yet (KIP-868)."""
         held: list[Entry] | None = None
         for entry in entries:
             if entry.kind in dump.TRANSACTION_TYPES:

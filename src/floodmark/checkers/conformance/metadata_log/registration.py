@@ -1,4 +1,4 @@
-"""A partition as a KRaft controller knows it, and how the records of the metadata log change it.
+"""A partition as a KRaft controller knows it, and the effects of the metadata log's records on it.
 
 After ``org.apache.kafka.metadata.PartitionRegistration`` and the schemas ``PartitionRecord.json`` and
 ``PartitionChangeRecord.json`` of Apache Kafka (trunk of October 2024). A change record has neither of the epochs: every

@@ -3,7 +3,7 @@
 Each rule is a pure function that returns "" when it holds, else what is wrong. A reassignment's origin and target are
 defined in model/replica_sets.py, as for the models; the tests check these rules on the models' runs. Sources: KIP-455
 for reassignments, KIP-497 for the ISR, KIP-966 for eligible leader replicas, and ``PartitionChangeBuilder`` of Apache
-Kafka for what one record may do at once.
+Kafka for the changes that one record may combine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ replica_sets = Project.shipped().required("model.replica_sets")
 
 
 class ReplicaChange(Enum):
-    """How a record changes a partition's replicas."""
+    """The kinds of changes of a partition's replicas."""
 
     OTHER = "an election takes place, or the ISR or the order of replicas changes"
     REQUEST = "a reassignment begins or is replaced by another"
@@ -125,7 +125,8 @@ def leader_epoch_rises_with_leader(old: Registration, new: Registration) -> str:
 
 
 def removal_raises_leader_epoch(old: Registration, new: Registration) -> str:
-    """When a replica is removed, a new leader epoch fences what it may still send (PartitionChangeBuilder).
+    """When a replica is removed, a new leader epoch fences the requests that it may still send
+    (PartitionChangeBuilder).
 
     There it is ``triggerLeaderEpochBumpForReplicaReassignmentIfNeeded``.
     """
