@@ -177,6 +177,8 @@ def test_show_prove_and_simulate_answer(project: Path) -> None:
     assert "incomplete" in [each["kind"] for each in walked["weak"]]
     refused = ask(project, "simulate", spec="lease.toml", strategy="luck")
     assert "strategy is one of actions, instances, priorities, swarm, novel, not 'luck'" in refused["error"]
+    refused = ask(project, "simulate", spec="lease.toml", steps=0)
+    assert (refused["exit_code"], refused["error"]) == (2, "steps must be a whole number, 1 or more, not 0")
 
 
 def test_a_bounded_search_begins_where_walks_end(project: Path) -> None:

@@ -125,7 +125,7 @@ def only(spec: Spec, text: str) -> Mutant:
 
 
 def tried(spec: Spec, text: str, budget: TrialBudget | None = None) -> Trial:
-    return try_mutant(only(spec, text), stages(spec), budget or TrialBudget())
+    return try_mutant(only(spec, text), stages(spec, budget or TrialBudget()), budget or TrialBudget())
 
 
 def test_mutants_of_a_model_are_one_line_differences(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_every_kind_can_be_killed_and_can_survive(tmp_path: Path, kind: str) -> 
     spec = read(write(tmp_path, files) / "specs/kinds.toml")
     chosen = [each for each in mutants(spec.model_class()) if each.kind == kind and "start" not in each.change]
     assert len(chosen) % 2 == 0
-    trials = list(run(chosen, stages(spec), TrialBudget(), workers=1))
+    trials = list(run(chosen, stages(spec, TrialBudget()), TrialBudget(), workers=1))
     fates = {name: {trial.fate for trial in trials if f"_{name}:" in trial.change} for name in ("watched", "ignored")}
     assert "killed" in fates["watched"]
     assert "survived" in fates["ignored"]
@@ -487,6 +487,21 @@ def test_a_known_bad_design_that_is_no_longer_caught_kills(tmp_path: Path) -> No
     assert tried(spec, SURVIVOR).by == "drains is no longer broken by Jumps"
 
 
+def test_a_design_that_is_not_caught_without_a_mutant_notices_none(tmp_path: Path) -> None:
+    flawed = '[[flawed]]\nclass = "flawed:Same"\nproperty = "below_size"\n'
+    same = """
+        from model.tank import Tank
+
+        class Same(Tank):
+            def full(self) -> bool:
+                return self.level >= 3
+    """
+    spec = read(write(tank_project(tmp_path, flawed), {"specs/flawed.py": same}) / "specs/tank.toml")
+    with pytest.raises(SourceError, match="design Same is not caught without a mutant either") as error:
+        tried(spec, SURVIVOR)
+    assert error.value.line == 2
+
+
 def test_no_mutant_is_killed_by_a_budget(tmp_path: Path) -> None:
     trial = tried(spec_of(tmp_path), "- self.level -= 1  + (dropped)", TrialBudget(seconds=0))
     assert trial.fate == "undetermined"
@@ -591,6 +606,6 @@ def test_mutants_run_in_processes_and_heed_the_options(tmp_path: Path) -> None:
 def test_mutants_run_as_spark_tasks_with_the_same_results(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
     every = mutants(spec.model_class())
-    here = list(run(every, stages(spec), TrialBudget(), workers=1))
-    there = list(run(every, stages(spec), TrialBudget(), master="local[2]"))
+    here = list(run(every, stages(spec, TrialBudget()), TrialBudget(), workers=1))
+    there = list(run(every, stages(spec, TrialBudget()), TrialBudget(), master="local[2]"))
     assert [(each.change, each.fate, each.by) for each in there] == [(each.change, each.fate, each.by) for each in here]

@@ -360,7 +360,7 @@ def test_a_gate_goes_on_without_a_job_whose_process_dies(
 def test_a_mutant_whose_process_dies_is_undetermined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = read(tank_project(tmp_path) / "specs/tank.toml")
     every = mutants(spec.model_class())[:4]
-    usual = list(mutation.run(every, stages(spec), TrialBudget(), workers=2))
+    usual = list(mutation.run(every, stages(spec, TrialBudget()), TrialBudget(), workers=2))
     tries = mutation._try
 
     def kills(task: mutation.MutantTask) -> Trial:
@@ -369,7 +369,7 @@ def test_a_mutant_whose_process_dies_is_undetermined(tmp_path: Path, monkeypatch
         return tries(task)
 
     monkeypatch.setattr(mutation, "_try", kills)
-    found = list(mutation.run(every, stages(spec), TrialBudget(), workers=2))
+    found = list(mutation.run(every, stages(spec, TrialBudget()), TrialBudget(), workers=2))
     lost = found.pop(1)
     del usual[1]
     assert found == usual

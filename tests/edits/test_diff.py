@@ -127,7 +127,7 @@ def test_a_version_that_fails_is_never_the_same(lease: Repository) -> None:
     found = diff(lease)
     assert found.code == 3
     assert "undetermined whether it allows more than before: a model error of the new version" in found.out
-    assert "the working tree leaves its declared types after 1 step" in found.out
+    assert "the working tree fails after 1 step" in found.out
 
 
 def test_what_a_limit_ends_is_undetermined(lease: Repository) -> None:

@@ -147,3 +147,14 @@ def test_only_verdicts_are_kept(tmp_path: Path, folder: Path, spec: str, code: E
         assert ended.code in (code, ExitCode.DRIFT)
         assert known(ended).startswith("0 of")
     assert not folder.exists()
+
+
+def test_results_name_files_as_the_current_folder_sees_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = repository(tmp_path / "one", spec='[[scenario]]\nname = "drains at once"\nsteps = ["drain"]\n')
+    monkeypatch.chdir(root)
+    assert "(model/tank.py:" in run(root, cache=True).text
+    monkeypatch.chdir(root / "model")
+    ended = run(root, cache=True)
+    assert known(ended) == "0 of 1"
+    assert "(tank.py:" in ended.text
+    assert known(run(root, cache=True)) == "1 of 1"

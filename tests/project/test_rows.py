@@ -15,7 +15,7 @@ from click.shell_completion import ShellComplete
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.totals import states_expected
-from floodmark.checkers.mutation.trial import stages
+from floodmark.checkers.mutation.trial import TrialBudget, stages
 from floodmark.checkers.project.spec import Expect, Spec, find, read, read_all
 from floodmark.checkers.project.spec_address import joined, split
 from floodmark.checkers.report.outputs import Reports
@@ -127,9 +127,9 @@ def test_proofs_and_mutants_belong_to_the_first_row_unless_they_name_others(tmp_
     small, large = rows(tmp_path, text).values()
     assert [[proving.name for proving in spec.prove] for spec in (small, large)] == [["induction below_size"], ["bmc"]]
     assert small.mutation is None
-    assert [stage.spec.name for stage in stages(large)] == ["tank@large", "tank@small", "other@a"]
+    assert [stage.spec.name for stage in stages(large, TrialBudget())] == ["tank@large", "tank@small", "other@a"]
     large = rows(tmp_path, text.replace('"@small", "other.toml"', '"tank.toml"'))["large"]  # its other rows
-    assert [stage.spec.name for stage in stages(large)] == ["tank@large", "tank@small"]
+    assert [stage.spec.name for stage in stages(large, TrialBudget())] == ["tank@large", "tank@small"]
 
 
 def test_the_line_of_a_key_is_that_of_the_row_that_has_it(tmp_path: Path) -> None:

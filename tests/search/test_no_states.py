@@ -1,4 +1,5 @@
-"""Tests a model none of whose states is within its boundary: nothing fails, and nothing is believed of it."""
+"""Tests a model none of whose states is within its boundary, where nothing fails and nothing is believed of it, and a
+model without an initial state, which is an error."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import floodmark
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.native.search import reachable_set
 from floodmark.checkers.search_result import Options
+from floodmark.language.errors import SourceError
 from tests.support.engines import imported
 
 MODEL = """
@@ -80,6 +83,7 @@ def test_a_proof_without_states_is_none(folder: Path, method: str) -> None:
     code, text = said("prove", "tank.toml", "--method", method)
     assert code == 5, text
     assert "no state is within the boundary; nothing was proved" in text
+    assert "holds" not in text
 
 
 def test_a_proof_is_what_the_spec_expects(folder: Path) -> None:
@@ -93,3 +97,31 @@ def test_the_reachable_set_is_empty(tmp_path: Path) -> None:
     with imported(MODEL, "Tank", tmp_path) as tank:
         rows, _ = reachable_set(tank(), Options(workers=2))
         assert rows.shape == (0, 1)
+
+
+BEGINS_NEVER = MODEL.replace("-> None:\n", "-> None:\n        require(self.most > 5)\n", 1).replace(
+    "    level:", "    most = Constant(5)\n    level:"
+)
+SAID = "the model has no initial state"
+
+
+@pytest.mark.parametrize("words", [("check", "--engine", "native"), ("check", "--engine", "reference"), ("simulate",)])
+def test_a_model_without_an_initial_state_is_an_error(folder: Path, words: tuple[str, ...]) -> None:
+    (folder / "tank.py").write_text(BEGINS_NEVER)
+    code, text = said(words[0], "tank.toml", *words[1:])
+    assert code == 2, text
+    assert SAID in text
+
+
+def test_the_states_of_a_model_without_an_initial_state_are_an_error(tmp_path: Path) -> None:
+    with imported(BEGINS_NEVER, "Tank", tmp_path) as tank, pytest.raises(SourceError, match=SAID):
+        list(floodmark.states(tank))
+
+
+def test_versions_without_an_initial_state_are_not_the_same(folder: Path) -> None:
+    (folder / "tank.py").write_text(BEGINS_NEVER)
+    (folder / "lower.py").write_text(BEGINS_NEVER.replace("self.level < 5", "self.level < 4"))
+    (folder / "lower.toml").write_text('model = "lower.py:Tank"\n')
+    code, text = said("diff", "tank.toml", "lower.toml")
+    assert code == 3, text
+    assert f"tank.toml fails after 0 steps: {SAID}" in text

@@ -110,5 +110,7 @@ def test_a_program_takes_walks(tmp_path: Path) -> None:
 def test_a_program_is_told_which_arguments_are_wrong() -> None:
     with pytest.raises(ValueError, match="strategy is one of actions, instances, priorities, swarm, novel"):
         package.simulate(Ring, strategy="luck")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="walks and steps are at least 1"):
+    with pytest.raises(ValueError, match="walks must be a whole number, 1 or more, not 0"):
         package.simulate(Ring, walks=0)
+    with pytest.raises(ValueError, match=r"seed must be at most 10\*\*18"):
+        package.simulate(Ring, seed=1 << 64)

@@ -387,6 +387,12 @@ def test_a_property_that_fails_is_found() -> None:
     assert violation.property == "the_ninth_is_known"
 
 
+def test_a_violation_is_found_however_long_walks_may_be() -> None:
+    """No memory holds the states of so long a walk; the one that meets the violation is short."""
+    (violation,) = walked(OrderedRing(), walks=200, steps=10**12).violations
+    assert violation.property == "nobody_is_at_eight_after_all_were_at_one"
+
+
 def test_a_deadlock_is_found_where_it_is_a_violation() -> None:
     (violation,) = walked(StuckRing(), options=Options(workers=1, deadlock=True)).violations
     assert violation.kind == "deadlock"

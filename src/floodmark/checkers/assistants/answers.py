@@ -22,6 +22,7 @@ from floodmark.checkers.explanation.false_property import explain as why_false
 from floodmark.checkers.explanation.guard import FalseGuard
 from floodmark.checkers.explanation.trace import change_lines
 from floodmark.checkers.explanation.trace_entries import step_entry, trace_entry
+from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, did_you_mean
 from floodmark.checkers.project.spec import Spec, only
@@ -104,8 +105,16 @@ def simulate(
     """Random walks instead of a search."""
     if strategy not in STRATEGIES:
         raise SourceError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
+    _require_numbers(walks=walks, steps=steps, seed=seed)
     asked = Simulate(walks, steps, seed, strategy)
     return _checked(specs_of(call.root, spec), call.settings(constants, only_variant=design, walks=asked))
+
+
+def _require_numbers(**given: float | None) -> None:
+    try:
+        require_numbers(**given)
+    except ValueError as error:
+        raise SourceError(str(error)) from None
 
 
 def _checked(specs: Sequence[Spec], settings: CheckSettings) -> Answer:
@@ -386,6 +395,7 @@ def prove(
         raise SourceError(f"method is one of {', '.join(PROOF_METHODS)}, not {method!r}")
     if after_walks is not None and (method != "bmc" or after_walks < 1):
         raise SourceError("after_walks is a number of walks, 1 or more, for method bmc: a proof is about all states")
+    _require_numbers(depth=depth)
     asked = call.one(spec, None, constants)
     task = ProofTask(method=method, unbounded=unbounded, any_size=any_size, seconds=call.seconds,
                      properties=tuple(properties), constants=dict(constants or {}), after_walks=after_walks or 0)

@@ -65,7 +65,7 @@ def mutate(paths: Sequence[Path], settings: MutateSettings) -> Iterator[str | Ex
         trials = []
         budget = TrialBudget(settings.states, settings.seconds)
         with Counting(len(chosen), "mutant", spec.name) as counting:
-            for trial in run(chosen, stages(spec), budget, settings.workers, settings.where):
+            for trial in run(chosen, stages(spec, budget), budget, settings.workers, settings.where):
                 trials.append(trial)
                 told = said(trial) if settings.every else line(spec, trial)
                 if told is not None:

@@ -31,6 +31,7 @@ from floodmark.checkers.kernel.compiled_model import Kernel, code_hash
 from floodmark.checkers.kernel.memory import MemoryBudget, reserve
 from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.resources import cores
+from floodmark.checkers.search.beginning import without_initial_state
 from floodmark.checkers.search.driver import Moves, Search, is_long, telling
 from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
@@ -161,6 +162,8 @@ class JointSearch(Search):
         for version, side in (("old", self.joint_kernel.old), ("new", self.joint_kernel.new)):
             try:
                 begun[version] = {side.words_of(state): (step, state) for step, state in initial_states(side.model)}
+                if not begun[version]:
+                    raise without_initial_state(side.model)
             except SourceError as error:
                 self._fail(Failure(version, (), error))
                 return

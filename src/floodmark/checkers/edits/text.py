@@ -35,7 +35,7 @@ def lines(edit: SpecEdit, versions: Versions) -> Iterator[str]:
             failure = model.failure
             label = versions[failure.version == "new"].label
             yield ""
-            yield f"  {label} leaves its declared types after {counted(len(failure.trace), 'step')}: {failure.message}"
+            yield f"  {label} fails after {counted(len(failure.trace), 'step')}: {failure.message}"
             yield f"    ({versions[failure.version == 'new'].place(failure.file, failure.line)})"
             yield from (f"    {line}" for line in trace_lines(failure.model, failure.trace))
         if model.actions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
+import os
 import pickle
 import sys
 import traceback
@@ -395,7 +396,8 @@ def _files(modules: Iterable[ModuleType]) -> list[Path]:
 
 
 def _key(kind: str, subject: VerdictSubject, bases: Bases, *parts: Any) -> CacheKey:
+    """The key of a verdict. Texts of results name files as one sees them from the current folder."""
     basis = bases.of(subject.modules, subject.roots)
     parts = (sorted(basis.files.items()), subject.names, *parts)
-    text = "\x1f".join([source_hash(), versions(), kind, basis.values, *map(repr, parts)])
+    text = "\x1f".join([source_hash(), versions(), os.getcwd(), kind, basis.values, *map(repr, parts)])
     return CacheKey(hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest(), basis)

@@ -11,6 +11,7 @@ from floodmark.checkers import processes
 from floodmark.checkers.interface.results import Result
 from floodmark.checkers.interface.subject import Design, Given, Wanted, given, names_of
 from floodmark.checkers.project.input_limits import memory as amount
+from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import Flawed
 from floodmark.checkers.run.checks import compared, run, run_check
 from floodmark.checkers.run.unfound_properties import unfound_properties
@@ -59,6 +60,7 @@ def check(
     """
     if engine not in ENGINES:
         raise ValueError(f"engine is one of {', '.join(ENGINES)}, not {engine!r}; a cluster needs floodmark check")
+    require_numbers(states=states, seconds=seconds, workers=workers)
     names, functions = names_of(properties)
     spec = given(
         design, constants, sizes, SETTINGS, functions=functions, invariants=names, deadlock=deadlock,

@@ -14,6 +14,7 @@ from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.text import behaviours, lines
 from floodmark.checkers.edits.versions import Version
 from floodmark.checkers.interface.subject import Design, given
+from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.search_result import Limits, Options
 
@@ -78,6 +79,7 @@ def diff(
     Constants are set in both versions; those that only one of them has keep their defaults in it. The answer is exact
     for these constants. Raises SourceError for a model that cannot be read.
     """
+    require_numbers(max_states=max_states, seconds=seconds, workers=workers)
     specs = []
     for design in (old, new):
         known = given(design, None, {}, ()).model_class().constants()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from floodmark.checkers.interface.subject import Design, given
+from floodmark.checkers.search.beginning import without_initial_state
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language import reference
 from floodmark.language.model import Model, State
@@ -55,11 +56,15 @@ def states(design: Design, *, constants: Mapping[str, int] | None = None, **size
 def _reached(model: Model) -> Iterator[State]:
     found: dict[State, None] = {}
     waiting: list[State] = []
+    begins = False
     for _, state in reference.initial_states(model):
+        begins = True
         if state not in found and reference.within_boundary(model, state):
             found[state] = None
             waiting.append(state)
             yield state
+    if not begins:
+        raise without_initial_state(model)
     while waiting:
         level, waiting = waiting, []
         for old in level:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.interface.results import Proof
 from floodmark.checkers.interface.subject import Design, Wanted, given, names_of
+from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import PROOF_METHODS, ProofMethod
 from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH, ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
@@ -42,6 +43,7 @@ def prove(
         raise ValueError(f"method is one of {', '.join(PROOF_METHODS)}, not {method!r}")
     if after_walks and method != "bmc":
         raise ValueError("after_walks is for method bmc: a proof is about all states")
+    require_numbers(depth=depth, after_walks=after_walks, seconds=seconds)
     names, functions = names_of(properties)
     spec = given(design, constants, sizes, SETTINGS, functions=functions)
     task = ProofTask(method, depth, unbounded, any_size, seconds, properties=names or (), after_walks=after_walks)

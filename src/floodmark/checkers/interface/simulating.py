@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from floodmark.checkers.interface.checking import result_of
 from floodmark.checkers.interface.results import Result
 from floodmark.checkers.interface.subject import Design, Wanted, given, names_of
+from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import STRATEGIES, Simulate, StrategyName
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings
@@ -39,8 +40,7 @@ def simulate(
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
-    if min(walks, steps) < 1 or seed < 0:
-        raise ValueError("walks and steps are at least 1, seed is at least 0")
+    require_numbers(walks=walks, steps=steps, seed=seed, seconds=seconds, workers=workers)
     names, functions = names_of(properties)
     spec = given(design, constants, sizes, SETTINGS, functions=functions, invariants=names)
     asked = Simulate(walks, steps, seed, strategy)

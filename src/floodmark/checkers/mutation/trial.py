@@ -66,15 +66,15 @@ _NATIVE = CheckSettings(engine="native", workers=1, symmetry=False, compare=Fals
 """Orbits do not distinguish all steps: one that passes a lease on leads, up to names, back to where it began."""
 
 
-def stages(spec: Spec) -> list[Stage]:
-    """The spec and those that it lists under ``also``. Raises SourceError when one of them does not hold as
-    expected."""
+def stages(spec: Spec, budget: TrialBudget) -> list[Stage]:
+    """The spec and those that it lists under ``also``. Raises SourceError when one of them does not hold as expected,
+    or has a known-bad design that is not caught: every mutant would seem to be noticed by that."""
     also = () if spec.mutation is None else spec.mutation.also
     others = [each for address in also for each in read_all(address) if each.name != spec.name]
-    return [_stage(each) for each in (spec, *others)]
+    return [_stage(each, budget) for each in (spec, *others)]
 
 
-def _stage(spec: Spec) -> Stage:
+def _stage(spec: Spec, budget: TrialBudget) -> Stage:
     if spec.expect.verdict != "holds":
         raise spec.error("mutants are made of a model that holds; this spec expects a violation", "expect.verdict")
     result = run_check(Check(spec, None, _NATIVE))
@@ -85,7 +85,12 @@ def _stage(spec: Spec) -> Stage:
         raise SourceError(message, str(spec.path), spec.line("model"))
     found = result.search_result
     assert found is not None
-    return Stage(spec, found.distinct, found.digest, _steps(result))
+    stage = Stage(spec, found.distinct, found.digest, _steps(result))
+    for check in _flawed(stage, budget):
+        if not _still_caught(check, result := run_check(check)):
+            message = f"the known-bad design {result.variant} is not caught without a mutant either: {result.message}"
+            raise SourceError(message, str(spec.path), None if check.flawed is None else check.flawed.line)
+    return stage
 
 
 def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: TrialBudget) -> Trial:

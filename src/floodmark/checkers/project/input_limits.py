@@ -6,6 +6,7 @@ Each function returns the value or raises ValueError with a text that can follow
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 MAX_COUNT = 10**18
 """The largest number of states, steps or workers that an option accepts."""
@@ -34,6 +35,13 @@ def positive(value: object) -> int:
     """A whole number, 1 or more."""
     if value == 0 or not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError(f"must be a whole number, 1 or more, not {brief(value)}")
+    return count(value)
+
+
+def workers(value: object) -> int:
+    """A number of workers; 0 is one for each core."""
+    if count(value) > MAX_WORKERS:
+        raise ValueError(f"must be at most {MAX_WORKERS:,}, not {brief(value)}")
     return count(value)
 
 
@@ -85,3 +93,20 @@ def brief(value: object) -> str:
         return f"a number of more than {_MAX_DIGITS} digits"  # Python refuses to print one of more than 4,300
     text = repr(value)
     return text if len(text) <= _MAX_SHOWN + 2 else f"{text[:_MAX_SHOWN]}..."
+
+
+_NUMBERS: dict[str, Callable[[object], float]] = {
+    "walks": positive, "steps": positive, "seed": count, "states": count, "max_states": count, "depth": positive,
+    "after_walks": count, "seconds": seconds, "workers": workers,
+}
+
+
+def require_numbers(**given: float | None) -> None:
+    """Raises ValueError for an argument, by its name, that as an option of a command would be refused, too; one that is
+    None was not given."""
+    for name, value in given.items():
+        if value is not None:
+            try:
+                _NUMBERS[name](value)
+            except ValueError as error:
+                raise ValueError(f"{name} {error}") from None

@@ -20,7 +20,7 @@ from floodmark.checkers.liveness import check
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.reference.premises import Asked, premises_of
 from floodmark.checkers.resources import CommandMemory
-from floodmark.checkers.search.beginning import wrong_beginnings
+from floodmark.checkers.search.beginning import without_initial_state, wrong_beginnings
 from floodmark.checkers.search_result import (
     Options,
     Progress,
@@ -201,6 +201,8 @@ class _ReferenceSearch:
                 self._arrive(None, state, level)
         except SourceError as error:
             self._violate("error", "", (), error)
+        if not self.generated and not self.violations:
+            raise without_initial_state(self.model)
         return level
 
     def _next_level(self, frontier: list[State]) -> list[State]:

@@ -128,7 +128,9 @@ def _search(check: Check, model: Model, result: CheckResult, watch: Watcher | No
     says = properties or check.options.deadlock or judged.scenarios
     if says or judged.verdict != "holds" or counts_are_expected(check):
         return judged
-    message = "nothing was checked: no property belongs to this model, and its spec expects no counts"
+    counts = "those that a spec expects are compared at its own constants and symmetry only"
+    missing = f"no counts were compared: {counts}" if check.changed else "its spec expects no counts"
+    message = f"nothing was checked: no property belongs to this model, and {missing}"
     return replace(judged, verdict="undetermined", exit_code=ExitCode.NOTHING_CHECKED, expected=False, message=message)
 
 

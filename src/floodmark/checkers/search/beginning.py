@@ -35,10 +35,14 @@ def beginnings(model: Model, properties: Sequence[Property]) -> Beginning:
     except ValueOutOfRange as error:
         found.violations.append(Violation.of_error(error, "", ()))
     if not found.states and not found.violations:
-        raise ModelError(
-            "the model has no initial state: every @initial method's require is false", *type(model).source_position()
-        )
+        raise without_initial_state(model)
     return found
+
+
+def without_initial_state(model: Model) -> ModelError:
+    """The error of a model that has no initial state."""
+    message = "the model has no initial state: every @initial method's require is false"
+    return ModelError(message, *type(model).source_position())
 
 
 def wrong_beginnings(

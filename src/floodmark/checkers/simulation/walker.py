@@ -171,7 +171,7 @@ class Walker:
 
     def paths(self, walks: int) -> Iterator[Array]:
         """The states of each walk up to ``walks``, rows of words, up to its problem, if it meets one."""
-        rows: Array = np.zeros((int(self._fields[loops.STEPS]) + 1, self.words), dtype=np.uint64)
+        rows = self._room()
         self._fields[loops.PATH] = rows.ctypes.data
         for walk in range(walks):
             if walk % GROUP == 0:
@@ -196,12 +196,16 @@ class Walker:
     def _again(self, walk: int) -> tuple[list[Packed], Hit | None]:
         """Repeats a walk, and returns its states. Its whole group is repeated, because a walk for novel states depends
         on the previous ones in the group."""
-        rows: Array = np.zeros((int(self._fields[loops.STEPS]) + 1, self.words), dtype=np.uint64)
+        rows = self._room()
         self._fields[loops.PATH] = rows.ctypes.data
         hit = self.take(walk - walk % GROUP, walk + 1, lambda: False)
         self._fields[loops.PATH] = 0
         noted = rows[: int(self._fields[loops.NOTED]) + 1]
         return [tuple(int(word) for word in row) for row in noted], hit
+
+    def _room(self) -> Array:
+        """Rows for the states of a walk, however long it may be: pages that it does not write take no memory."""
+        return reserve((int(self._fields[loops.STEPS]) + 1) * self.words).reshape(-1, self.words)
 
     # What was counted.
 

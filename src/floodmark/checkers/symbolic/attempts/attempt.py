@@ -86,7 +86,7 @@ class Attempt:
         draft.verdict, draft.exit_code = "holds", ExitCode.AS_EXPECTED
         self.judge_by_the_spec()
         if found.complete and not found.states and self.check.spec.expect.distinct != 0:
-            draft.exit_code = ExitCode.NOTHING_CHECKED
+            draft.verdict, draft.exit_code = "undetermined", ExitCode.NOTHING_CHECKED
             draft.headline += "; nothing was proved"
 
     def says_no_limit(self) -> None:
@@ -102,8 +102,10 @@ class Attempt:
         draft.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
         draft.broken = violation.property or None
         length = counted(len(violation.trace), "state")
-        if violation.property:
+        if violation.kind != "error":
             draft.headline = f"violates {violation.property} in {length}"
+        elif violation.property:
+            draft.headline = f"{violation.property} fails in {length}: {violation.message}"
         else:
             draft.headline = f"error after {length}: {violation.message}"
         draft.lines += _run_lines(self.model, violation, self.properties)
