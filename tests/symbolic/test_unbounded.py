@@ -33,7 +33,7 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_c
 from floodmark.checkers.symbolic.attempts.attempt import NO_INTEGER_LIMIT
 from floodmark.checkers.symbolic.crosscheck import spot_checks
 from floodmark.checkers.symbolic.crosscheck.spot_checks import choices, spot_check
-from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction
+from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, confirm, induction
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.terms.booleans import as_term
@@ -806,6 +806,73 @@ def test_the_command_shows_the_constants_of_a_counterexample(tmp_path: Path) -> 
     assert proved.verdict == "undetermined"
     assert "set does not preserve declared types" in proved.lines
     assert any("in a state, with n = " in line for line in proved.lines)
+
+
+class Ballot(Record):
+    of: Annotated[int, Between(0, "n")]
+    counts: bool
+    instead: Natural | None
+
+
+class Gathers(Counter):
+    """Sets of any size, whose members come from tables, parameters, sums and sets of few elements."""
+
+    seen: Set[Natural] = Set()
+    latest: Set[Natural] = Set()
+    few: Annotated[Set[Natural], Capacity(2)] = Set()
+    ballots: Set[Ballot] = Set()
+
+    @action
+    def see(self, number: Natural) -> None:
+        self.seen.add(number)
+
+    @action
+    def see_next(self) -> None:
+        require(self.x < self.n)
+        self.seen.add(self.x + 1)
+
+    @action
+    def see_few(self) -> None:
+        self.seen = self.few
+
+    @action
+    def follow(self) -> None:
+        self.latest = self.latest | self.seen
+
+    @action
+    def cast(self, number: Natural, instead: Natural | None) -> None:
+        self.ballots.add(Ballot(of=number, counts=number > 1, instead=instead))
+
+    @invariant
+    def small(self) -> bool:
+        return all(number < 3 for number in self.seen)
+
+    @invariant
+    def followed(self) -> bool:
+        return self.seen <= self.latest
+
+    @invariant
+    def known(self) -> bool:
+        return all(number != 2 for number in self.latest)
+
+    @invariant
+    def counting(self) -> bool:
+        return all(not ballot.counts or ballot.instead == ballot.of for ballot in self.ballots)
+
+
+@pytest.mark.parametrize("name", ["small", "followed", "known", "counting"])
+def test_a_counterexample_shows_what_is_in_sets(name: str) -> None:
+    """At the values of the constants that it shows, CPython takes its step, and sees the property broken."""
+    properties = [prop for prop in _properties(Gathers) if prop.name == name]
+    system = system_of(Gathers(), properties, ["n"])
+    failing = induction(system, properties).failing()
+    assert failing
+    for obligation in failing:
+        shown = obligation.counterexample
+        assert shown is not None
+        sized = Gathers(**{**Gathers().constant_values, **shown.constants})
+        assert holds(sized, properties[0].function, shown.before)
+        confirm(sized, properties, obligation)
 
 
 def test_a_proof_that_no_value_confirms_is_not_believed(tmp_path: Path) -> None:

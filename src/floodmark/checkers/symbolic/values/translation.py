@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +33,11 @@ from floodmark.language.types import (
     UnionType,
 )
 from floodmark.language.values import Bag, Identifier, Map, Seq, Set
+
+MAX_SHOWN = 4_000
+"""The most values that are tried as members of a set in a z3 model."""
+SMALL_SORT = 5
+"""The bits of a sort of which every value is tried."""
 
 
 class Translation(Comparison):
@@ -207,18 +213,16 @@ class Translation(Comparison):
         return cls(number)
 
     def _decode_relation(self, element: Type, value: Relation, model: Any) -> Any:
-        """The members that a z3 model mentions."""
+        """The members that a z3 model mentions: a set may also have members that only a constant or a number next to
+        it shows, as one that an action has just added has."""
         shape = self.fresh(element, "shown")
         found = []
-        for declaration in model.decls():
-            if declaration.arity() == 0 or declaration.range() != z3.BoolSort():
-                continue
-            for entry in model[declaration].as_list()[:-1]:
-                item = self._rebuilt(element, shape, list(entry[:-1]))
-                if item is not None and z3.is_true(model.eval(as_term(value.holds(item)), True)):
-                    decoded = self.decode(element, item, model)
-                    if decoded not in found:
-                        found.append(decoded)
+        for terms in _mentioned(model, [leaf.term.sort() for leaf in self.leaves(element, shape)]):
+            item = self._rebuilt(element, shape, terms)
+            if item is not None and z3.is_true(model.eval(as_term(value.holds(item)), True)):
+                decoded = self.decode(element, item, model)
+                if decoded not in found:
+                    found.append(decoded)
         return Set(found)
 
     def _rebuilt(self, kind: Type, shape: Value, terms: list[Any]) -> Value | None:
@@ -228,3 +232,40 @@ class Translation(Comparison):
             return None
         known = {leaf.get_id(): term for leaf, term in zip(leaves, terms, strict=True)}
         return replaced_in(shape, lambda term: known[term.get_id()])
+
+
+def _mentioned(model: Any, sorts: list[Any]) -> Iterator[list[Any]]:
+    """Terms of these sorts that a z3 model mentions together, in the table of a relation, or one by one."""
+    values: dict[Any, dict[int, Any]] = {sort: {} for sort in sorts}
+    for declaration in model.decls():
+        known = model[declaration]
+        if declaration.arity() == 0:
+            _note(values, known)
+            continue
+        for entry in known.as_list()[:-1]:
+            *arguments, result = entry
+            if declaration.range() == z3.BoolSort():
+                yield arguments
+            for term in (*arguments, result):
+                _note(values, term)
+    choices = [list(_beside(sort, values[sort])) for sort in sorts]
+    if math.prod(map(len, choices)) <= MAX_SHOWN:
+        yield from map(list, itertools.product(*choices))
+
+
+def _note(values: dict[Any, dict[int, Any]], term: Any) -> None:
+    if z3.is_ast(term) and not isinstance(term, z3.FuncInterp) and term.sort() in values:
+        values[term.sort()][term.get_id()] = term
+
+
+def _beside(sort: Any, values: dict[int, Any]) -> Iterator[Any]:
+    """Values, and those next to them; every value of a small sort."""
+    if sort.kind() == z3.Z3_BOOL_SORT:
+        yield from (z3.BoolVal(False), z3.BoolVal(True))
+    elif sort.kind() == z3.Z3_BV_SORT and sort.size() <= SMALL_SORT:
+        yield from (z3.BitVecVal(number, sort) for number in range(1 << sort.size()))
+    elif sort.kind() == z3.Z3_INT_SORT:
+        known = {it.as_long() for it in values.values() if z3.is_int_value(it)}
+        yield from (z3.IntVal(number) for number in sorted({number + by for number in known for by in (-1, 0, 1)}))
+    else:
+        yield from values.values()
