@@ -828,7 +828,7 @@ class Gathers(Counter):
 
     @action
     def see_next(self) -> None:
-        require(self.x < self.n)
+        require(self.x + 1 < self.n)
         self.seen.add(self.x + 1)
 
     @action
