@@ -1,28 +1,28 @@
 """The compiler's front end: a model's Python source as an expression graph, which all back ends share.
 
 - ``program.py`` is where to begin. It reads a model and its properties into ``Program``, the only thing that a back end
-  sees. ``premises.py`` numbers the premises of properties (``Witness`` nodes), by which a vacuous one is noticed.
+  sees. ``premises.py`` numbers the premises of properties (``Witness`` nodes), to detect vacuous ones.
 - ``statements.py``, ``expressions.py``, ``comprehensions.py``, ``calls.py``: lower syntax trees to the nodes of
   ``ir.py``, with an interval for every integer and a finite type for everything. Functions that a model calls are
   inlined, or shared by their calls where copies would be large. ``unions.py``: records of several classes;
-  ``known_values.py``: constants and literals; ``enabledness.py``: questions whether an action is enabled;
-  ``pairs.py``: loops with several variables, such as those over ``enumerate(log)``. ``lowering.py`` is what all of
-  these share; ``failures.py``: which expressions can fail.
-- ``visitor.py``: what a back end has to say of every class of nodes, which the type checker holds complete.
-- ``constructs.py``: the list of what the language has; anything else is refused. ``plain_containers.py``: which of
+  ``known_values.py``: constants and literals; ``enabledness.py``: tests whether an action is enabled;
+  ``pairs.py``: loops with several variables, such as those over ``enumerate(log)``. ``lowering.py``: the base of all
+  these; ``failures.py``: which expressions can fail.
+- ``visitor.py``: the interface of a back end, which the type checker keeps complete.
+- ``constructs.py``: the list of the language's constructs; anything else is refused. ``plain_containers.py``: which of
   Python's own sets, lists and tuples a value may consist of, where Python tells them from ``Set`` and ``Seq``.
-- ``compile_cache.py``: what a graph was made from, so that a known-bad design, which differs from its model in a rule
+- ``compile_cache.py``: the dependences of a graph, so that a known-bad design, which differs from its model in a rule
   or two, shares all others with it.
 - ``guard_order.py``: the order in which an action's parameters are chosen and its guards are tried.
 - ``refinement.py``: a step of a model as a step of the model that it refines.
-- ``joins.py``: the type that holds two others; ``frame.py``: what the names of a function mean.
+- ``joins.py``: the join of two types; ``frame.py``: the meanings of a function's names.
 - ``layout.py``: gives every value a code and every variable its bits, and defines the digest of a set of states.
-- ``fingerprint.py``: which graphs produce the same code, by shapes and codes, never by what a model calls or prints.
-- ``renaming.py``: the state that represents all those that differ only in the names of identifiers.
-- ``identifier_bias.py``: the places where a model may tell one identifier from another, by a name or an order that can
+- ``fingerprint.py``: which graphs produce the same code, by shapes and codes, never by names or printed forms.
+- ``renaming.py``: the representative of an orbit under renaming of identifiers.
+- ``identifier_bias.py``: the places where a model may distinguish identifiers, by a name or an order that can
   be observed; ``commuting_loops.py``: the loops whose order does not matter.
 
-Python's laziness is kept: what CPython does not evaluate is not evaluated. Whatever the constants decide is decided at
+Python's lazy evaluation is preserved: what CPython skips, compiled code skips. What the constants decide is decided at
 compile time, so a handler of all kinds of messages that is inlined for one kind has only the code for that kind, and an
 action that the constants rule out has none.
 """

@@ -66,7 +66,7 @@ from floodmark.language.types import (
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 
 _OUTSIDE = frozenset({"time", "random", "os", "posix", "nt", "secrets", "uuid", "socket", "datetime", "_random"})
-"""Modules whose functions tell something that is not in the state."""
+"""Modules whose functions depend on more than the state."""
 _LOOPS: dict[Any, str] = {
     enumerate: "for index, epoch in enumerate(log)",
     zip: "for mine, theirs in zip(one, other)",
@@ -199,9 +199,8 @@ class Calls(Enabledness, Unions):
         return self.as_written(made, node) if kind == "all" else made
 
     def _stops_too_early(self, made: ast.expr, kind: str, folded: Expr) -> bool:
-        """Whether a fold that ends at the first element that decides it leaves out what CPython evaluates: before
-        ``any`` and ``all`` look at a list or a set, all of it is made. Of a generator they take one by one.
-        """
+        """Whether a fold with early termination skips an evaluation that CPython makes: CPython builds a list or a set
+        completely before ``any`` and ``all`` inspect it. From a generator they take one element at a time."""
         is_made_first = kind in ("any", "all") and not isinstance(made, ast.GeneratorExp)
         return is_made_first and (may_stop(folded) or has_effects(folded))
 
@@ -315,7 +314,7 @@ class Calls(Enabledness, Unions):
         raise frame.refuse(node, f"{cls.__name__} is a model; only a mapping, decorated with @refines, returns one")
 
     def evaluated(self, at: Position, given: dict[str, Expr], build: Callable[[dict[str, Expr]], Expr]) -> Expr:
-        """A record of fields that are evaluated in the order in which they are given, before any is converted."""
+        """A record whose fields are evaluated in the given order, before any is converted."""
         if not any(has_effects(value) or may_refuse(value) for value in given.values()):
             return build(given)
         return self.once(at, list(given.values()), lambda held: build(dict(zip(given, held, strict=True))))
@@ -452,7 +451,7 @@ class Calls(Enabledness, Unions):
         raise AssertionError(name)
 
     def _times(self, at: Position, item: Expr, bag: Expr, element: Type, capacity: int) -> Expr:
-        """How often a bag holds a value that its element type may not admit."""
+        """The number of occurrences in a bag of a value that its element type may not admit."""
         wanted, other = self.holding(item, "item", at), self.element(bag, element, "element", at)
         one, zero = (Const(IntType(number, number), at, number) for number in (1, 0))
         same = Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)
@@ -492,7 +491,7 @@ class Calls(Enabledness, Unions):
 
 
 def _is_of_python(callee: Any) -> bool:
-    """Whether a function or a class is neither the model's own nor one that is read as if it were."""
+    """Whether a function or a class is neither the model's own nor read like one."""
     if isinstance(callee, type):
         return not issubclass(callee, Record | Identifier | enum.Enum) and (
             callee is Model or not issubclass(callee, Model)
@@ -511,7 +510,7 @@ def _is_in_comprehension(tree: ast.FunctionDef, node: ast.expr) -> bool:
 
 
 def _own_function(kind: RecordType, name: str) -> Any:
-    """The function that a record's class defines; of a union, what all of its classes have in common."""
+    """The function that a record's class defines; for a union, the one that all of its classes share."""
     classes = [member.cls for member in kind.members] if isinstance(kind, UnionType) else [kind.cls]
     found = [inspect.getattr_static(cls, name, None) for cls in classes]
     if any(one is not found[0] for one in found) or hasattr(Record, name):

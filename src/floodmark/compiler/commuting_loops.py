@@ -1,18 +1,18 @@
 """Recognises loops whose iterations commute: the result is the same in any order.
 
-Two rounds may change places if neither sees what the other changed, and what both change comes out the same. So each
-variable that the body of a loop assigns has to be
+Two rounds may be exchanged if neither reads a change of the other, and if their changes commute. Each variable that the
+body of a loop assigns therefore has to be
 
-- entered at the loop's own variable: whenever the body reads or assigns it, it does so at that key, and rounds with
-  different values have entries of their own;
+- entered at the loop's own variable: every read or assignment in the body is at that key, so that rounds with different
+  values have entries of their own;
 - gathered: every assignment adds to it by one and the same commutative operation (``|``, ``&``, ``max``, ``+`` of
   something never negative, one more in a bag ...), and nothing else in the body reads it;
 - a variable of the round, which has no value before it.
 
-An operation of the second kind only ever grows, or only ever shrinks, what it gathers: if the last value fits its type
-all earlier ones did, so it fails in every order or in none. A failure anywhere is an error in any order, and so is a
-``require``, as long as the other cannot happen in the same loop. A loop that is left early only looks: it gathers
-nothing, it is left in some round or in none, and every way to leave it is the same.
+An operation of the second kind is monotone: if the last value fits its type, all earlier ones did, so it fails in every
+order or in none. A failure anywhere is an error in any order, and so is a ``require``, as long as the other cannot
+happen in the same loop. A loop with an early exit must be a pure search: it gathers nothing, some round leaves it or
+none does, and all its exits are equal.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ _READ = "read"
 def why_rounds_keep_places(
     loop: For, part: Action | Predicate, never_fails: bool, must_be_true: bool
 ) -> tuple[Position, str] | None:
-    """Why the rounds of a loop may not change places, and where; None if they may.
+    """The reason why the rounds of a loop may not be exchanged, and its location; None if they may.
 
-    ``part`` is everything around it, perhaps known never to fail. If what the loop returns has to be true, it may be
-    left both by ``return False`` and by a failure.
+    ``part`` is the surrounding action or predicate, perhaps known never to fail. If the result of the loop has to be
+    true, ``return False`` and a failure are equivalent exits.
     """
     inside = list(nodes(loop.body))
     inline = Inline(BOOL, loop.at, loop.body, None)
@@ -105,7 +105,7 @@ class _Accesses:
         self._look(loop.body)
 
     def conflict(self, may_gather: bool) -> tuple[Position, str] | None:
-        """A variable through which one round can see another, or can see how many rounds there were."""
+        """A variable through which one round can observe another, or the number of rounds."""
         found = []
         for name, places in self.assigned_inside.items():
             if may_gather and len(self.ways[name]) == 1 and _READ not in self.ways[name]:
@@ -198,7 +198,7 @@ class _Accesses:
 
 
 def _gathers(name: Name, value: Expr) -> tuple[str | None, list[Expr]]:
-    """The operation by which an assignment adds to a variable, and what it adds."""
+    """The operation by which an assignment adds to a variable, and its operands."""
     if isinstance(_plain(value), Const):
         return _said(value), []
     match _unconverted(value):
@@ -282,7 +282,7 @@ def _exits(body: list[Stmt], own: bool = True) -> Iterator[Return | Break]:
 
 
 def _alike(exits: list[Return | Break]) -> bool:
-    """Whether it is unobservable by which of these a loop was left."""
+    """Whether it is unobservable which of these exits left a loop."""
     ways = set()
     for way in exits:
         match way:

@@ -1,11 +1,11 @@
-"""A cache of expression graphs: if nothing that a graph was made from has changed, it is not made again.
+"""A cache of expression graphs: a graph is reused if none of its dependences has changed.
 
 A known-bad design is a subclass that overrides a rule or two, and a mutant has one function with another source: all
-other actions would be read from the same functions with the same answer. While a function is read, the compiler notes
-what it asks: which member of the class a name is, what the source of a function is, what a name of a module or an
-attribute of a class means, and what type a class stands for. The answers, and those about the model as a whole (its
-types, its constants, what is left open), are all that a graph can depend on: syntax trees are not changed, and what is
-in a value that could change is never taken from an earlier reading.
+other actions would be read from the same functions with the same result. While it reads a function, the compiler
+records its queries: the member of the class that a name denotes, the source of a function, the value of a name in a
+module or of an attribute of a class, and the type of a class. A graph depends only on the answers, and on those about
+the model as a whole (its types, its constants, the open ones). Syntax trees are immutable, and the content of a mutable
+value is never taken from an earlier reading.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from floodmark.language.values import Record
 Question = Callable[..., Any]
 
 ABSENT = object()
-"""The answer for a name that there is not."""
+"""The answer for a name that does not exist."""
 MAX_KEPT = 300_000
-"""Expressions that readings which are kept may have read, of all models together: some 50 MB. Designs of one model are
-usually checked one after the other."""
+"""The maximum number of expressions in the kept readings of all models: some 50 MB. Designs of one model are usually
+checked one after the other."""
 _MAX_OF_ONE = 4
 _CHANGING = (list, dict, set, bytearray)
 
@@ -41,10 +41,10 @@ class Reading:
         self._whole = _whole(model)
         self._answers: dict[tuple[Question, tuple[Any, ...]], Any] = {}
         self.lasts = True
-        """Whether the answers say everything: what is in a list, or in something that cannot be named, may change."""
+        """Whether the answers are complete: the content of a list, or of an object without a name, may change."""
 
     def rests_on(self, question: Question, *about: Any) -> None:
-        """Notes a question about the model, and its answer. Raises ModelError where there is none."""
+        """Records a query about the model and its answer. Raises ModelError if there is none."""
         try:
             if (question, about) in self._answers:
                 return
@@ -86,14 +86,14 @@ def _asked_of_whole(model: Model) -> tuple[object, ...]:
 
 
 def _changes(answer: Any) -> bool:
-    """Whether something may be different and still be the same object, or is there for a while only."""
+    """Whether the value may change while it remains the same object, or is temporary."""
     if isinstance(answer, Source):
         return is_rewritten(answer.function)
     return isinstance(answer, _CHANGING) or (isinstance(answer, tuple) and any(map(_changes, answer)))
 
 
 def _places_in(kind: Type) -> list[str]:
-    """Where the containers of a type stand that have no capacity: types are equal without that."""
+    """The places of the containers of a type that have no capacity; equality of types ignores these places."""
     return [part.grows for part in growing(kind)]
 
 
@@ -146,7 +146,7 @@ def attribute(_: Model, owner: Any, name: str) -> Any:
 
 
 def meant_type(model: Model, cls: Any) -> Type:
-    """The type that a class stands for."""
+    """The type of a class's instances."""
     return model.record_type(cls) if issubclass(cls, Record) else model.declared_type(cls)
 
 
@@ -174,7 +174,7 @@ class Readings:
         return found.made
 
     def keep(self, what: Hashable, reading: Reading, made: Any, size: int) -> None:
-        """Keeps what a reading of so many expressions made. It is shared from now on and must not change."""
+        """Stores the result of a reading of ``size`` expressions. It is shared from now on and must not change."""
         if not reading.lasts:
             return
         known = self._known.setdefault(what, [])

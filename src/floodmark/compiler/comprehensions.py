@@ -1,4 +1,4 @@
-"""Lowers comprehensions, generators and what loops run over; folds of their elements."""
+"""Lowers comprehensions, generators and domains of loops; folds of their elements."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from floodmark.language.universe import universe
 
 
 class Comprehensions(Pairs):
-    """The loops of the compiler that make a value."""
+    """The part of the compiler for loops that make a value."""
 
     def comprehension(
         self,
@@ -70,7 +70,7 @@ class Comprehensions(Pairs):
         any_order: bool = False,
         default: Expr | None = None,
     ) -> Expr:
-        """A comprehension or a generator, and what is made of its elements."""
+        """A comprehension or a generator, with the operation on its elements."""
         saved, definite, unbound = dict(frame.bindings), set(frame.definite), set(frame.unbound)
         own = {name.id for generator in generators for name in names_assigned([generator.target])}
         lowered: list[Generator] = []
@@ -120,9 +120,8 @@ class Comprehensions(Pairs):
 
     @staticmethod
     def _begin(frame: Frame, own: set[str]) -> None:
-        """Takes their values from the variables of a comprehension: its first domain alone is evaluated outside of it,
-        and anywhere else these names are its own, before they have values, too.
-        """
+        """Marks the variables of a comprehension as unassigned: only its first domain is evaluated outside of it, and
+        everywhere else these names are its own, even before they have values."""
         for name in own:
             frame.bindings.pop(name, None)
             frame.unbound.add(name)
@@ -130,7 +129,8 @@ class Comprehensions(Pairs):
     def _several(
         self, frame: Frame, lowered: list[Generator], generator: ast.comprehension, own: set[str]
     ) -> tuple[Domain, Type]:
-        """Adds a loop with several variables; returns what its hidden variable runs over, and the type of that."""
+        """Adds a loop with several variables; returns the domain of its hidden variable and the type of that variable.
+        """
         found = self.several(frame, generator.target, generator.iter, hold=False)
         if not lowered:
             self._begin(frame, own)
@@ -226,7 +226,7 @@ class Comprehensions(Pairs):
         return Reduce(made, at, "map", [Generator(every, Universe(key.type), [])], entry, key=every)
 
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
-        """The error for a set that CPython iterates in no order that could be relied on."""
+        """The error for a set whose iteration order in CPython is unspecified."""
         if in_code_order(of):
             return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
         return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
@@ -359,7 +359,7 @@ def _visits_all(generator: Generator) -> bool:
 
 
 def _leaves_none_out(element: ast.expr, generators: list[ast.comprehension]) -> bool:
-    """Whether a comprehension has ``if x is not None`` for its element x, and no later loop gives x another value."""
+    """Whether a comprehension has ``if x is not None`` for its element x, and no later loop rebinds x."""
     wanted = f"{ast.unparse(element)} is not None"
     names = {node.id for node in ast.walk(element) if isinstance(node, ast.Name)}
     found = False
@@ -386,7 +386,7 @@ def _parts(generators: list[Generator]) -> Iterator[Expr]:
 
 
 def _said(bound: int) -> str:
-    """A number of elements, which may be one of very many digits."""
+    """A number of elements as text; it may have very many digits."""
     return str(bound) if bound <= 1 << 64 else "any number of"
 
 

@@ -1,4 +1,5 @@
-"""The predicates of liveness properties as expression graphs: parameters are constants, of a pair one half is kept."""
+"""The predicates of liveness properties as expression graphs: parameters become constants, and one half of a pair is
+kept."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from floodmark.language.source import Source, source_of
 
 
 def read_condition(model: Model, condition: Condition) -> Predicate:
-    """Reads the source of a condition. Raises ModelError, with file and line, for what the language does not have."""
+    """Reads the source of a condition. Raises ModelError, with file and line, for a construct outside the language."""
     source = source_of(condition.function)
     at = Position(source.file, source.tree.lineno)
     read = read_value(model, source if condition.part is None else _half(source, condition.part), condition.arguments)
@@ -30,7 +31,7 @@ def read_condition(model: Model, condition: Condition) -> Predicate:
 def read_value(model: Model, source: Source, arguments: Mapping[str, Any]) -> Inline | None:
     """Reads a function of the model with its other parameters chosen; None if it does not return a value on every path.
 
-    Raises ModelError, with file and line, for what the language does not have.
+    Raises ModelError, with file and line, for a construct outside the language.
     """
     at = Position(source.file, source.tree.lineno)
     given = source.tree.args

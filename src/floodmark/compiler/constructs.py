@@ -1,4 +1,4 @@
-"""The constructs of Python that the language has; whatever is not listed here is refused.
+"""The constructs of Python in the language; any other construct is refused.
 
 Syntax is listed by its nodes, functions by themselves, methods by the types of their owners. Functions, classes and
 constants of the model's own files are no constructs: they consist of these.
@@ -120,10 +120,10 @@ def refused_syntax(node: ast.AST) -> str | None:
 
 
 def instead_of_function(function: Any) -> str:
-    """The replacement for a function that is no part of the language."""
+    """The replacement for a function outside the language."""
     return INSTEAD_OF_FUNCTIONS.get(function, "") if callable(function) else ""
 
 
 def instead_of_method(name: str) -> str:
-    """The replacement for a method that is no part of the language."""
+    """The replacement for a method outside the language."""
     return INSTEAD_OF_METHODS.get(name, "")

@@ -1,8 +1,8 @@
 """Lowers ``enabled(self.action)``: some choice of the parameters satisfies all guards of the action.
 
-The guards are those of the source, in the order in which CPython asks them (``floodmark.language.enabledness``). An
-action that requires something later, or in a function that it calls for its effects, is refused: whether it is enabled
-then depends on what it does before.
+The guards are those of the source, in CPython's order of evaluation (``floodmark.language.enabledness``). An action
+with a later ``require``, or with one in a function that it calls for its effects, is refused: whether it is enabled
+then depends on its previous statements.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from floodmark.language.types import BagType, SeqType, SetType, Type, growing
 
 
 class Enabledness(Expressions, Statements):
-    """The part of the compiler that asks actions."""
+    """The part of the compiler for tests of enabledness."""
 
     def enabledness(self, frame: Frame, node: ast.Call) -> Expr:
         at = frame.at(node)
@@ -68,7 +68,8 @@ class Enabledness(Expressions, Statements):
     def _choice(
         self, inner: Frame, levels: Levels, level: int, parameter: str, kind: Type
     ) -> tuple[Local, Domain]:
-        """A parameter as a variable, and what it is chosen from: what a guard draws it from, else all of its values."""
+        """A parameter as a variable, and its domain: the set from which a guard draws it, else all values of its type.
+        """
         at = inner.at(inner.source.tree)
         drawn = levels.domain(level)
         if drawn is not None:
@@ -84,7 +85,7 @@ class Enabledness(Expressions, Statements):
     def _must_have_order(
         self, frame: Frame, node: ast.Call, loop: Generator, conditions: list[list[Expr]]
     ) -> None:
-        """Refuses a set without an order where it matters which of its elements is asked first."""
+        """Refuses a set without an order if the order in which its elements are tried matters."""
         domain = loop.domain
         if not isinstance(domain, Expr) or isinstance(domain.type, SeqType):
             return
@@ -94,7 +95,7 @@ class Enabledness(Expressions, Statements):
             raise self.no_order(frame, node, domain.type, "a guard can fail, and ")
 
     def _must_require_first(self, frame: Frame, node: ast.Call, source: Source, parameters: list[Local]) -> None:
-        """Refuses an action that requires something after its first lines."""
+        """Refuses an action with a ``require`` after its leading guards."""
         reader: Any = type(self)(self.model, self.reading)
         types = LocalTypes()
         while True:

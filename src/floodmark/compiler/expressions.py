@@ -143,8 +143,8 @@ class Expressions(KnownValues):
         return isinstance(bound, Static) and bound.value in (Set, Map, Seq, Bag)
 
     def _operands(self, frame: Frame, nodes: list[ast.expr], decisive: bool) -> list[Expr]:
-        """The operands of ``and`` or ``or``. One that cannot be read may stand behind one known to decide, since it is
-        never evaluated: ``best is None or x > best``, as long as nothing but None was seen to be assigned."""
+        """The operands of ``and`` or ``or``. An operand that cannot be read may follow one that is known to decide,
+        since it is never evaluated: ``best is None or x > best``, as long as only None has been assigned so far."""
         found: list[Expr] = []
         for node in nodes:
             try:
@@ -394,7 +394,7 @@ class Expressions(KnownValues):
         raise frame.refuse(container, f"{kind} has no elements")
 
     def _searched(self, frame: Frame, node: ast.expr, item: Expr) -> None:
-        """Refuses what cannot be searched in a set. A plain set can: Python makes a frozenset of it."""
+        """Refuses a value that cannot be searched in a set. A plain set can: Python converts it to a frozenset."""
         if "list" in self.plain.of(item) or not isinstance(self.unwrapped(item).type, SetType):
             self.hashable(frame, node, item)
 
@@ -432,7 +432,7 @@ class Expressions(KnownValues):
         return self.as_written(Choose(then.type, at, condition, then, otherwise, [at]), node)
 
     def _of_asked_class(self, frame: Frame, test: ast.expr, body: ast.expr, then: Expr) -> Expr:
-        """``message`` in ``message if isinstance(message, Vote) else ...`` as the Vote that it then is."""
+        """``message`` in ``message if isinstance(message, Vote) else ...``, narrowed to Vote."""
         match test:
             case ast.Call(func=ast.Name() as called, args=[asked, ast.Name() as cls]) if (
                 self.is_name_of(frame, called, isinstance) and ast.dump(asked) == ast.dump(body)
@@ -498,7 +498,7 @@ def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpo
 
 
 def _comparable(source: Type, element: Type) -> bool:
-    """Whether a value can be searched for by its code in the element type."""
+    """Whether a value's code in the element type can be searched for."""
     match source, element:
         case OptionalType(inner), OptionalType(other):
             return inner == other

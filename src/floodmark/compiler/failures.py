@@ -1,4 +1,4 @@
-"""Which expressions can be a model error when they are evaluated, or end the action by a ``require``."""
+"""The expressions whose evaluation can be a model error, or can end the action by a ``require``."""
 
 from __future__ import annotations
 
@@ -73,8 +73,7 @@ def can_fail(node: Expr) -> bool:
 
 
 def _fails_itself(node: AnyExpr) -> bool:
-    """Whether it can be a model error though none of the expressions in it is, and no result needs more than 64
-    bits."""
+    """Whether the node itself can be a model error, apart from its operands and from results of more than 64 bits."""
     match node:
         case SeqGet() | BagChange():
             return True
@@ -105,5 +104,5 @@ def may_refuse(node: Expr) -> bool:
 
 
 def may_stop(node: Expr) -> bool:
-    """Whether evaluating an expression can end the action, one way or the other, so that it has to be evaluated."""
+    """Whether evaluating an expression can end the action in either way, so that the evaluation cannot be omitted."""
     return can_fail(node) or may_refuse(node)

@@ -1,8 +1,8 @@
-"""The values of methods for each of which an action is fair separately, computed with each step of the action.
+"""The values of methods over which fairness of an action is quantified, computed with each step of the action.
 
-A step's values are those of the state that it is taken in. So they are assigned to local variables at the beginning of
-the action's body, behind its guards and before its first effect. A method that may fail is refused: it would fail where
-a later guard, or a condition in the body, rules the step out.
+The values are those of the step's source state. They are assigned to local variables at the beginning of the action's
+body, after its guards and before its first effect. A method that may fail is refused: it would fail where a later
+guard, or a condition in the body, disables the step.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from floodmark.language.model import Model
 from floodmark.language.source import source_of
 
 FIRST_SLOT = 1 << 32
-"""The slots of local variables from here on are in no action."""
+"""Slots of local variables from this number on occur in no action."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoosingAction:
-    """An action whose body begins by assigning what its steps choose, each to a local variable."""
+    """An action whose body begins by assigning the values of its steps, each to a local variable."""
 
     action: Action
     chosen: tuple[Local, ...]
 
 
 def read_choices(model: Model, action: str, methods: tuple[str, ...]) -> ChoosingAction:
-    """Reads an action together with methods of the model. Raises ModelError for a method that is not a value of every
+    """Reads an action together with methods of the model. Raises ModelError for a method without a value for every
     step."""
     function = type(model).methods("action")[action]
     read = read_action(model, action, function)

@@ -1,7 +1,7 @@
-"""Fingerprints of expression graphs: equal if the same code is made of them, wherever their source is.
+"""Fingerprints of expression graphs: equal if the same code results from them, wherever their source is.
 
-What is hashed is what code is made of: the structure of the graph, the shapes of its types, and constants by their
-codes in a packed state. How a model names and prints its classes and members does not count.
+The hash covers everything that determines code: the structure of the graph, the shapes of its types, and constants by
+their codes in a packed state. Names and printed forms of classes and members do not count.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def fingerprint(*parts: Any) -> str:
     """The hash of nodes, types and plain values, with their structure and their constants.
 
     Positions and the names of local variables do not count. Two graphs that share their parts differently may have two
-    fingerprints. Two graphs with different meanings never have the same one, short of a collision of SHA-256: what is
-    hashed can be read in one way only, since each word is preceded by its length, each node has the fields of its
-    class, and each list its size.
+    fingerprints. Two graphs with different meanings never have the same one, short of a collision of SHA-256: the
+    hashed text is uniquely decodable, since each word is preceded by its length, each node has the fields of its class,
+    and each list its size.
     """
     return Fingerprints(*parts)._begins.hex()
 
 
 class Fingerprints:
-    """Fingerprints of parts that have a beginning in common: each is that of the beginning and the part, in a row."""
+    """Fingerprints of parts with a common prefix: each is that of the prefix followed by the part."""
 
     def __init__(self, *beginning: Any) -> None:
         self._beginning = beginning  # no node may end, and leave its identity to another, while this is in use
@@ -57,12 +57,12 @@ class Fingerprints:
         self._begins = self._written.hash.digest()
 
     def of(self, *parts: Any) -> str:
-        """The fingerprint of some parts: one of the latest, if it was of these very nodes."""
+        """The fingerprint of some parts, from a cache of recent ones if it was for these very nodes."""
         return _written(_FingerprintParts((self._begins, _known_by(parts)), self._written, parts))
 
 
 class _FingerprintParts:
-    """Parts behind a beginning; equal if the same is written of both."""
+    """Parts with a prefix; equal if both have the same text."""
 
     __slots__ = ("_key", "begun", "parts")
 
@@ -86,7 +86,7 @@ def _written(asked: _FingerprintParts) -> str:
 
 
 def _known_by(part: Any) -> Hashable:
-    """A key that two parts share only if the same is written for both."""
+    """A key that two parts share only if they have the same text."""
     if isinstance(part, list | tuple):
         return (list, *map(_known_by, part))
     if isinstance(part, dict):
@@ -105,7 +105,7 @@ class _FingerprintWriter:
         self.nodes: dict[int, int] = {}
         self.types: dict[Type, int] = {}
         self.seen: dict[int, tuple[Type, int]] = {}
-        """The same numbers by the identities of types, which are found faster; the types, so that these last."""
+        """The same numbers by the identities of types, which are found faster; the types are kept alive."""
 
     def copy(self) -> _FingerprintWriter:
         """A writer that continues from the present state of this one."""
@@ -159,8 +159,7 @@ class _FingerprintWriter:
 
     def _type(self, kind: Type) -> None:
         """The shape of a type at its first mention, and after that its number, so that two types of one shape stay
-        distinct.
-        """
+        distinct."""
         seen = self.seen.get(id(kind))
         number = self.types.get(kind) if seen is None else seen[1]
         if number is not None:
@@ -180,7 +179,7 @@ class _FingerprintWriter:
 
 @cache
 def _names(kind: type) -> tuple[str, ...] | None:
-    """The fields of a node that are written as they are; None for anything that is not a node."""
+    """The fields of a node that are written directly; None for anything that is not a node."""
     if not issubclass(kind, _NODES):
         return None
     skipped = {"at", "premises", "places"}

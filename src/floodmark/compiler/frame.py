@@ -1,4 +1,4 @@
-"""One function being lowered: its names, its locals and what they may hold."""
+"""One function during lowering: its names, its locals and their possible values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from floodmark.language.source import Source, names_assigned
 from floodmark.language.types import IntType, OptionalType, Type
 
 WIDENINGS = 4
-"""After so many, an integer variable has the type of all integers."""
+"""The number of widenings after which an integer variable has the type of all integers."""
 MAX_WIDENINGS = 100
-"""A list to which each round of a loop adds becomes longer with each reading of the loop, without an end."""
+"""The maximum number of widenings: a list to which each round of a loop adds grows with each reading of the loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """A Python object that is known when the model is read: a class, a function, a module."""
+    """A Python object that is known at compile time: a class, a function, a module."""
 
     value: Any
 
@@ -53,18 +53,18 @@ class LocalTypes:
     changed: bool = False
 
     def hold(self, name: str, forms: Forms) -> None:
-        """A variable may have a value that consists of these plain containers."""
+        """Records that a variable may have a value with these plain containers."""
         known = self.plain.get(name, NONE)
         self.plain[name] = known | forms
         self.changed |= name in self.carried and not forms <= known
 
     def at_the_beginning_of_a_round(self, name: str) -> Forms:
-        """The forms of the variable's value there, where another round may have assigned it."""
+        """The forms of the variable's value at the beginning of a round, where another round may have assigned it."""
         self.carried.add(name)
         return self.plain.get(name, NONE)
 
     def admit(self, name: str, kind: Type, at: Position) -> Type:
-        """Makes room for a value of ``kind`` in the variable; returns the variable's type."""
+        """Extends the variable's type by ``kind``; returns the result."""
         known = self.types.get(name)
         if known is None:
             self.types[name] = kind
@@ -86,7 +86,7 @@ class LocalTypes:
 
 
 def _unbounded(kind: Type) -> Type:
-    """All integers in the place of some, also beside None; other types as they are."""
+    """The type with every integer range replaced by all integers, also within an option; other types are unchanged."""
     match kind:
         case IntType():
             return INT
@@ -96,7 +96,7 @@ def _unbounded(kind: Type) -> Type:
 
 
 def must_not_assign(source: Source, parameters: Iterable[str], meaning: str) -> None:
-    """Refuses a function that assigns a parameter, for which there is no variable."""
+    """Refuses a function that assigns a parameter which is not a variable."""
     for name in names_assigned(source.body):
         if name.id in parameters:
             raise ModelError(f"{name.id} is {meaning}; assign to another variable", source.file, name.lineno)
@@ -119,24 +119,24 @@ class Frame:
     is_action: bool = False
 
     def bind(self, parameter: Local) -> None:
-        """Makes a parameter a local variable that has its value from the start."""
+        """Makes a parameter a local variable with an initial value."""
         self.bindings[parameter.name] = parameter
         self.definite.add(parameter.name)
         self.local_types.types[parameter.name] = parameter.type
         self.slots[parameter.name] = parameter.slot
 
     def at(self, node: ast.AST) -> Position:
-        """Where a syntax tree node is in the user's file."""
+        """The position of a syntax tree node in the user's file."""
         line = getattr(node, "lineno", self.source.tree.lineno)
         return Position(self.source.file, line, getattr(node, "col_offset", 0))
 
     def refuse(self, node: ast.AST, message: str) -> ModelError:
-        """The error that says why a construct cannot be read, and what to write instead."""
+        """The error for a construct that cannot be read, with its replacement."""
         at = self.at(node)
         return ModelError(message, at.file, at.line)
 
     def defining_class(self) -> type | None:
-        """The class in whose body the function was written; ``super()`` in it looks past that class."""
+        """The class in whose body the function was written; ``super()`` in it starts after that class."""
         return self._closure().get("__class__")
 
     def free_name(self, name: str) -> Static | None:

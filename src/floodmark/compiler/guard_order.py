@@ -24,7 +24,7 @@ from floodmark.language.types import BagType, SeqType, SetType, is_open, is_pack
 
 @dataclass(slots=True)
 class Choice:
-    """One parameter, what it ranges over, and the guards that can be decided as soon as it is chosen."""
+    """One parameter, its domain, and the guards that can be decided as soon as it is chosen."""
 
     parameter: Local
     domain: Domain
@@ -42,9 +42,9 @@ class GuardOrder:
 def plan(action: Action, in_order: bool = False) -> GuardOrder:
     """Places each guard at the outermost loop in which its parameters are known.
 
-    A guard that can fail (by an index, say) is never tried before one that precedes it in the source, and no guard is
-    tried before a preceding one that can fail: what CPython evaluates is evaluated here, and nothing else can fail.
-    With ``in_order``, no guard is tried before one that precedes it in the source.
+    A guard that can fail (by an index, say) is never tried before a guard that precedes it in the source, and no guard
+    is tried before a preceding one that can fail. Compiled code therefore evaluates what CPython evaluates, and nothing
+    else that can fail. With ``in_order``, no guard is tried before one that precedes it in the source.
     """
     slots = [parameter.slot for parameter in action.parameters]
     levels: list[list[Expr]] = [[] for _ in range(len(slots) + 1)]

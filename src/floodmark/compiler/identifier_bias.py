@@ -1,22 +1,22 @@
-"""Finds where a program may distinguish one identifier from another.
+"""Finds the places where a program may distinguish identifiers.
 
-A renaming exchanges the identifiers of some types. A part of a program is impartial if it does the same, under other
-names, in every renamed state: each expression gives the renamed value or fails likewise, each statement leads to the
+A renaming exchanges the identifiers of some types. A part of a program is impartial (equivariant) if it commutes with
+renamings: in a renamed state each expression gives the renamed value or fails likewise, and each statement leads to the
 renamed state. Nearly everything in the language is impartial if its parts are: equality, membership, reading at a key,
-set operations, arithmetic, branches. Two things are not:
+set operations, arithmetic, branches. Two constructs are not:
 
 - the name of one identifier;
 - an order of identifiers: a loop, a comprehension or a sequence that takes values in the order of their codes, which a
-  renaming does not preserve. It does no harm where the order cannot be observed: in a fold that gives the same result
-  in every order and has no effects, in a sequence that is only sorted, counted or searched, and in a loop whose rounds
-  may change places (``floodmark.compiler.commuting_loops``).
+  renaming does not preserve. It is harmless where the order cannot be observed: in a fold that gives the same result in
+  every order and has no effects, in a sequence that is only sorted, counted or searched, and in a loop whose rounds
+  commute (``floodmark.compiler.commuting_loops``).
 
 An invariant is violated where it is false and where it fails, so for a value that has to be true these two are not
 distinguished: ``all`` may meet either first, and a search of orbits then finds one violation or the other.
 
-This is the discipline of scalarsets (Ip and Dill, "Better verification through symmetry", 1996), extended to loops. It
-errs on the safe side: a part without a bias is impartial; a part with one may be impartial all the same. An
-expression that it does not know counts as biased.
+This is the discipline of scalarsets (Ip and Dill, "Better verification through symmetry", 1996), extended to loops. The
+analysis is conservative: a part without a bias is impartial; a part with one may be impartial all the same. An
+expression of an unknown kind counts as biased.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ from floodmark.language.values import Identifier
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """A place that may tell one identifier from another, and how: ``what`` can be followed by ", so"."""
+    """A place that may distinguish identifiers, and how: ``what`` can be followed by ", so"."""
 
     at: Position
     what: str
@@ -105,8 +105,8 @@ def first_bias(
 ) -> Bias | None:
     """The first place where an action, a property or a boundary may distinguish an identifier of these types.
 
-    ``never_fails`` if a property is known to fail in no state of the declared types. Then ``any`` and ``all`` meet no
-    failure before the element that decides, whichever comes first.
+    ``never_fails`` is whether a property is known to fail in no state of the declared types. Then ``any`` and ``all``
+    meet no failure before the deciding element, in any order.
     """
     reader = _BiasFinder(part, kinds, never_fails)
     try:
@@ -122,7 +122,7 @@ class _Found(Exception):  # noqa: N818 - it is no error
 
 
 class _BiasFinder:
-    """Reads one part. ``loose`` are the variables that may hold a sequence whose order depends on names."""
+    """Analyses one part. ``loose`` are the variables that may hold a sequence whose order depends on names."""
 
     def __init__(self, part: Action | Predicate, kinds: Collection[IdentifierType], never_fails: bool) -> None:
         self.part = part
@@ -133,7 +133,7 @@ class _BiasFinder:
         self.returns_must_be_true = False
 
     def read(self) -> None:
-        """Raises _Found. Reads again when a variable, perhaps one read before, turns out to be loose."""
+        """Raises _Found. Repeats the analysis when a variable, perhaps one read before, turns out to be loose."""
         while True:
             known = len(self.loose)
             self.called.clear()
@@ -152,13 +152,13 @@ class _BiasFinder:
     # Types.
 
     def named(self, kind: Type) -> bool:
-        """Whether values of the type may differ after a renaming, and their order with them."""
+        """Whether a renaming may change values of the type, and their order."""
         return not self.kinds.isdisjoint(identifiers_in(kind))
 
     # Expressions.
 
     def exact(self, node: Expr) -> None:
-        """An expression of which everything may be observed, including the order of a sequence."""
+        """Analyses an expression whose value may be observed completely, including the order of a sequence."""
         if not self.keeps_order(node):
             raise _Found(node.at, f"this sequence is in {self._order()}")
 
@@ -239,7 +239,7 @@ class _BiasFinder:
                 assert_never(node)
 
     def true(self, node: Expr) -> None:
-        """A value that has to be true, for which it does not matter whether it is false or fails."""
+        """Analyses a value that has to be true, for which false and a failure are equivalent."""
         match node:
             case And(operands=operands):
                 for operand in operands:
@@ -271,7 +271,7 @@ class _BiasFinder:
         self.returns_must_be_true = saved
 
     def _applied(self, node: Applied) -> bool:
-        """A call of a shared function, whose body is read once: what is loose is so for every call."""
+        """Analyses a call of a shared function. The body is analysed once: a loose variable is loose for every call."""
         called = node.function
         for parameter, argument in zip(called.parameters, node.arguments, strict=True):
             self._hold(parameter, argument)
@@ -327,7 +327,7 @@ class _BiasFinder:
         return node.kind != "seq"
 
     def domain(self, domain: Domain, at: Position) -> bool:
-        """Whether a renaming preserves the order in which a domain is taken."""
+        """Whether a renaming preserves the iteration order of a domain."""
         match domain:
             case Universe(type=kind):
                 return not self.named(kind)

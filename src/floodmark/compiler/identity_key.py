@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 MAX_KEYS = 128
-"""As many as a known-bad design shares with its model, and some more. What is kept about a part keeps the part."""
+"""The maximum number of entries: more than a known-bad design shares with its model. An entry keeps its part alive."""
 
 
 class Itself:
-    """A key for an object that no longer changes, equal only to the key of the same object.
+    """A key for an immutable object, equal only to the key of the same object.
 
     As it holds the object, no other one gets its identity while it is a key.
     """

@@ -1,4 +1,4 @@
-"""The expression graph: what a model's Python source means, typed and free of Python.
+"""The expression graph: the meaning of a model's Python source, typed and free of Python.
 
 Every expression has a finite type and the line that it came from. Statements are the few that an action needs. A back
 end (native code, z3 terms) translates these nodes and nothing else.
@@ -23,10 +23,10 @@ else:
 T = TypeVar("T")
 
 UNBOUNDED = 1 << 62
-"""Where an interval is given up: a result that reaches this, on either side of zero, has the type ``INT``."""
+"""The limit of intervals: a result that reaches it, on either side of zero, has the type ``INT``."""
 BOOL = BoolType()
 INT = IntType(-(1 << 63), (1 << 63) - 1)
-"""Any integer that fits a machine word; code that makes one checks at run time that it does."""
+"""Any integer that fits a machine word; compiled code checks this at run time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class NoneType(Type):
 
 @dataclass(frozen=True, slots=True)
 class NothingType(Type):
-    """The element type of an empty literal: it fits every type."""
+    """The element type of an empty literal, which is a subtype of every type."""
 
     @property
     def codes(self) -> int:  # type: ignore[override]
@@ -59,7 +59,7 @@ class NothingType(Type):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A line (from 1) of a file, and where in that line, which tells nodes apart and is no part of the identity."""
+    """A line (from 1) of a file, and the column, which distinguishes nodes and is no part of the identity."""
 
     file: str
     line: int
@@ -270,7 +270,7 @@ class Size(Expr):
 
 @dataclass(slots=True, eq=False)
 class Count(Expr):
-    """How often an element occurs in a bag."""
+    """The number of occurrences of an element in a bag."""
 
     item: Expr
     bag: Expr
@@ -326,8 +326,8 @@ class Not(Expr):
 
 @dataclass(slots=True, eq=False)
 class And(Expr):
-    """``a and b and ...``: nothing after a false operand is evaluated. ``places`` are where the source has the
-    operands; there are none where the source has another construct."""
+    """``a and b and ...``: nothing after a false operand is evaluated. ``places`` are the positions of the operands in
+    the source; empty if the source has another construct."""
 
     operands: list[Expr]
     places: list[Position] = field(default_factory=list)
@@ -338,8 +338,8 @@ class And(Expr):
 
 @dataclass(slots=True, eq=False)
 class Or(Expr):
-    """``a or b or ...``: nothing after a true operand is evaluated. ``places`` are where the source has the
-    operands; there are none where the source has another construct."""
+    """``a or b or ...``: nothing after a true operand is evaluated. ``places`` are the positions of the operands in the
+    source; empty if the source has another construct."""
 
     operands: list[Expr]
     places: list[Position] = field(default_factory=list)
@@ -361,8 +361,8 @@ class Implies(Expr):
 
 @dataclass(slots=True, eq=False)
 class Choose(Expr):
-    """``then if condition else otherwise``; only one branch is evaluated. ``places`` has where the source has this, if
-    it does."""
+    """``then if condition else otherwise``; only one branch is evaluated. ``places`` has its position in the source, if
+    any."""
 
     condition: Expr
     then: Expr
@@ -417,9 +417,9 @@ class Sorted(Expr):
 
 @dataclass(slots=True, eq=False)
 class Witness(Expr):
-    """The conclusion of a property: evaluating it shows that the premise numbered ``index`` came true.
+    """The conclusion of a property: evaluating it shows that the premise numbered ``index`` was met.
 
-    With a ``condition``, which is asked first and may fail, only where that is true.
+    With a ``condition``, which is evaluated first and may fail, only if that is true.
     """
 
     index: int
@@ -432,9 +432,9 @@ class Witness(Expr):
 
 @dataclass(slots=True, eq=False)
 class Marked(Expr):
-    """The operand. That it is evaluated sets the mark ``reached``; a truth value also sets the mark of what it is.
+    """The operand. Evaluating it sets the mark ``reached``; a truth value also sets the mark of that value.
 
-    Marks are numbers, and None is no mark. A ``counted`` one counts every time, the others wait until the step or the
+    Marks are numbers; None is no mark. A ``counted`` mark counts every time, the others wait until the step or the
     property is complete. Only the code that counts coverage has such nodes.
     """
 
@@ -469,8 +469,7 @@ Domain = Universe | Range | Expr
 
 @dataclass(slots=True, eq=False)
 class Generator:
-    """``for variable in domain if conditions`` of a comprehension. ``places`` are where the source has the conditions.
-    """
+    """``for variable in domain if conditions`` of a comprehension. ``places`` are the positions of the conditions."""
 
     variable: Local
     domain: Domain
@@ -480,7 +479,7 @@ class Generator:
 
 @dataclass(slots=True, eq=False)
 class Reduce(Expr):
-    """A comprehension and what is made of it.
+    """A comprehension with the operation on its elements.
 
     ``min`` and ``max`` of nothing are ``default``, or a model error without one. ``map`` has a ``key`` besides
     ``body``; ``seq`` keeps the order of its domains; a ``set`` is ``typed`` as in SetOf.
@@ -501,15 +500,15 @@ class Reduce(Expr):
 class Inline(Expr):
     """A call: statements that leave the result in a variable. A call made only for its effects has no result.
 
-    With ``remembered``, the result is a truth value that depends on nothing but these variables, and once it is true
-    there is no need to evaluate it again for the same values: it has no other effect than to meet premises.
+    With ``remembered``, the result is a truth value that depends on these variables alone, and once it is true it need
+    not be evaluated again for the same values: its only effect is to meet premises.
 
-    With ``of_state``, the result depends on nothing but the state before a step or after it, and there is no need to
-    evaluate it again where all is the same that it reads: it has no effect.
+    With ``of_state``, the result depends on the state before or after a step alone, and need not be evaluated again
+    while all that it reads is unchanged: it has no effect.
 
-    With ``images``, the same call of the state before and of the state after, the result depends on nothing but their
-    results, and is true where these are the same. Once it is true there is no need to evaluate it again for the same
-    results: it has no other effect than to meet premises.
+    With ``images``, the same call in the states before and after a step, the result depends on their results alone, and
+    is true if these are equal. Once it is true it need not be evaluated again for the same results: its only effect is
+    to meet premises.
     """
 
     body: list[Stmt]
@@ -524,9 +523,9 @@ class Inline(Expr):
 
 @dataclass(slots=True, eq=False)
 class SharedFunction:
-    """A function of the model that several calls share, because a copy for each of them would be too much.
+    """A function of the model that several calls share, because a copy for each of them would be too much code.
 
-    Its variables, ``parameters`` among them, are its own, and every call starts without values for them. A function
+    Its variables, including ``parameters``, are its own, and every call starts without values for them. A function
     called only for its effects has no result.
     """
 
@@ -647,8 +646,8 @@ class Do(Statement):
 
 @dataclass(slots=True)
 class Action:
-    """An action: a choice of parameters, the guards that open it (conjunct by conjunct), its effect. ``places`` are
-    where the source has the guards."""
+    """An action: a choice of parameters, the guards that open it (conjunct by conjunct), its effect. ``places`` are the
+    positions of the guards."""
 
     name: str
     parameters: list[Local]
@@ -660,11 +659,11 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class PremiseSite:
-    """A premise of a property: its line, what a report says where it is never met, and where it is written.
+    """A premise of a property: its line, the report's text if it is never met, and its position in the source.
 
-    ``steps`` are the spans of the calls of helpers around it, the outermost first, and then its own; ``part`` is 0
-    where the test of an ``if ... else`` is false, and 1 where it is true. A refinement has one for each ``action`` of
-    the refined model: that some step takes it.
+    ``steps`` are the spans of the calls of helpers around it, the outermost first, and then its own; ``part`` is 0 for
+    the premise that the test of an ``if ... else`` is false, and 1 for the one that it is true. A refinement has one
+    for each ``action`` of the refined model: that some step takes it.
     """
 
     at: Position
@@ -674,7 +673,7 @@ class PremiseSite:
     action: str = ""
 
     def name(self, prop: str) -> str:
-        """Its name in specs and reports, where it is one of this property."""
+        """Its name in specs and reports, as a premise of this property."""
         return f"{prop}.{self.action}" if self.action else prop
 
 
@@ -726,13 +725,13 @@ AnyExpr = (
     | Inline
     | Applied
 )
-"""Every class of expressions, for a ``match`` that the type checker holds complete."""
+"""Every class of expressions, for a ``match`` that the type checker keeps complete."""
 Stmt = SetLocal | SetVariable | If | For | Require | Assert | Return | Break | Continue | Do
 """Every class of statements."""
 
 
 def closed(node: Expr) -> AnyExpr:
-    """An expression as what it is: one of the classes above."""
+    """An expression with its exact type: one of the classes above."""
     return cast(AnyExpr, node)
 
 
@@ -797,7 +796,7 @@ def flat(body: list[Stmt]) -> Iterator[Stmt]:
 
 
 def called_bodies(node: Expr) -> Iterator[list[Stmt]]:
-    """The statements of each call in an expression, those of calls within them for themselves."""
+    """The statements of each call in an expression, separately for nested calls."""
     for part in walk(node):
         match part:
             case Inline(body=body) | Applied(function=SharedFunction(body=body)):
@@ -805,7 +804,7 @@ def called_bodies(node: Expr) -> Iterator[list[Stmt]]:
 
 
 def weight(node: Expr) -> int:
-    """How many expressions there are in an expression, if one counts for each place that it is in.
+    """The number of expressions in an expression, where a shared one counts once for each of its places.
 
     A shared function is not counted with its calls.
     """

@@ -1,4 +1,4 @@
-"""How types combine: the smallest type that holds two, and whether a value of one fits another."""
+"""Combinations of types: the join of two types, and whether a value of one fits another."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def join(a: Type, b: Type) -> Type | None:
 
 
 def set_type(element: Type, most: int) -> SetType:
-    """The type of a set that is made of at most so many elements: a mask, or slots where these take fewer bits.
+    """The type of a set that is made of at most ``most`` elements: a mask, or slots if these take fewer bits.
 
-    A mask of one word beats slots, whatever its size. What a model declares is not this function's business.
+    A mask of one word beats slots, whatever its size. Declared types are not chosen here.
     """
     if has_any_size(element):
         return SetType(element)
@@ -122,7 +122,7 @@ def either(a: Type, b: Type) -> Type | None:
 
 
 def changes_class(source: Type, target: Type) -> bool:
-    """Whether in a value of ``source``, as one of ``target``, records become those of a union, or the reverse."""
+    """Whether converting ``source`` to ``target`` turns records into those of a union, or the reverse."""
     match source, target:
         case RecordType(), RecordType():
             return source != target

@@ -1,4 +1,4 @@
-"""Values that are known when the model is read: constants of the class and of its modules, and literals."""
+"""Values that are known at compile time: constants of the class and of its modules, and literals."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from floodmark.language.values import Bag, Map, Record, Seq, Set, admit, running
 
 
 class KnownValues(Comprehensions):
-    """The part of the compiler that makes values which depend on no state."""
+    """The part of the compiler for values that depend on no state."""
 
     def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
         """A value known at compile time: a constant, or a record or a container of such.
 
-        ``text`` is how the model writes it.
+        ``text`` is its source form in the model.
         """
         constant = self.constant(value, frame.at(node))
         if constant is not None:
@@ -59,8 +59,8 @@ class KnownValues(Comprehensions):
         raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{instead_of(value)}")
 
     def _known_record(self, frame: Frame, node: ast.expr, value: Record, text: str) -> Expr:
-        """A record of a module. CPython checks its fields when it is made only while a model runs, so it is refused
-        where they do not fit the model, or would be other values there: a list in the place of a ``Seq``."""
+        """A record of a module. CPython checks the fields of a new record only while a model runs. It is therefore
+        refused if they do not fit the model, or would be converted there: a list in place of a ``Seq``."""
         kind = self.record_type(type(value))
         name = text or type(value).__name__
         if any(growing(kind)):
@@ -77,7 +77,7 @@ class KnownValues(Comprehensions):
         return RecordOf(kind, frame.at(node), fields)
 
     def _known_map(self, frame: Frame, node: ast.expr, value: Map[Any, Any], text: str) -> Expr:
-        """A map of a module, which has a value for every key that the model has."""
+        """A map of a module, which has a value for every key of the model."""
         at, name = frame.at(node), text or "this map"
         keys = [self.known(frame, node, key) for key in value]
         kind = self.common_type(keys, frame, node)
@@ -118,7 +118,7 @@ class KnownValues(Comprehensions):
 
 
 def _has_plain(value: Any) -> bool:
-    """Whether a value of a module consists of Python's own containers somewhere."""
+    """Whether a value of a module contains one of Python's own containers."""
     parts: Iterable[Any] = ()
     match value:
         case set() | frozenset() | list() | tuple() | dict():

@@ -1,8 +1,8 @@
-"""The packed layout of a state: which bits of which 64-bit words hold which variable.
+"""The packed layout of a state: the bits of 64-bit words that hold each variable.
 
 A value is numbered by its type's code: an integer by its distance from the lower bound, None as 0, a record by its
-fields from the most significant down, a set as a bit mask (or as descending slots, each its element's code plus one),
-a map by its keys from the least significant entry up, a sequence by its length and then its elements upwards. Equal
+fields from the most significant down, a set as a bit mask (or as descending slots, each its element's code plus one), a
+map by its keys from the least significant entry up, a sequence by its length and then its elements upwards. Equal
 values have equal codes, so states are compared as words.
 """
 
@@ -36,7 +36,7 @@ _MASK = (1 << WORD) - 1
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a variable is stored: from bit ``offset`` of word ``word``; a wide one continues in the next words."""
+    """The position of a variable: from bit ``offset`` of word ``word``; a wide one continues in the next words."""
 
     word: int
     offset: int
@@ -89,7 +89,7 @@ def joined(words: Iterable[int]) -> int:
 def lay_out(variables: Mapping[str, Type], behind: Mapping[str, Type] | None = None) -> Layout:
     """Packs variables into as few words as first fit finds; only one wider than a word crosses words.
 
-    Those ``behind`` begin with a word of their own: the words before it are those of a layout without them.
+    The variables ``behind`` begin with a word of their own: the words before it are those of a layout without them.
     """
     if behind:
         first, then = lay_out(variables), lay_out(behind)
@@ -164,7 +164,7 @@ def _slots(element: Type, codes: Iterable[int]) -> int:
 
 
 def decode(kind: Type, code: int) -> Any:
-    """The value that a code stands for."""
+    """The value of a code."""
     match kind:
         case BoolType():
             return bool(code)

@@ -63,11 +63,11 @@ from floodmark.language.values import Identifier, Record
 Noted = TypeVar("Noted", bound=Expr | Return)
 
 MAX_VALUE_BITS = 1 << 16
-"""A value of more bits than this is refused: compiling it would take too long."""
+"""The maximum number of bits of a value: compiling a larger one would take too long."""
 
 
 MAX_REPEATED = 200
-"""Expressions in a value up to which it may be evaluated several times rather than held in a variable."""
+"""The maximum number of expressions in a value that may be evaluated several times rather than held in a variable."""
 
 
 class Lowering(ABC):
@@ -79,14 +79,14 @@ class Lowering(ABC):
         self.next_slot = 0
         self.depth = 0
         self.calls = self.steps = 0
-        """How many calls, and how many expressions, were read so far, those in a body as often as it was read."""
+        """The numbers of calls and of expressions read so far; a body counts once for each reading."""
         self.shared: dict[tuple[object, ...], SharedFunction] = {}
         self.named: list[object] = []
         self.plain = PlainContainers()
         self.written: dict[int, Written] = {}
-        """Where the premises of a property may be, by the identities of the nodes."""
+        """The possible premises of a property, by the identities of their nodes."""
         self.path: tuple[ast.Call, ...] = ()
-        """The calls of helpers around what is read, the outermost first."""
+        """The calls of helpers around the current code, the outermost first."""
         self.guarded = True
         """Whether ``require`` is allowed here: in an action, not in a property."""
 
@@ -121,7 +121,7 @@ class Lowering(ABC):
 
     @abstractmethod
     def reshaped(self, value: Expr, kind: Type) -> Expr:
-        """``value`` as a ``kind``, where some record in it becomes one of a union, or one of a union a plain one."""
+        """``value`` as a ``kind``; some record in it becomes one of a union, or one of a union a plain one."""
 
     @abstractmethod
     def field_of_union(self, frame: Frame, node: ast.Attribute, value: Expr) -> Expr:
@@ -134,7 +134,7 @@ class Lowering(ABC):
     # Shared helpers.
 
     def as_written(self, node: Noted, tree: ast.expr | ast.Return) -> Noted:
-        """A node of a property in which a premise may be, with its source noted."""
+        """A node of a property that may contain a premise, with its source recorded."""
         if not self.guarded:
             self.written[id(node)] = Written(node, tree, self.path)
         return node
@@ -158,7 +158,7 @@ class Lowering(ABC):
         return variable
 
     def constant(self, value: Any, at: Position) -> Const | None:
-        """The constant that a Python object is, or None if it is not a value of the language."""
+        """The constant for a Python object, or None if it is not a value of the language."""
         match value:
             case None:
                 return Const(NoneType(), at, None)
@@ -183,7 +183,7 @@ class Lowering(ABC):
         return None
 
     def class_type(self, value: Any) -> Type | None:
-        """The type whose values a class stands for when it is iterated: identifiers and enums."""
+        """The type that iterating over a class enumerates: identifiers and enums."""
         if isinstance(value, type) and issubclass(value, Identifier | enum.Enum):
             self.reading.rests_on(meant_type, value)
             return self.model.declared_type(value)
@@ -228,7 +228,7 @@ class Lowering(ABC):
         return self.convert(left, kind, ""), self.convert(right, kind, "")
 
     def is_name_of(self, frame: Frame, node: ast.Name, meant: object) -> bool:
-        """Whether a name means this built-in here, and nothing of the model's that has the same name."""
+        """Whether a name denotes this built-in here, not something of the model's with the same name."""
         bound = self.binding(frame, node)
         return isinstance(bound, Static) and bound.value is meant
 
@@ -278,13 +278,13 @@ class Lowering(ABC):
         return Equal(BOOL, at, one, other)
 
     def alike(self, left: Expr, right: Expr, at: Position) -> None:
-        """Refuses to compare a list with a tuple: in Python they are never equal, whatever is in them."""
+        """Refuses to compare a list with a tuple: in Python they are never equal, whatever their elements."""
         if self.plain.differ(left, right):
             message = "a list never equals a tuple; write both as lists, or one as Seq(...)"
             raise ModelError(message, at.file, at.line)
 
     def _missing_beside(self, nothing: Expr, value: Expr, at: Position) -> Expr:
-        """Whether ``value`` equals an expression that can only be None, and is evaluated if that may fail."""
+        """Whether ``value`` equals an expression that can only be None; the expression is evaluated if it may fail."""
         if may_stop(nothing):
             return self.once(at, [nothing, value], lambda held: self.missing(held[1], at))
         return self.missing(value, at)
@@ -298,7 +298,7 @@ class Lowering(ABC):
         return IsNone(BOOL, at, value)
 
     def all_of(self, at: Position, operands: list[Expr], places: Sequence[Position] = ()) -> Expr:
-        """``and``: nothing after a false operand is evaluated. ``places`` are where the source has the operands."""
+        """``and``: nothing after a false operand is evaluated. ``places`` are the positions of the operands."""
         needed, where = self._needed(operands, places, False)
         return And(BOOL, at, needed, where) if len(needed) > 1 else needed[0]
 
@@ -340,7 +340,7 @@ class Lowering(ABC):
         return SetBinary(kind, at, op, left, right)
 
     def once(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
-        """``build`` applied to values that are evaluated once each and in order, whether or not it needs them all."""
+        """``build`` applied to values that are evaluated once each and in order, whether or not it uses them all."""
         if not any(may_stop(value) or _is_large(value) for value in values):
             return build(values)
         variables: list[Expr] = []
@@ -356,7 +356,7 @@ class Lowering(ABC):
     def operands(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
         """``build`` applied to the operands of an operation, which fails for None.
 
-        It does so when all of them are evaluated: a ``require`` in one of them counts before.
+        The failure comes after all operands are evaluated: a ``require`` in one of them takes precedence.
         """
         if any(isinstance(value.type, OptionalType) for value in values) and any(map(may_refuse, values)):
             return self.once(at, values, build)
@@ -371,7 +371,7 @@ class Lowering(ABC):
         return not self.plain.of(value) & SETS
 
     def hashable(self, frame: Frame, node: ast.AST, item: Expr) -> Expr:
-        """An element of a set, or what is searched in one of lists."""
+        """An element of a set, or a value that is searched in one, which must not be a list."""
         found = self.plain.of(item) & UNHASHABLE
         if found:
             what, instead = ("list", "a tuple or Seq(...)") if "list" in found else ("set", "Set(...)")
@@ -389,12 +389,12 @@ def _is_large(value: Expr) -> bool:
 
 
 def _has_room(kind: SetType, count: int) -> bool:
-    """Whether a set of so many elements can be made as a set of this type at once, rather than be converted to it."""
+    """Whether a set of so many elements can be made as a set of this type directly, without a conversion."""
     return not is_open(kind) and (kind.capacity is None or count <= kind.capacity)
 
 
 def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
-    """The operands that count: up to the first one known to be decisive, without those known not to be."""
+    """The operands up to the first one known to be decisive, without those known not to be."""
     needed: list[Expr] = []
     for operand in operands:
         if isinstance(operand, Const):
@@ -406,9 +406,8 @@ def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
 
 
 def in_code_order(kind: Type) -> bool:
-    """Whether CPython orders the values of a type as their codes do: without knowing the type it cannot if there are
-    sequences, or sets packed in slots.
-    """
+    """Whether CPython orders the values of a type as their codes do. It cannot if there are sequences, or sets packed
+    in slots, as their order depends on the type."""
     match kind:
         case SeqType() | SetType(_, int()):
             return False

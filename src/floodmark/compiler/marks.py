@@ -1,21 +1,22 @@
-"""Marks what a run of the model evaluates: the lines, branches, guards, arguments and values of coverage.
+"""Marks the evaluated parts of the model: the lines, branches, guards, arguments and values of coverage.
 
-The graph of an action or a property is rebuilt with ``Marked`` nodes, each of which sets the numbers of its marks. What
-is counted is counted once for each step that was completed, and once for each state or step of which a property was
-evaluated, however often the line ran in it. So the counts do not depend on how often a loop turned.
+The graph of an action or a property is rebuilt with ``Marked`` nodes, each of which sets the numbers of its marks. A
+mark counts once for each completed step, and once for each state or step on which a property was evaluated, however
+often the line ran in it. Counts therefore do not depend on the number of rounds of a loop.
 
 - A line is a statement of the source, named by its first line. The graph knows the place of each statement and each
-  expression; an expression whose statement is another one than that of the expression around it was called.
+  expression; an expression whose statement differs from that of the surrounding expression belongs to a called
+  function.
 - Branches are those of the source: ``if``, ``x if c else y``, the operands of ``and`` and ``or`` (which one decided),
   the conditions of comprehensions, the premise of ``implies``. A condition that the model's constants decide is no
   branch.
-- ``any`` and ``all`` count up to the element that decides, also of a list that CPython makes first; elements of a plain
+- ``any`` and ``all`` count up to the deciding element, even for a list that CPython builds first; elements of a plain
   set are in the order of their codes.
-- A guard counts each choice of parameters that it is the first to refuse. Parameters are chosen one after the other,
-  in their order; a guard is asked, in the order of the source, as soon as those that it depends on are chosen. One from
-  which a parameter is drawn refuses nothing: only the members of its set are tried.
+- A guard counts each choice of parameters that it is the first to refuse. Parameters are chosen one after the other, in
+  their order; a guard is evaluated, in the order of the source, as soon as the parameters that it depends on are
+  chosen. A guard from which a parameter is drawn refuses nothing: only the members of its set are tried.
 
-The rebuilt graph stands beside the real one, which alone decides what the model does.
+The rebuilt graph is separate from the real one, which alone determines the model's behaviour.
 """
 
 from __future__ import annotations
@@ -82,16 +83,16 @@ from floodmark.language.universe import universe
 
 MarkKind = Literal["line", "if", "choice", "and", "or", "condition", "premise", "guard", "require", "argument", "value"]
 MAX_VALUES = 16
-"""So many values of one part of a variable or a parameter are told apart; of larger types none."""
+"""The maximum number of distinguished values of one part of a variable or a parameter; larger types are not counted."""
 MAX_PARTS = 64
-"""So many values of one variable or one parameter are told apart."""
+"""The maximum number of distinguished values of one variable or one parameter."""
 
 Line = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a count is about: a place in the source, which outcome of it, and for a value what it says."""
+    """The subject of a count: a place in the source, one of its outcomes, and for a value its text."""
 
     kind: MarkKind
     file: str
@@ -103,7 +104,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class MarkedAction:
-    """An action whose guards count what they refuse, in ``order``, and whose ``body`` marks all that a step takes."""
+    """An action whose guards count their refusals, in ``order``, and whose ``body`` marks everything that a step takes.
+    """
 
     name: str
     at: Position
@@ -114,7 +116,7 @@ class MarkedAction:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPredicate:
-    """A property, or with the kind "values" what notes the values of the variables."""
+    """A property, or with the kind "values" a pseudo-property that marks the values of the variables."""
 
     name: str
     kind: str
@@ -154,7 +156,7 @@ def marked_predicate(predicate: Predicate) -> MarkedPredicate:
 
 
 def marked_values(variables: dict[str, Type], places: dict[str, Position]) -> MarkedPredicate:
-    """What notes which values the variables of a state have."""
+    """The pseudo-property that marks the values of a state's variables."""
     marking = _Marking(next_slot=0)
     body: list[Stmt] = []
     for name, kind in variables.items():
@@ -173,8 +175,8 @@ def _last_slot(parts: Sequence[Expr]) -> int:
 
 @cache
 def _statements(file: str) -> dict[int, int]:
-    """The first line of the statement that each line of a file belongs to, of a compound one its head. A definition is
-    none, nor is a text alone."""
+    """For each line of a file, the first line of its statement; for a compound statement, that of its head. Definitions
+    and bare strings are excluded."""
     try:
         with open(file, encoding="utf-8") as opened:
             tree = ast.parse(opened.read())
@@ -194,7 +196,7 @@ def _statements(file: str) -> dict[int, int]:
 
 
 def line_of(at: Position) -> Line | None:
-    """The file and the first line of the statement in which a place is."""
+    """The file and the first line of the statement that contains a position."""
     first = _statements(at.file).get(at.line)
     return None if first is None else (at.file, first)
 
@@ -225,7 +227,7 @@ class _Marking:
         return self._number("line", Position(*line))
 
     def _note(self, at: Position, value: Expr) -> Stmt:
-        """A statement that evaluates what is marked, and does nothing else."""
+        """A statement that evaluates a marked expression, and has no other effect."""
         return SetLocal(at, self.fresh(BOOL, "noted", at), value)
 
     # What is counted where it is false.
@@ -237,8 +239,8 @@ class _Marking:
     # Lines and branches.
 
     def block(self, body: Sequence[Stmt], is_counted: bool = False) -> list[Stmt]:
-        """Statements that set the marks of their lines; ``is_counted`` is whether what a ``require`` refuses has been
-        counted before."""
+        """Statements that set the marks of their lines; ``is_counted`` is whether the refusals of a ``require`` have
+        been counted before."""
         marked: list[Stmt] = []
         before: Line | None = None
         for statement in body:
@@ -267,8 +269,8 @@ class _Marking:
     def expression(self, node: Expr, line: Line | None, must: bool = False) -> Expr:
         """An expression in a statement of a certain line, with its marks.
 
-        One that ``must`` be true is required: where it is false there is no step, so an operand of it that makes it so
-        is no outcome that could be missing.
+        An expression that ``must`` be true is required: if it is false there is no step, so the outcome of an operand
+        that makes it false cannot be missing.
         """
         if isinstance(node, Local | Const):  # these are where they were bound
             return node
@@ -315,8 +317,8 @@ class _Marking:
     def _operands(
         self, operands: list[Expr], places: list[Position], kind: Literal["and", "or"], must: bool = False
     ) -> list[Expr]:
-        """The operands of ``and`` with marks of those that are false, of ``or`` of those that are true; and of the last
-        one, if it is the other, unless the whole ``must`` be true."""
+        """The operands with marks: for ``and`` of those that are false, for ``or`` of those that are true; also of the
+        last operand with the other value, unless the whole ``must`` be true."""
         marked: list[Expr] = []
         for number, (operand, at) in enumerate(zip(operands, places, strict=True)):
             decides = kind == "or"
@@ -368,7 +370,7 @@ class _Marking:
     # Values.
 
     def values_of(self, value: Expr, said: str, at: Position, kind: MarkKind) -> list[Stmt]:
-        """Statements that mark which value a variable or a parameter has, as far as there are few to tell apart."""
+        """Statements that mark the value of a variable or a parameter, if its values are few enough."""
         return list(self._values(value, said, at, kind, MAX_PARTS))
 
     def _values(self, value: Expr, said: str, at: Position, kind: MarkKind, room: int) -> Iterator[Stmt]:

@@ -36,8 +36,8 @@ from floodmark.language.types import IntType, MapType, SeqType, Type
 class Several:
     """The domain of such a loop: ``parts`` are the values of its variables in one round.
 
-    ``held`` stand before a statement, whose body may change what is looped over. In a comprehension there are none, and
-    the containers are evaluated in each round instead; so they must not change anything.
+    A statement evaluates ``held`` first, as its body may change the containers. A comprehension has none and evaluates
+    the containers in each round instead; so they must have no effects.
     """
 
     domain: Domain

@@ -1,11 +1,11 @@
-"""Which of Python's own containers a value may consist of: plain sets, lists and tuples beside ``Set`` and ``Seq``.
+"""The plain containers of Python that a value may contain: sets, lists and tuples beside ``Set`` and ``Seq``.
 
-The expression graph does not tell ``[1]``, ``(1,)`` and ``Seq([1])`` from each other, nor ``{1}`` from ``Set({1})``:
-they hold the same. But Python does: a plain set has no order to rely on, a list never equals a tuple, neither a set nor
-a list can be in a set, and ``|=`` changes a plain set for all names that it has. What a model stores, in a variable or
-in a field of a record, is never plain.
+The expression graph does not distinguish ``[1]``, ``(1,)`` and ``Seq([1])``, nor ``{1}`` and ``Set({1})``: their
+contents are equal. But Python does: a plain set has no reliable order, a list never equals a tuple, neither a set nor a
+list can be in a set, and ``|=`` changes a plain set for all its aliases. A stored value, in a variable or in a field of
+a record, is never plain.
 
-More may be found than there is, never less: a value may be all that went into it.
+The analysis over-approximates: a value may contain the forms of all its inputs.
 """
 
 from __future__ import annotations
@@ -51,31 +51,31 @@ class PlainContainers:
         self._made: dict[int, tuple[Expr, Forms]] = {}  # with what was made, so that its identity remains its own
 
     def hold(self, variable: Local, value: Expr) -> None:
-        """A variable gets a value, or an element of one."""
+        """Records that a variable gets a value, or an element of one."""
         self._slots[variable.slot] = self._slots.get(variable.slot, NONE) | self.of(value)
 
     def may_be(self, slot: int, forms: Forms) -> None:
-        """A variable has values of these forms, whatever was read of it so far."""
+        """Records that a variable has values of these forms, whatever was read of it so far."""
         self._slots[slot] = self._slots.get(slot, NONE) | forms
 
     def made(self, value: Expr, forms: Forms) -> Expr:
-        """The same value, of which this is known instead of what can be seen in it."""
+        """The same value with these forms, which replace those of its parts."""
         known = copy.copy(value)
         self._made[id(known)] = known, forms
         return known
 
     def of(self, value: Expr) -> Forms:
-        """The plain containers that a value may have in it, itself among them."""
+        """The forms that occur in a value, its own included."""
         possible = _possible(_within(value.type))
         return self._of(value) & possible if possible else NONE
 
     def inside(self, value: Expr) -> Forms:
-        """The plain containers that the elements of a container may have in them, themselves among them."""
+        """The forms that occur in the elements of a container, their own included."""
         _, *kinds = _within(value.type)
         return self.of(value) & _possible(kinds)
 
     def differ(self, left: Expr, right: Expr) -> bool:
-        """Whether there may be a list in one of two values where the other has a tuple."""
+        """Whether one of two values may contain a list where the other has a tuple."""
         one, other = self.of(left), self.of(right)
         return ("list" in one and "tuple" in other) or ("tuple" in one and "list" in other)
 
@@ -130,7 +130,7 @@ def _possible(kinds: Iterable[Type]) -> Forms:
 
 
 def _within(kind: Type) -> Iterator[Type]:
-    """A type and those inside it, but for what records hold, which is never plain."""
+    """A type and its parts, except for the fields of records, which are never plain."""
     yield kind
     match kind:
         case OptionalType(inner) | SetType(inner, _) | BagType(inner, _) | SeqType(inner, _) | MapType(_, inner):

@@ -1,9 +1,9 @@
-"""The premises of a property, by which one that says nothing is noticed.
+"""The premises of a property, which reveal vacuous properties.
 
-A premise is what a property asks before it says anything: the first argument of ``implies``, the ``if`` of an
-``all(...)``, what stands before the last operand of an ``or``, the test of an ``if``. It is met in a state if it is
-true there. Evaluation gets to it as CPython does, with two differences: of an ``all``, every element is asked, also
-after one that is false, so that no order of elements matters; and a premise that cannot be evaluated is not true. Since
+A premise is a condition without which the property claims nothing: the first argument of ``implies``, the ``if`` of an
+``all(...)``, the operands before the last one of an ``or``, the test of an ``if``. It is met in a state if it is true
+there. Evaluation reaches it as in CPython, with two differences: every element of an ``all`` is evaluated, also after a
+false one, so that the order of elements does not matter; and a premise that cannot be evaluated is not true. Since
 CPython evaluates both arguments of ``implies``, a premise inside a conclusion is met whether or not the outer premise
 is.
 """
@@ -42,14 +42,14 @@ _MAX_TEXT = 100
 
 
 def span(node: ast.expr | ast.stmt) -> Span:
-    """Where a syntax tree node begins and ends, which tells it from the others of its function."""
+    """The begin and the end of a syntax tree node, which identify it within its function."""
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the source of a property has in the place of a node of the graph: the syntax tree, and the calls of helpers
-    around it, the outermost first. The node itself is kept so that no other one gets its identity."""
+    """The source of a node of a property's graph: the syntax tree, and the calls of helpers around it, the outermost
+    first. The node itself is kept alive so that no other one gets its identity."""
 
     node: Expr | Return
     tree: ast.expr | ast.Return
@@ -57,12 +57,12 @@ class Written:
 
 
 class Premises:
-    """Notes in the graph of a property where its premises come true.
+    """Marks in the graph of a property where its premises are met.
 
-    ``found`` are the premises, by the numbers that the Witness nodes have. Where the property's value has to be true,
-    a premise is noted on the way: evaluation gets there if and only if it is met, as every element of an ``all`` is
-    evaluated until the property is false. The rest, inside the conclusion of an ``implies`` and in all operands of an
-    ``or`` but the last, is asked beside the property.
+    ``found`` are the premises, by the numbers of their Witness nodes. If the property's value has to be true, a premise
+    is marked in place: evaluation gets there if and only if it is met, as every element of an ``all`` is evaluated
+    until the property is false. The other premises, inside the conclusion of an ``implies`` and in all operands of an
+    ``or`` but the last, are evaluated separately, before the property.
     """
 
     def __init__(self, written: dict[int, Written]) -> None:
@@ -70,7 +70,7 @@ class Premises:
         self._written = written
 
     def mark(self, value: Expr) -> Expr:
-        """A value that has to be true, with its premises noted."""
+        """A value that has to be true, with its premises marked."""
         source = self._source(value)
         match value:
             case And():
@@ -94,7 +94,7 @@ class Premises:
         return value
 
     def mark_returns(self, body: list[Stmt]) -> None:
-        """Notes the premises of what a function returns, which has to be true."""
+        """Marks the premises of a function's result, which has to be true."""
         returns = list(_returns(body))
         for each in returns:
             if each.value is not None and not isinstance(each.value, Const):
@@ -154,7 +154,7 @@ class Premises:
                 yield number, And(BOOL, operand.at, [before, condition])
 
     def _of_function(self, call: Inline, body: list[Stmt], result: Local) -> Iterator[tuple[int, Expr]]:
-        """The premises in what a function returns: its statements, with a return of the condition in each place."""
+        """The premises in a function's result: its statements, with a return of the condition in each place."""
         returns = list(_returns(body))
         for each in returns:
             if each.value is None or isinstance(each.value, Const):
@@ -168,7 +168,8 @@ class Premises:
     # What a premise is called.
 
     def _noted(self, site: PremiseSite, value: Expr, meant: Expr | None = None) -> Expr:
-        """``value``, whose evaluation shows that a premise is met. One without a conclusion to speak of has none."""
+        """``value``, whose evaluation shows that a premise is met. A premise with a trivial conclusion is not marked.
+        """
         if isinstance(meant, Const):
             return value
         return Witness(BOOL, value.at, self._number(site), value)
@@ -256,7 +257,7 @@ def _joined(kind: type[And | Or], operands: list[Expr]) -> Expr:
 
 
 def _beside(value: Expr, asked: list[tuple[int, Expr]]) -> Expr:
-    """``value``, before which premises are asked."""
+    """``value``, before which the premises are evaluated."""
     for number, condition in reversed(asked):
         value = Witness(BOOL, value.at, number, value, condition)
     return value

@@ -42,16 +42,16 @@ from floodmark.language.source import Source, leading_guards, source_of
 from floodmark.language.types import BagType, SetType, Type, growing, is_at_some_width, is_unlimited
 
 MAX_EXPRESSIONS = 200_000
-"""In one action or property; compiling so many takes minutes."""
+"""The maximum number of expressions in one action or property; compiling so many takes minutes."""
 MIN_STEPS_TO_COUNT = 10_000
-"""With so few expressions read there cannot be too many."""
+"""The number of expressions read below which there cannot be too many."""
 
 
 @dataclass(slots=True)
 class Program:
     """The input of a back end. ``variables`` are in order of declaration.
 
-    ``arguments`` are variables as well, behind the others: see ``with_arguments``.
+    ``arguments`` are additional variables, after the others: see ``with_arguments``.
     """
 
     name: str
@@ -65,8 +65,8 @@ class Program:
 def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
     """Reads the source of ``model`` and of ``properties`` (name to function).
 
-    Raises ModelError, with file and line, for anything that the language does not have. Containers without a capacity
-    have to have widths (``floodmark.language.model.sized``).
+    Raises ModelError, with file and line, for a construct outside the language. Containers without a capacity must have
+    widths (``floodmark.language.model.sized``).
     """
     cls = type(model)
     if any(is_unlimited(kind) for kind in model.variable_types.values()):
@@ -81,7 +81,7 @@ def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) ->
 
 
 def with_arguments(program: Program) -> Program:
-    """The program in which each action also stores its parameters, so that a successor says how it was reached.
+    """The program in which each action also stores its parameters, so that a successor records its step.
 
     A parameter has a variable of its own, named by ``argument``. No action, property or boundary reads these, and a
     parameter is never assigned, so in the other variables the successors are the same, one for each choice.
@@ -98,7 +98,7 @@ def with_arguments(program: Program) -> Program:
 
 
 def argument(action: str, parameter: str) -> str:
-    """The name of the variable that has a parameter of an action; no variable of a model can be called so."""
+    """The name of the variable for a parameter of an action; no variable of a model can have this name."""
     return f"{action}.{parameter}"
 
 
@@ -123,7 +123,7 @@ def expressions_of(action: Action) -> list[Expr]:
 
 
 _READINGS = Readings()
-"""The graphs of actions and predicates, which are immutable once made."""
+"""The cache of the graphs of actions and predicates, which are immutable once made."""
 
 
 def read_action(model: Model, name: str, method: Callable[..., Any]) -> Action:
@@ -178,11 +178,11 @@ def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
 
 
 def _with_widths(compiler: Calls, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
-    """The types of an action's parameters, where one without a capacity has the type of what it is drawn from.
+    """The types of an action's parameters; one without a capacity gets the type of the set from which it is drawn.
 
-    So every element that a guard offers is one that the parameter can be. Raises ModelError for one that no leading
-    guard draws: it would take every value up to a width, and CPython knows no width. A field of a record has one
-    wherever the record is, so such a type may have its widths already.
+    The parameter can then be every element that the guard offers. Raises ModelError for one that no leading guard
+    draws: it would range over every value up to a width, and CPython knows no width. A field of a record has the width
+    of its class everywhere, so such a type may have its widths already.
     """
     known = {name: kind for name, kind in kinds.items() if not any(growing(kind))}
     for name, kind in kinds.items():
@@ -210,7 +210,7 @@ def _drawn_type(compiler: Calls, source: Source, name: str, kind: Type, known: M
 
 
 def _is_never_true(guard: Expr) -> bool:
-    """Whether a model's constants rule a guard out: a fault that is switched off, a network that holds no message."""
+    """Whether a model's constants make a guard false: a disabled fault, a network that holds no message."""
     match guard:
         case Const(value=value):
             return not value
@@ -220,9 +220,8 @@ def _is_never_true(guard: Expr) -> bool:
 
 
 def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Position], list[Stmt]]:
-    """The conjuncts of the leading guards, including those of an inlined ``super()`` call, where these are, and the
-    statements after them.
-    """
+    """The conjuncts of the leading guards, including those of an inlined ``super()`` call, their positions, and the
+    statements after them."""
     guards: list[Expr] = []
     places: list[Position] = []
     rest = list(body)
@@ -241,7 +240,7 @@ def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Position], list[St
 
 
 def conjuncts(condition: Expr, at: Position) -> list[tuple[Expr, Position]]:
-    """The parts of a condition that have to be true, each with its place; ``at`` is that of the whole."""
+    """The conjuncts of a condition, each with its position; ``at`` is that of the whole."""
     if isinstance(condition, And):
         known = len(condition.places) == len(condition.operands)
         pairs = zip(condition.operands, condition.places if known else [at] * len(condition.operands), strict=True)
@@ -264,8 +263,7 @@ def _returns(body: list[Stmt]) -> bool:
 
 
 def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
-    """Reads a property of ``model`` or, as the ``kind`` that is given, a boundary. Raises ModelError as
-    ``read_program`` does."""
+    """Reads a property of ``model`` or, with a ``kind``, a boundary. Raises ModelError as ``read_program`` does."""
     kind = kind or kind_of(function) or "invariant"
     what = (kind, name, function)
     known: Predicate | None = _READINGS.find(model, what)
@@ -285,7 +283,7 @@ def read_beginning_of(model: Model, name: str, mapping: Callable[..., Any]) -> P
 
 
 def read_as_written(model: Model, name: str, function: Callable[..., Any], kind: str) -> Predicate:
-    """Reads a property without its premises, so that evaluating it takes the ways that CPython takes."""
+    """Reads a property without its premises, so that it is evaluated exactly as in CPython."""
     return _read_predicate(Calls(model), name, function, kind, with_premises=False)
 
 

@@ -2,14 +2,14 @@
 
 The abstract state is a record with a field for each variable of the abstract model. A mapping (``@refines``) is read
 like any function, as an expression of that record. An action of the abstract model is read like any action, and its
-graph is then rewritten: where it reads a variable it reads a field of a local record, where it assigns one it assigns
-the record. So a back end has nothing to know of refinement: it sees a property of steps.
+graph is then rewritten: reading a variable becomes reading a field of a local record, and assigning one becomes
+assigning the record. A back end therefore needs no notion of refinement: it sees a property of steps.
 
-The mapped states are not computed where no variable that the mapping reads has changed: the step is a stutter then.
-Otherwise every action is asked, also after one that leads there, as CPython does (``reference.takes``): so an action
-that fails is an error in any case, and an action of the abstract model that no step takes is found (a premise of the
-property that is never met). Compiled code remembers the latest steps and pairs of mapped states for which some action
-was found: a model has few of them that differ in what the mapping reads.
+The mapped states are not computed if no variable that the mapping reads has changed: the step is a stutter then.
+Otherwise every action is tried, also after one that leads there, as CPython does (``reference.takes``). A failing
+action is therefore an error in any case, and an action of the abstract model that no step takes is found (a premise of
+the property that is never met). Compiled code caches the latest steps and pairs of mapped states for which some action
+was found: few of a model's steps differ in the variables that the mapping reads.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ ReadAction = Callable[[Model, str, Callable[..., Any]], Action]
 
 
 def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_action: ReadAction) -> Predicate:
-    """Reads a mapping as a property of steps. Raises ModelError, with file and line, for what cannot be read."""
+    """Reads a mapping as a property of steps. Raises ModelError, with file and line, for an unreadable construct."""
     source = source_of(mapping)
     at = Position(source.file, source.tree.lineno)
     compiler = _Mapping(model, abstract_class(mapping))
@@ -112,8 +112,8 @@ def read_refined_beginning(
 ) -> Predicate:
     """Reads a mapping as a property of initial states: that they are mapped to initial states of the other model.
 
-    Where constants have values CPython compares these; where some are left open, z3 does. Raises ModelError as
-    ``read_refinement`` does, and for an initial method that may leave a variable without a value.
+    CPython compares these for given constants; z3 does for open ones. Raises ModelError as ``read_refinement`` does,
+    and for an initial method that may leave a variable without a value.
     """
     source = source_of(mapping)
     at = Position(source.file, source.tree.lineno)
@@ -228,7 +228,7 @@ class _Steps:
         ]
 
     def judged(self, before: Inline, after: Inline, steps: int) -> Expr:
-        """Whether a step leaves the mapped state as it is or is one of the abstract model, in so many steps at most."""
+        """Whether a step leaves the mapped state unchanged or is at most ``steps`` steps of the abstract model."""
         at = self.at
         old, new, result = self._state("before"), self._state("after"), self.compiler.fresh(BOOL, "is_step", at)
         body: list[Stmt] = []
@@ -254,8 +254,8 @@ class _Steps:
     def begun(self, image: Inline, read_action: ReadAction) -> Expr:
         """Whether a state is mapped to an initial state of the abstract model.
 
-        A variable has its default before an initial method runs. One that has none is always assigned, so what it was
-        before does not matter: it may be what is looked for.
+        A variable has its default before an initial method runs. A variable without a default is always assigned, so
+        its earlier value does not matter: it may be that of the image.
         """
         at, goal, start = self.at, self._state("goal"), self._state("start")
         defaults = defaults_of(self.abstract)
@@ -281,7 +281,7 @@ class _Steps:
         return Inline(BOOL, at, body, result)
 
     def _unread_changes(self, image: Inline) -> Expr:
-        """Whether all variables that the mapping reads are as before."""
+        """Whether all variables that the mapping reads are unchanged."""
         read = {part.name: part for part in walk(image) if isinstance(part, StateVar)}
         same: list[Expr] = [
             Equal(BOOL, self.at, *(StateVar(it.type, self.at, name, which) for which in ("old", "new")))
@@ -290,7 +290,7 @@ class _Steps:
         return And(BOOL, self.at, same) if len(same) > 1 else same[0] if same else Const(BOOL, self.at, True)
 
     def _leads(self, state: Local, sequence: Sequence[Action], goal: Local) -> Expr:
-        """Whether actions, one after the other, lead from a state to another. Every choice of parameters is tried."""
+        """Whether a sequence of actions leads from a state to another. Every choice of parameters is tried."""
         if not sequence:
             return Equal(BOOL, self.at, state, goal)
         action, *later = sequence
@@ -334,13 +334,13 @@ class _Steps:
         return Inline(BOOL, at, [*known, Return(at, asked, result)], result)
 
     def _pinned(self, action: Action, goal: Local, last: bool) -> tuple[Action, list[tuple[Local, Expr]]]:
-        """An action without the parameters of which there are any number, and what these have to be.
+        """An action without its unbounded parameters, and the values that these must have.
 
-        Not every one can be tried. But if the action assigns a parameter to a variable, and nothing else to it, then it
-        leads to a state in which the variable is that value: so the parameter is what the variable is there. No other
-        choice leads there, and none fails, as the action is of those that cannot fail.
+        Not every value can be tried. But if the action assigns a parameter to a variable, and nothing else to it, the
+        variable has that value in the successor: the parameter is the variable's value in the goal. No other choice
+        leads there, and none fails, as this is done only for actions that cannot fail.
 
-        Where identifiers are left open, every other choice is asked for by a quantifier; elsewhere it is refused.
+        For open identifiers, a quantifier ranges over the remaining choices; elsewhere these are refused.
         """
         left_open = [it for it in action.parameters if is_open(it.type)]
         may_fail = bool(left_open) and _may_fail(action)
@@ -365,7 +365,7 @@ class _Steps:
 
 
 def _number_of(kind: Type) -> str:
-    """How many identifiers of a kind there are."""
+    """The number of identifiers of a kind, as text."""
     assert isinstance(kind, IdentifierType)
     return str(kind.limit if isinstance(kind, OpenIdentifierType) else kind.count)
 
@@ -384,7 +384,7 @@ def _assigned_from(action: Action, parameter: Local) -> str | None:
 
 
 def _may_fail(action: Action) -> bool:
-    """Whether an action may fail, as far as its source tells: each expression, and each place that is assigned."""
+    """Whether an action may fail: the check covers each expression and each assigned place in its source."""
     statements = list(flat(action.body))
     paths = [step for it in statements if isinstance(it, SetVariable) for step in it.path]
     parts = [*action.guards, *children(Inline(BOOL, action.at, action.body, None))]
@@ -404,7 +404,7 @@ def _any_of(at: Position, operands: list[Expr]) -> Expr:
 class _Rewriter:
     """Copies an action of the abstract model into the property: its state is a record in a local variable.
 
-    Its local variables get slots of the property. What is shared in the graph stays shared.
+    Its local variables get slots of the property. Shared parts of the graph stay shared.
     """
 
     def __init__(self, steps: _Steps, state: Local, slots: dict[int, int] | None = None) -> None:
@@ -414,7 +414,7 @@ class _Rewriter:
         self._made: dict[int, Expr] = {}
 
     def assigning(self, state: Local) -> _Rewriter:
-        """A rewriter for the same action whose state is in another variable, for what may assign it."""
+        """A rewriter for the same action whose state is in another variable, which the action may assign."""
         return _Rewriter(self._steps, state, self._slots)
 
     def local(self, node: Local) -> Local:
@@ -480,7 +480,7 @@ class _Rewriter:
         return found
 
     def _assigned(self, node: SetVariable) -> list[Stmt]:
-        """The assignment of the whole record; what the path needs is evaluated once, after the value."""
+        """The assignment of the whole record; the operands of the path are evaluated once, after the value."""
         at, kind = node.at, self._steps.kind
         fresh = self._steps.compiler.fresh
         value = fresh(node.value.type, "value", at)
@@ -493,7 +493,7 @@ class _Rewriter:
     def _updated(
         self, current: Expr, path: Sequence[FieldStep | ItemStep], value: Expr, before: list[Stmt], at: Position
     ) -> Expr:
-        """A value in which what is at the end of a path is another one."""
+        """A copy of a value with the part at the end of a path replaced."""
         if not path:
             return value
         fresh = self._steps.compiler.fresh
@@ -533,7 +533,7 @@ class _Rewriter:
     def _index(
         self, current: Expr, container: SeqType, key: Expr, before: list[Stmt], at: Position
     ) -> tuple[Local, Local]:
-        """An index, and the place in a sequence that it means, counted from the end if it is negative."""
+        """An index, and the position in a sequence that it denotes, counted from the end if it is negative."""
         fresh = self._steps.compiler.fresh
         assert isinstance(key.type, IntType)
         given = fresh(key.type, "index", at)
@@ -559,11 +559,11 @@ def _alike(one: Expr, other: Expr, at: Position) -> tuple[Expr, Expr]:
 
 
 class _Flat:
-    """The body of an action without calls for their effects, returns and requirements: variables say what they did.
+    """The body of an action without calls for their effects, returns and requirements, which variables record instead.
 
-    ``went`` is whether no requirement was false. A call starts without values for the variables that it assigns, so
-    what assigns the record must not be one: it is written in the place of the call, with a variable that says whether
-    it has returned.
+    ``went`` is whether no requirement was false. A call starts without values for the variables that it assigns, so an
+    assignment of the record must not be inside one: it is written in place of the call, with a variable that records
+    whether the call has returned.
     """
 
     def __init__(self, compiler: _Mapping, went: Local) -> None:
@@ -611,7 +611,7 @@ class _Flat:
 
 
 def _may_leave(statement: Stmt) -> bool:
-    """Whether a statement can return, or end the action. A call that returns does not end its caller."""
+    """Whether a statement can return, or end the action. A return inside a call does not end its caller."""
     if isinstance(statement, Do):
         return may_refuse(statement.call)
     return any(

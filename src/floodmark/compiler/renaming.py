@@ -1,9 +1,9 @@
-"""Renaming identifiers, and the one state of an orbit that represents it.
+"""Renaming of identifiers, and the representative of an orbit.
 
 States that differ only in the names of identifiers form an orbit. Its representative is the least of those states in
-which identifiers are in the order of their signatures. A signature is a hash of what a state says about an identifier
-without naming another, so a renaming carries it along; where two are equal, both orders are tried. Most states
-distinguish most identifiers, so a handful of renamings is tried instead of all.
+which identifiers are in the order of their signatures. A signature is a hash of a state's content about an identifier
+without the names of others, so it is invariant under renaming; for equal signatures, both orders are tried. Most states
+distinguish most identifiers, so few renamings are tried.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MASK = (1 << WORD) - 1
 class SymmetryProof:
     """Renaming identifiers of these types preserves a model, as ``floodmark.checkers.symmetry.proof`` has shown.
 
-    ``proved_by_z3`` are the places of the parts of the program for which the way they are written does not show it.
+    ``proved_by_z3`` are the places of the parts of the program whose syntax does not show it.
     """
 
     kinds: tuple[IdentifierType, ...]
@@ -47,7 +47,7 @@ class SymmetryProof:
 
 
 def identifiers_in(kind: Type) -> list[IdentifierType]:
-    """The identifier types that a type is made of, in the order in which they occur."""
+    """The identifier types within a type, in the order in which they occur."""
     match kind:
         case IdentifierType():
             return [kind]
@@ -106,7 +106,7 @@ class Orbits:
         return min((self.after(state, renaming) for renaming in self._every(numbers)), key=self._layout.pack)
 
     def all_of(self, state: State) -> set[State]:
-        """The orbit of ``state``: everything that renamings make of it."""
+        """The orbit of ``state``: its images under all renamings."""
         return {self.after(state, renaming) for renaming in self.renamings()}
 
     def leading(self, state: State, target: State) -> Renaming:
@@ -114,7 +114,7 @@ class Orbits:
         return next(renaming for renaming in self.renamings() if self.after(state, renaming) == target)
 
     def renamings(self) -> Iterator[Renaming]:
-        """All of them, the identity first."""
+        """All renamings, the identity first."""
         return self._every(itertools.permutations(range(1, kind.count + 1)) for kind in self._kinds)
 
     def _every(self, numbers: Iterable[Iterator[tuple[int, ...]]]) -> Iterator[Renaming]:

@@ -48,9 +48,9 @@ from floodmark.language.values import Bag, Seq, Set, require
 
 MAX_CALL_DEPTH = 40
 MAX_COPY = 4_000
-"""Expressions in a function's body up to which each call has a copy of its own."""
+"""The maximum number of expressions in a function's body of which each call has a copy."""
 MAX_CALLS = 20_000
-"""Calls that may be read for one action or property, those within others included."""
+"""The maximum number of calls that are read for one action or property, nested ones included."""
 
 Path = list[FieldStep | ItemStep]
 
@@ -127,8 +127,7 @@ class Statements(Lowering):
 
     def _refuse_message(self, frame: Frame, message: ast.expr | None) -> None:
         """Refuses the message of an assertion unless it is a text with values in it that call nothing: CPython
-        evaluates it where the condition is false, and a ``require`` in it would end the action without an error.
-        """
+        evaluates it if the condition is false, and a ``require`` in it would end the action without an error."""
         match message:
             case None | ast.Constant():
                 return
@@ -143,9 +142,8 @@ class Statements(Lowering):
                 raise frame.refuse(message, "the message of an assertion is a text in quotes")
 
     def _not_in_place(self, frame: Frame, node: ast.AugAssign, result: Expr) -> None:
-        """Refuses ``x |= {e}`` where CPython changes a plain container for all names that it has, and a place that
-        CPython finds before the right side changes where it is.
-        """
+        """Refuses ``x |= {e}`` if CPython would change a plain container for all its aliases, and an assignment whose
+        right side changes the place that CPython has determined before."""
         text, op = ast.unparse(node.target), ast.unparse(node).removeprefix(ast.unparse(node.target)).split("=")[0]
         if isinstance(node.target, ast.Name):
             held = self.expression(frame, _as_load(node.target))
@@ -196,7 +194,7 @@ class Statements(Lowering):
         out.append(SetVariable(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
 
     def _pure_place(self, frame: Frame, node: ast.expr) -> None:
-        """Refuses a place that is both read and assigned if finding it changes the state."""
+        """Refuses a place that is both read and assigned if evaluating its path changes the state."""
         if not isinstance(node, ast.Name):
             self.pure(frame, node, self.binding(frame, node))
 
@@ -223,7 +221,7 @@ class Statements(Lowering):
     def _assign_several(
         self, frame: Frame, node: ast.Assign, targets: list[ast.expr], value: ast.expr, out: list[Stmt]
     ) -> None:
-        """``a, b = b, a``: first the right side is evaluated, from left to right, and then what each target is."""
+        """``a, b = b, a``: first the right side is evaluated, from left to right, and then each target's path."""
         values = value.elts if isinstance(value, ast.Tuple) else []
         if len(values) != len(targets) or any(isinstance(it, ast.Tuple | ast.List | ast.Starred) for it in targets):
             raise frame.refuse(node, "write as many values on the right side as variables on the left: a, b = b, a")
@@ -285,7 +283,7 @@ class Statements(Lowering):
         raise frame.refuse(node, self._no_place(frame, node))
 
     def _no_place(self, frame: Frame, node: ast.expr) -> str:
-        """The error, and the replacement, for an in-place change of something that is no variable of the model."""
+        """The error, and the replacement, for an in-place change of a value that is no variable of the model."""
         text = ast.unparse(node)
         said = f"{text} is not a variable of the model, so it cannot be changed in place"
         bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
@@ -307,7 +305,7 @@ class Statements(Lowering):
 
     @abstractmethod
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
-        """The error for a set that CPython iterates in no order that could be relied on."""
+        """The error for a set whose iteration order in CPython is unspecified."""
 
     def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
         return self.convert(self.expression(frame, node), kind, "the key")
@@ -410,10 +408,10 @@ class Statements(Lowering):
     # Calls of the model's own functions.
 
     def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
-        """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there.
+        """The body of ``function`` in place of a call to it; ``first`` is the value of ``self`` there.
 
-        A body that is large is not copied for each call: these share it (``Applied``). Otherwise functions that call
-        each other twice, level over level, would double in size with each level.
+        A large body is not copied for each call: calls share it (``Applied``). Otherwise functions that call each other
+        twice, level over level, would double in size with each level.
         """
         source = source_of(function)
         self.reading.rests_on(own_source, function)
@@ -439,10 +437,10 @@ class Statements(Lowering):
         return Applied(kind, frame.at(node), shared, values)
 
     def _known_as(self, function: Callable[..., Any], arguments: dict[str, Binding]) -> tuple[object, ...]:
-        """The inputs of a call's body: calls for which these are equal may share one.
+        """The inputs of a call's body: calls with equal inputs may share one.
 
-        What the compiler makes of a function depends on its arguments that are known when the model is read, and of the
-        others on their types and on whether sets among them have an order.
+        The graph of a function depends on the arguments that are known at compile time, and for the others on their
+        types and on whether their sets have an order.
         """
         key: list[object] = [function]
         for name, value in arguments.items():
@@ -571,23 +569,24 @@ class Statements(Lowering):
 
 
 def _is_passed(value: Binding) -> TypeGuard[Expr]:
-    """Whether a shared function gets an argument when it is called; all others are known when the model is read."""
+    """Whether a shared function receives an argument at run time; all others are known at compile time."""
     return isinstance(value, Expr) and not isinstance(value, Const)
 
 
 def _leaves(node: ast.stmt) -> bool:
-    """Whether control never goes past a statement, whatever a model's constants are."""
+    """Whether control never continues after a statement, for any constants."""
     if isinstance(node, ast.If):
         return bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
     return isinstance(node, ast.Return | ast.Break | ast.Continue)
 
 
 def _ends_with_its_round(frame: Frame, name: str, assigned: set[str]) -> bool:
-    """Whether the value that a loop gives to a name may end with the round, because it is never read later.
+    """Whether the value that a loop gives to a name may be dropped at the end of the round, because it is never read
+    later.
 
     In Python the name keeps the value, as a local variable does. But a name without a value before the loop is not read
-    until it is assigned again: as the loop may have no round, the name may have no value after it either. A body that
-    assigns the name is another matter, and so is a name that has a value: its variable takes the new one.
+    until it is assigned again: as the loop may have no round, the name may have no value after it either. This does not
+    hold if the body assigns the name, or if the name has a value before: its variable takes the new one.
     """
     if name not in frame.source.names_read:
         return True

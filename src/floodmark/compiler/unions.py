@@ -1,7 +1,7 @@
-"""Lowers operations on unions of records: ``isinstance``, their fields, and a record as one of them.
+"""Lowers operations on unions of records: ``isinstance``, their fields, and conversions of records to and from unions.
 
-A union is a record (``UnionType``), so back ends know nothing of it: here a record of one class becomes a record of the
-union, field by field, and the other way round, also inside of containers.
+A union is a record (``UnionType``), so back ends have no notion of it: here a record of one class becomes a record of
+the union, field by field, and the other way round, also inside of containers.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ from floodmark.language.values import Record
 
 
 class Unions(Lowering):
-    """The records of several classes."""
+    """The part of the compiler for records of several classes."""
 
     def reshaped(self, value: Expr, kind: Type) -> Expr:
-        """``value`` as a ``kind``, where some record in it becomes one of a union, or one of a union a plain one."""
+        """``value`` as a ``kind``; some record in it becomes one of a union, or one of a union a plain one."""
         at = value.at
         match value.type, kind:
             case OptionalType(inner), OptionalType():
@@ -251,9 +251,9 @@ class Unions(Lowering):
         raise frame.refuse(node, f"{ast.unparse(node)} is not a class of records; every other value has one known type")
 
     def of_its_class(self, item: Local, container: Expr) -> Expr:
-        """``item in container``, where the elements may be of other classes as well.
+        """``item in container``, if the elements may also be of other classes.
 
-        A guard draws its parameter from what is left when these are left out.
+        A guard draws its parameter from the elements of the matching class.
         """
         at, source = item.at, container.type
         assert isinstance(source, SetType | BagType) and isinstance(source.element, UnionType)

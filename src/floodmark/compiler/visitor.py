@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 
 class Visitor(ABC, Generic[T]):
-    """Makes something of expressions: ``node.accept(visitor)`` calls the method for the class of the node."""
+    """Computes a result for each expression: ``node.accept(visitor)`` calls the method for the class of the node."""
 
     @abstractmethod
     def visit_const(self, node: Const) -> T: ...

@@ -1,4 +1,4 @@
-"""What an annotation of a model means: a finite type, once the constants of a spec are known."""
+"""The meaning of an annotation of a model: a finite type, once the constants of a spec are known."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Declared:
-    """Where an annotation stands: ``widths`` are those of containers without a capacity, None where each needs one.
+    """The context of an annotation: ``widths`` are those of containers without a capacity, None where each needs one.
 
     Without a place (``floodmark.language.widths``) an annotation is that of a parameter.
     """
@@ -117,7 +117,7 @@ class Declared:
         return Declared(self.widths, place)
 
     def inside(self, how: str) -> Declared:
-        """Where a part of it stands; ``how`` says so with {} for this place."""
+        """The context of a part of it; ``how`` is the part's place, with {} for this one."""
         return self.at(how.format(self.place) if self.place else "")
 
     def width(self, form: str) -> int:

@@ -1,4 +1,4 @@
-"""What the text of a file or a class says about its names where Python itself says nothing.
+"""Rules about the names in a file or a class where Python itself reports nothing.
 
 Python keeps the last definition of a name. A property whose name is reused would never be checked, so a name has one
 definition in a class body, and one at the top level of a file. The branches of an ``if``, a ``try`` or a ``match`` are
@@ -25,7 +25,7 @@ from floodmark.language.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Where a name is bound. For an import, ``imported`` says what is imported."""
+    """The line that binds a name. For an import, ``imported`` is the imported name."""
 
     name: str
     line: int

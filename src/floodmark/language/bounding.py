@@ -1,10 +1,10 @@
-"""Which guards of an action only keep the state space finite: those that mention a ``Constant(..., bound=True)``.
+"""The guards of an action that only keep the state space finite: those that mention a ``Constant(..., bound=True)``.
 
-A step that such a guard rules out would be taken if the bound were larger, so a run that ends or loops because of
-it says nothing about the protocol. What a guard mentions is found in its text and in that of every method and function
-that it may call, by name: too much may be found, never too little. From that follow, for each action,
+With a larger bound, a step that such a guard disables might be taken. A run that ends or loops because of the guard
+therefore says nothing about the protocol. The names in a guard's text, and in that of every method and function that it
+may call, determine the bounds that it mentions; this over-approximates. From that follow, for each action,
 
-- the guards that are left when bounds are forgotten: where these are true, and the action does nothing or is ruled out,
+- the guards that are left when bounds are forgotten: where these are true, and the action does nothing or is disabled,
   it may be enabled beyond the bounds (``Beyond``);
 - whether its effect mentions a bound: such a step may lead elsewhere beyond it.
 """

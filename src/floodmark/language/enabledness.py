@@ -36,7 +36,7 @@ class Levels:
     parameters: Sequence[str]
 
     def domain(self, level: int) -> ast.expr | None:
-        """What a guard draws a parameter from, once the parameters before it are chosen."""
+        """The set from which a guard draws a parameter, once the previous parameters are chosen."""
         name, later = self.parameters[level], frozenset(self.parameters[level:])
         found = (domain_of(guard, name, later) for guards in self.guards for guard in guards)
         return next((domain for domain in found if domain is not None), None)

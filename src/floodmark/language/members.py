@@ -209,7 +209,7 @@ def _refinement(function: F, steps: int, frame: FrameType) -> F:
 
 
 def abstract_steps(mapping: Callable[..., Any]) -> int:
-    """How many steps of the other model one step may be."""
+    """The maximum number of steps of the other model that one step may be."""
     steps: int = getattr(mapping, _STEPS, 1)
     return steps
 
@@ -224,7 +224,7 @@ LIVENESS_KINDS = ("eventually", "always_eventually", "leads_to", "eventually_alw
 
 
 def kind_of(function: Any) -> str | None:
-    """How a function is decorated: ``"action"``, ``"invariant"`` and so on, or None."""
+    """The kind by which a function is decorated: ``"action"``, ``"invariant"`` and so on, or None."""
     return getattr(function, _KIND, None)
 
 

@@ -260,13 +260,14 @@ class Model(metaclass=ModelClass):
         return kind
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process gets: it finds the types of parameters when it is asked, and mostly it is not."""
+        """The state for another process, without the types of parameters: it computes them on demand, and rarely needs
+        them."""
         return {**self.__dict__, "_parameters": {}}
 
     # What identifiers and records need from the running model.
 
     def identifier_count(self, cls: type[Identifier]) -> int:
-        """How many identifiers of a kind this model has."""
+        """The number of identifiers of a kind in this model."""
         if cls not in self._counts:
             kind = self.declared_type(cls)
             assert isinstance(kind, IdentifierType)
@@ -364,7 +365,7 @@ def _prototype(cls: type[Model], constants: tuple[tuple[str, int], ...]) -> Mode
 
 
 def images_of(model: Model) -> dict[Any, Any]:
-    """What is kept of the models that a model refines; its copies share it."""
+    """The cache of the models that a model refines; its copies share it."""
     return model._images
 
 

@@ -1,8 +1,8 @@
-"""What the classes of a model may not define: special methods, and the names of the language.
+"""The members that the classes of a model may not define: special methods, and the names of the language.
 
 Compiled code compares, hashes, copies and creates values by their type alone. A class that changed this would mean one
-thing to CPython and another to every compiler, so it is refused, whichever engine runs it. ``__repr__``, ``__str__``
-and ``__format__`` only show values, and methods with ordinary names mean what Python says.
+thing to CPython and another to every compiler, so it is refused by every engine. ``__repr__``, ``__str__`` and
+``__format__`` only show values, and methods with ordinary names have Python's meaning.
 """
 
 from __future__ import annotations

@@ -167,8 +167,8 @@ def holds(model: Model, prop: Callable[..., Any], *states: State) -> bool:
 
 @contextmanager
 def computing(model: Model, returns: str) -> Iterator[None]:
-    """For what is computed of a state besides properties, which ``returns`` something in the words of an error message.
-    """
+    """The context for computing a value of a state other than a property; ``returns`` describes the value in error
+    messages."""
     with _located(), running(model), _of_runs(model):
         try:
             yield
@@ -199,7 +199,7 @@ def may_ask_actions(model: Model) -> bool:
 # Refinement.
 
 STUTTER = "stutter"
-"""What a step is called that changes nothing in the other model; no action is called so."""
+"""The name of a step that changes nothing in the other model; no action has this name."""
 
 
 class Abstract:
@@ -440,7 +440,7 @@ def every_choice(
 
 
 def count_choices(kinds: Mapping[str, Type]) -> int:
-    """How many choices of parameters of these types there are at most."""
+    """The maximum number of choices of parameters of these types."""
     return math.prod(kind.codes for kind in kinds.values())
 
 

@@ -1,4 +1,4 @@
-"""How many elements the containers of a state hold that have a capacity or, where a model gives none, a width."""
+"""The numbers of elements of a state's containers that have a capacity or, if a model gives none, a width."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Type:
 
     @property
     def size(self) -> int:
-        """How many values there are: at most ``codes``."""
+        """The number of values: at most ``codes``."""
         return self.codes
 
     @property
@@ -431,7 +431,8 @@ MAX_MASK_BITS = 1024
 MAX_VARIABLE_BITS = 4096
 """The most bits that one variable may take."""
 MAX_BITS = 1 << 20
-"""Where the bits of a type are no longer counted: no variable may take as many, and codes are numbers of that width."""
+"""The limit beyond which the bits of a type are no longer counted: no variable may take as many, and codes are numbers
+of that width."""
 INTEGER_LIMIT = 1 << 62
 """Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
 UNLIMITED = 2 * INTEGER_LIMIT - 1

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What happens to the names after a point: ``read`` on some path before another value, ``replaced`` on every
-    path."""
+    """The use of names after a point: ``read`` on some path before another assignment, ``replaced`` on every path."""
 
     read: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
@@ -96,8 +95,8 @@ class _BackwardReader:
         return after.assigning(target.id).reading(names)
 
     def _loop(self, name: str, body: list[ast.stmt], after: _After) -> _After:
-        """What a loop reads, found by going round until nothing changes. An early round knows less of what is read
-        later, so only what the last one finds counts."""
+        """The names that a loop reads, by iteration to a fixed point. An early round knows fewer of the later reads, so
+        only the result of the last round counts."""
         known, before = set(self.found), after
         while True:
             self.found = set(known)

@@ -64,7 +64,7 @@ def implies(premise: bool, conclusion: bool) -> bool:
 
 
 class Place(Protocol):
-    """Where a value was read from, so that it can be assigned there."""
+    """The place from which a value was read, and to which it can be assigned."""
 
     def get(self) -> Any: ...
 
@@ -111,7 +111,7 @@ def located(value: Any, place: Place | None) -> Any:
 
 
 def _anew(value: Any) -> str:
-    """How to change a value that is no variable of the model."""
+    """The way to change a value that is no variable of the model, as the end of a message."""
     match value:
         case Set():
             return "; write x = x | {e}"
@@ -574,7 +574,7 @@ class Bag(Generic[T_co]):
         return len(self._items)
 
     def count(self, item: T_co) -> int:  # type: ignore[misc]
-        """How many times the element occurs."""
+        """The number of occurrences of the element."""
         return self._items.count(item)
 
     def add(self, item: T_co) -> None:  # type: ignore[misc]
@@ -701,7 +701,7 @@ def admit(kind: Type, value: Any, name: Named) -> Any:
 
 
 _NO_ITEM = object()
-"""Where a sequence was shorter; no value of a model, as None is."""
+"""Marks the end of a shorter sequence; unlike None, it is no value of a model."""
 
 
 def readmit(kind: Type, value: Any, name: Named, held: Any) -> Any:

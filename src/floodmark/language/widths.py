@@ -50,7 +50,7 @@ class Widths:
 
     @property
     def doublings(self) -> int:
-        """How often a width was doubled, which is how often the search restarted."""
+        """The number of times that a width was doubled, which is the number of restarts of the search."""
         return sum((width // START).bit_length() - 1 for width in self.chosen.values())
 
     def grown(self, place: str) -> Widths:

@@ -1,7 +1,7 @@
-"""What the tools answer, as data: verdicts, counterexamples, and what makes a result weak.
+"""The answers of the tools, as data: verdicts, counterexamples, and the weaknesses of a result.
 
-``TOOLS`` has each tool by its name. A tool raises SourceError for what it cannot do. Solvers and mutants are imported
-where they are used: a process answers one call, and most need neither.
+``TOOLS`` has each tool by its name. A tool raises SourceError for a request that it cannot answer. Solvers and mutants
+are imported where they are used: a process answers one call, and most need neither.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from floodmark.language.source import source_of
 Answer = dict[str, Any]
 _MAX_PROPERTIES_WHY = 20
 _GUARD_SECONDS = 3.0
-"""How long an answer looks for the guards that come nearest."""
+"""The seconds for which an answer searches for the nearest guards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ def _states(model: Model, found: Answer) -> tuple[TraceState, ...]:
 
 
 def show(call: Call, spec: str) -> Answer:
-    """What specs and their models consist of."""
+    """The parts of specs and their models."""
     return _ended(ExitCode.AS_EXPECTED, specs=[_shown(each) for each in specs_of(call.root, spec)])
 
 
@@ -405,7 +405,7 @@ def prove(
 
 
 def diff(call: Call, spec: str, against: str = "HEAD", constants: Mapping[str, int] | None = None) -> Answer:
-    """What an edit of a spec and its model changed since a commit."""
+    """The effects of an edit of a spec and its model since a commit."""
     from floodmark.checkers.commands.diff import DiffRequest, compare_versions
 
     (path,) = {it.path for it in specs_of(call.root, spec)}

@@ -20,7 +20,7 @@ from floodmark.checkers.resources import memory_of
 from floodmark.language.plurals import counted_seconds
 
 GRACE_SECONDS = 5.0
-"""How long after its time a call may take to say how far it came."""
+"""The seconds beyond its time limit in which a call may report its progress."""
 _POLL_SECONDS = 0.1
 _TOLD = 2_000
 """Characters of what a failed call printed that its answer has."""
@@ -35,7 +35,7 @@ class Budget:
 
 
 def answer(root: Path, tool: str, arguments: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    """What a tool answers, or why it has no answer."""
+    """The answer of a tool, or the reason why there is none."""
     request = {"tool": tool, "arguments": arguments, "seconds": budget.seconds, "memory": budget.memory}
     with tempfile.TemporaryFile() as printed, _worker(root, printed) as process:
         assert process.stdin is not None and process.stdout is not None

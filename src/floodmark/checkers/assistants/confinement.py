@@ -1,7 +1,7 @@
-"""Which files a call of an assistant may name: those of the project, and the specs that come with Floodmark.
+"""The files that a call of an assistant may name: those of the project, and the specs that come with Floodmark.
 
-A path is followed to where it really is, so a link does not lead out of the project. This limits what a call reads and
-runs on its own account. It is no sandbox: CPython runs the models of the project, which can do whatever Python can.
+A path is resolved, so a link does not lead out of the project. This limits the files that a call itself reads and runs.
+It is no sandbox: CPython runs the models of the project, which can do whatever Python can.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class _WithSpecsBehind(click.Command):
 
 
 _BEHIND = "\0--"
-"""What stands for ``--``, which no argument can be."""
+"""The replacement of ``--``; no argument can have this value."""
 
 
 @click.command(cls=_WithSpecsBehind)

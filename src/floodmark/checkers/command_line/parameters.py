@@ -49,7 +49,7 @@ class Seconds(_Amount):
 
 
 class Factor(_Amount):
-    """By how much a number of states is multiplied."""
+    """A factor by which a number of states is multiplied."""
 
     name = "TIMES"
 

@@ -1,4 +1,4 @@
-"""What an editor shows: a message at a line for whatever a check found, and the type of a variable."""
+"""The output in an editor: a message at a line for each finding of a check, and the type of a variable."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _with(text: str, steps: Sequence[str]) -> str:
 
 
 def hover_text(word: str, answered: Mapping[str, Any]) -> str | None:
-    """What a name of a model is, from the answer to ``show``, as Markdown; None for a name that it does not have."""
+    """The Markdown description of a name of a model, from the answer to ``show``; None for an unknown name."""
     for spec in answered.get("specs", ()):
         for variable in spec["variables"]:
             if variable["name"] == word:

@@ -18,7 +18,7 @@ _SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.Diagnosti
 
 
 class _Files:
-    """What is known of the files of a workspace. ``shown`` are the messages that the editor has, by the file that was
+    """The state of the files of a workspace. ``shown`` are the messages that the editor has, by the file that was
     checked; ``described`` the latest description of each file's model."""
 
     def __init__(self, server: LanguageServer, budget: Budget) -> None:

@@ -94,7 +94,7 @@ def _step_item(shown: Shown, names: Sequence[str], place: int, before: State | N
 
 
 def _decided(beside: str, decision: Decision) -> Element:
-    """What the other design does instead, and the rule that decides it."""
+    """The reaction of the other design, and the rule that decides it."""
     ruling = decision.ruling
     rule: list[Part] = []
     if ruling is not None:

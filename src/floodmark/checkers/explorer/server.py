@@ -70,7 +70,7 @@ class Explorer:
 
     @property
     def address(self) -> str:
-        """Where the page is: ``http://127.0.0.1:41234/``."""
+        """The address of the page: ``http://127.0.0.1:41234/``."""
         return f"http://{LOOPBACK}:{self.server.server_port}/"
 
     @property

@@ -30,8 +30,9 @@ _SECONDS_TO_STOP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PageAddress:
-    """Where the page is: the design, the one beside it ("" for none), a path of steps by their texts, and the place in
-    it, from 0; -1 is before its first step. With ``taken`` the step at that place is run with breakpoints first."""
+    """The address within the page: the design, the one beside it ("" for none), a path of steps by their texts, and the
+    index in it, from 0; -1 is before its first step. With ``taken`` the step at that index is run with breakpoints
+    first."""
 
     design: str
     beside: str
@@ -158,8 +159,8 @@ class Session:
         return self.walks[key]
 
     def search(self, name: str) -> dict[str, Any]:
-        """What is known of the search for the counterexamples of a design, which begins when it is first asked for, or
-        again when it was stopped."""
+        """The progress of the search for the counterexamples of a design. The first request starts the search, and so
+        does one after the search was stopped."""
         known = self.searches.get(name)
         if known is None or (known.was_stopped and known.ended.is_set()):
             known = self.searches[name] = BackgroundSearch(self.check(name))

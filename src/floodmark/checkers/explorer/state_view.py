@@ -1,4 +1,4 @@
-"""What the page shows of a state: the values of properties, the actions, and another design in the same state."""
+"""The content of the page for a state: the values of properties, the actions, and another design in the same state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PropertyValue:
     true: bool | None
     why: tuple[str, ...] = ()
     mapped: Refuted | None = None
-    """For a refinement, what the other model says of the step."""
+    """For a refinement, the other model's view of the step."""
 
 
 @dataclass(slots=True)

@@ -50,7 +50,7 @@ class Process:
     name: str
     text: str
     steps: int
-    """How many of Spin's steps one step of the model is, with SHORTEST."""
+    """The number of Spin's steps for one step of the model, with SHORTEST."""
     flags: tuple[str, ...]
     """The variables that an assertion names when a property is false; any other assertion is a model error."""
     reachable: tuple[str, ...]

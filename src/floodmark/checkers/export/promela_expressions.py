@@ -87,7 +87,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         return seq.at(self.index(seq.length, node.index))
 
     def index(self, length: str, node: ir.Expr) -> str:
-        """Where an index points, by Python's rules; fails when it is out of range."""
+        """The position that an index denotes, by Python's rules; fails when it is out of range."""
         length = self.short(length)
         index = self.index_of(self.number(node), "index")
         assert isinstance(node.type, IntType)

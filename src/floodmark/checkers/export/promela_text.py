@@ -44,7 +44,7 @@ class Text:
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """For statements that run only if the condition is true."""
+        """Emits the statements of the block so that they run only if the condition is true."""
         self.emit(f"if :: {condition} ->")
         with self.indented():
             before = len(self.lines)

@@ -97,7 +97,8 @@ Value = Number | Maybe | FieldCells | Mask | Slots | Entries | Listing | Nothing
 
 @dataclass(frozen=True, slots=True)
 class CellAddress:
-    """Where cells are: a variable and the index of the first cell, or no index if the variable is a single cell."""
+    """The address of cells: a variable and the index of the first cell, or no index if the variable is a single cell.
+    """
 
     name: str
     offset: str | None = "0"
@@ -110,7 +111,7 @@ class CellAddress:
 
 
 def cells(kind: Type) -> int:
-    """How many cells a value takes."""
+    """The number of cells of a value."""
     match kind:
         case NoneType() | NothingType():
             return 0

@@ -7,9 +7,10 @@ from floodmark.language.types import INTEGER_LIMIT
 
 
 def open_end(node: Expr) -> tuple[Expr, Expr] | None:
-    """For an end that may be None: the condition that it is, and its value otherwise; None for other ends.
+    """The condition that an optional end of a slice is None, and its value otherwise; None for other ends.
 
-    The graph represents an open end by an integer beyond any sequence, for which other languages have no room.
+    The graph represents an open end by an integer beyond any sequence, which does not fit the integers of other
+    languages.
     """
     if isinstance(node, Choose):
         beyond = node.then.operand if isinstance(node.then, Convert) else node.then

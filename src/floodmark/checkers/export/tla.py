@@ -68,7 +68,7 @@ class TlaModule:
     text: str
     config: str
     reachable: tuple[str, ...]
-    """For each reachability property, the invariant whose violation in TLC means that it is reached."""
+    """For each reachability property, the invariant whose violation in TLC shows that it is reached."""
 
 
 def module(program: Program, initial: Iterable[State], constants: dict[str, int], deadlock: bool = False) -> TlaModule:

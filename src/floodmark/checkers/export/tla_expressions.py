@@ -67,7 +67,7 @@ class TlaExpressions(Visitor[str]):
 
     @contextmanager
     def under(self, *conditions: str) -> Iterator[None]:
-        """For what is evaluated only when the conditions are true."""
+        """The context for an expression that is evaluated only if the conditions are true."""
         saved = self.scope.path
         self.scope.path = [*saved, *(condition for condition in conditions if condition != "TRUE")]
         yield

@@ -57,7 +57,7 @@ def _put(name: str, body: str, text: str) -> str:
 
 
 def _places(name: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where a text has a name that is not part of another name, a string or a field of a record."""
+    """The spans of a name in a text where it is not part of another name, a string or a field of a record."""
     for match in re.finditer(rf"(?<![\w.\"]){re.escape(name)}(?![\w\"])", text):
         before, behind = text[: match.start()], text[match.end() :]
         if not (behind.startswith(" |->") and before.endswith(("[", ", "))):

@@ -1,4 +1,4 @@
-"""What ``import floodmark`` offers to programs and notebooks: ``check``, ``simulate``, ``prove``, ``diff``
+"""The interface of ``import floodmark`` for programs and notebooks: ``check``, ``simulate``, ``prove``, ``diff``
 and ``states``.
 
 ``floodmark/__init__.py`` imports this room when one of its names is first used, since every model file imports that
@@ -8,8 +8,8 @@ never cached (``gate/cacheable_names.py``).
 - ``checking.py`` is where to begin: from a class and settings to a check, its run and its result. ``proving.py`` does
   the same for a proof, ``simulating.py`` for random walks, ``comparing.py`` for two versions of a model;
   ``listing.py`` lists states.
-- ``subject.py``: a class in the place of a spec.
-- ``results.py``: what the functions return and raise. ``notebook.py``: the same as HTML.
+- ``subject.py``: a class in place of a spec.
+- ``results.py``: the results and exceptions of the functions. ``notebook.py``: results as HTML.
 """
 
 from floodmark.checkers.interface.checking import check

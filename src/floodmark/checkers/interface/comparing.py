@@ -24,8 +24,8 @@ SETTINGS = ("max_states", "seconds", "workers", "constants")
 
 @dataclass(frozen=True)
 class Edit:
-    """What changed from one model to another. ``added`` and ``removed`` are "none", "some" or "undetermined"; printing
-    it says everything."""
+    """The changes from one model to another. ``added`` and ``removed`` are "none", "some" or "undetermined"; its
+    printed form is complete."""
 
     found: Difference
     old: Spec

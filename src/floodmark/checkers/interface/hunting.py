@@ -112,8 +112,8 @@ def taken(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Adapte
 
 
 def first_difference(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Mismatch | None:
-    """Where an implementation that takes the steps first differs from a model that takes those that it can; None if
-    it never does. It shows what sets a faulty implementation apart from a model without the fault."""
+    """The first difference between an implementation that takes the steps and a model that takes those that it can;
+    None if there is none. It shows how a faulty implementation differs from a model without the fault."""
     state = next(state for step, state in reference.initial_states(model) if step == steps[0])
     run = Lockstep(Contract(model, adapter), steps[0], state)
     try:

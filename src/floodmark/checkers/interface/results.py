@@ -1,4 +1,4 @@
-"""What ``floodmark.check`` and ``floodmark.prove`` return: a verdict with everything that is known about it."""
+"""The results of ``floodmark.check`` and ``floodmark.prove``: a verdict with everything that is known about it."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Counterexample:
 
     @property
     def loop(self) -> int | None:
-        """Where a run that never reaches a goal loops: the index in ``states``, from 0, to which its end leads
-        back. None for any other run."""
+        """The start of the loop of a run that never reaches a goal: the index in ``states``, from 0, to which its end
+        leads back. None for any other run."""
         return self._violation.loop
 
     def as_test(self) -> str:
@@ -172,7 +172,7 @@ class Result(_Answer):
 
     @property
     def actions(self) -> dict[str, int]:
-        """How often each action was taken."""
+        """The number of times that each action was taken."""
         return dict(self._search_result.actions)
 
     @property
@@ -187,7 +187,7 @@ class Result(_Answer):
 
     @property
     def warnings(self) -> list[str]:
-        """What weakens the verdict: actions that never fire, premises that are never true, a boundary that cuts."""
+        """Reasons to doubt the verdict: actions that never fire, premises that are never true, a boundary that cuts."""
         return notebook.plain_warnings(self._found)
 
     def as_json(self) -> dict[str, Any]:

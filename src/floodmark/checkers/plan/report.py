@@ -1,4 +1,4 @@
-"""What ``floodmark plan`` prints and writes."""
+"""The output of ``floodmark plan``, as text and in files."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Shape:
 
     @property
     def brokers(self) -> int:
-        """How many brokers take part."""
+        """The number of participating brokers."""
         return self.removed + self.kept + self.added
 
     def __str__(self) -> str:

@@ -41,7 +41,7 @@ class WayStep:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where a way ends: who leads, who is in the ISR and who is alive, as the model's numbers."""
+    """The end of a way: the leader, the ISR and the live brokers, as the model's numbers."""
 
     leader: int | None
     isr: tuple[int, ...]
@@ -65,7 +65,7 @@ class ShapeVerdict:
 
     @property
     def failures(self) -> int:
-        """How many brokers crash or fall behind on the way."""
+        """The number of brokers that crash or fall behind on the way."""
         return len({step.broker for step in self.way if step.action in _FAILURES})
 
 

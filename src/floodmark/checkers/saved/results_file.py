@@ -43,7 +43,7 @@ STANDARD_INPUT = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a run of ``check``, ``gate`` or ``prove`` found."""
+    """The results of a run of ``check``, ``gate`` or ``prove``."""
 
     results: list[CheckResult]
     proofs: list[Proved]
@@ -133,12 +133,12 @@ _SAME = (
     "spec", "row", "spec_line", "name", "title", "model", "variant", "tier", "constants", "engine", "verdict",
     "expected", "property", "message", "file", "line", "traceback", "reproduce", "unreached", "invariant_files",
 )  # fmt: skip
-"""What stands in an entry as it is in a result."""
+"""The keys of an entry that are equal to the fields of a result."""
 _FIGURES = (
     "engine", "complete", "distinct", "generated", "depth", "digest", "levels", "actions", "values_seen",
     "sizes", "widths", "cut", "seconds", "compile_seconds", "memory", "workers", "state_bits", "notes",
 )  # fmt: skip
-"""What stands there as it is in what the search found."""
+"""The keys of an entry that are equal to the fields of a search's result."""
 
 
 def _symmetry(given: Any) -> bool | tuple[str, ...]:
@@ -155,7 +155,7 @@ def _divergence(given: Any) -> Divergence | None:
 
 
 def _search_result(model: Model, properties: Sequence[Property], entry: WrittenEntry) -> SearchResult:
-    """What the search found, the main violation first."""
+    """The result of the search, the main violation first."""
     known = {prop.name: prop for prop in properties}
     shown = [] if entry["violation"] is None else [{**entry["violation"], **_of(entry, "trace", "loop")}]
     violations = [_violation(model, each, known) for each in (*shown, *entry["also"])]
