@@ -10,7 +10,7 @@ from floodmark.checkers.project.paths import shown_line
 from floodmark.compiler.ir import Position
 
 MIN_REPORTED_INSTRUCTIONS = 10_000
-"""From so many instructions on, compiling takes long enough to say so: about a second without optimisation."""
+"""The number of instructions from which compiling takes long enough to report: about a second without optimisation."""
 
 
 def size(module: Module) -> int:
@@ -19,7 +19,7 @@ def size(module: Module) -> int:
 
 
 def lines(part: CodePart) -> Counter[Position]:
-    """How many instructions each line of the model leads to, the lines of what it calls counted for themselves."""
+    """The number of instructions for each line of the model; those of called functions count for their own lines."""
     module = Survey(part.name)
     part.emit(module)
     return module.places

@@ -26,7 +26,8 @@ COVER = "cover"
 
 @dataclass(frozen=True, slots=True)
 class CoverageInterface:
-    """Where the counts of each part are in the context: ``firsts`` of its marks, ``wholes`` for the part itself."""
+    """The positions of the counts of each part in the context: ``firsts`` of its marks, ``wholes`` for the part itself.
+    """
 
     parts: tuple[MarkedAction | MarkedPredicate, ...]
     firsts: tuple[int, ...]
@@ -126,7 +127,8 @@ class _Parts:
         builder.store(builder.add(builder.load(whole), const(1)), whole)
 
     def _key(self, part: MarkedAction | MarkedPredicate, symbol: str) -> str:
-        """Where its counts are follows from the marks of all parts, whose keys are used together."""
+        """The key of a part. The positions of its counts follow from the marks of all parts, whose keys are used
+        together."""
         marks = len(part.marks)
         if isinstance(part, MarkedPredicate):
             return self.fingerprints.of(symbol, marks, part.value)

@@ -82,7 +82,8 @@ from floodmark.language.types import (
 
 
 class Calls(Protocol):
-    """What expressions leave to statements: calls, whose bodies are statements, and the place of a premise."""
+    """The operations that expressions leave to statements: calls, whose bodies are statements, and the place of a
+    premise."""
 
     def inline(self, node: Inline) -> Value:
         """The result of a call whose body stands where the call is."""

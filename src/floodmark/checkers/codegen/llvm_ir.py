@@ -385,7 +385,7 @@ class IRBuilder:
         )
 
     def _filled(self, words: Sequence[Value], kind: LlvmIntType) -> list[Value]:
-        """As many of some words as a type has, with zeros behind them."""
+        """As many words as a type has: the given ones, extended with zeros."""
         return [words[index] if index < len(words) else _ZERO for index in range(kind.width // WORD.width)]
 
     def _wide_binary(self, name: str, left: Value, right: Value) -> Value:
@@ -467,7 +467,7 @@ class IRBuilder:
         return WideValue(kind, words)
 
     def _native(self, value: Value) -> str:
-        """How LLVM refers to a wide integer as a whole."""
+        """LLVM's text for a wide integer as a whole."""
         if isinstance(value, LlvmConstant):
             return value.text
         kind = value.type

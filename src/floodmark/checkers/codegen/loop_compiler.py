@@ -81,7 +81,7 @@ def lowest_bit(word: int) -> int:
 
 
 def bits_in(word: int) -> int:
-    """How many bits are set in a word."""
+    """The number of bits that are set in a word."""
     raise NotImplementedError
 
 

@@ -1,12 +1,12 @@
-"""What code remembers of what it has evaluated, in words behind the counters of its context.
+"""The cache in which code keeps results of evaluations, in words behind the counters of its context.
 
-A call that may be remembered (``Inline``) has a number of places there, each for a key and what was found. A key is
-kept whole, and decides the place by a hash: a later key takes the place of an earlier one with the same hash. So what
-is found is what was evaluated, however many keys there are. An empty place is zeros, and something that is kept is not:
-it has a bit that is in no key, or else a word for itself.
+A call that may be remembered (``Inline``) has a number of entries there, each for a key and a result. A hash of the key
+selects the entry, and the key is stored whole: a later key replaces an earlier one with the same hash. A hit is
+therefore always the result for this very key. An empty entry is all zeros, and a used one is not: it has a bit that is
+in no key, or else a word for itself.
 
-Of a state, a key has the bits that count for the call (``footprint``), and of its words as few as these bits fit into:
-each bit is kept, at a place that no other bit has, so keys that differ are kept as words that differ.
+For a state, a key has the bits that the call reads (``footprint``), packed into as few words as these bits fit into:
+each bit has a position of its own, so different keys are stored as different words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Room:
     places: int
     turns: tuple[tuple[int, int], ...]
     masks: tuple[int, ...]
-    """How a key is kept (``packed``)."""
+    """The layout of a key (``packed``)."""
     found: int
     """The words of what is found: it is nothing but true, or the result of a call of one state."""
 
@@ -120,10 +120,10 @@ def _key_bits(call: Inline, layout: Layout) -> list[int]:
 
 
 def packed(masks: Sequence[int]) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-    """How words of which only some bits are used are put into fewer words, each bit at a place of its own.
+    """Packs words of which only some bits are used into fewer words, each bit at a position of its own.
 
-    For each word, the word in which it is kept, and by how many bits it is turned for that; for each word that is kept,
-    the bits that are used there.
+    Returns, for each word, its target word and the number of bits by which it is rotated; and for each target word, the
+    bits that are used there.
     """
     kept: list[int] = []
     found = []

@@ -20,7 +20,7 @@ _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 PAGE = 1 << 21
 """Large areas are taken in pages of this size where the system supports it."""
 SHARE_OF_MEMORY = 0.85
-"""How much of the machine's memory a search may take when no limit is given."""
+"""The share of the machine's memory that a search may use without a limit."""
 MARGIN = 8 << 20
 """Bytes of a limit kept free for what cannot be foreseen: what Python and the system allocate meanwhile."""
 
@@ -51,7 +51,7 @@ def reserve(size: int) -> NDArray[np.uint64]:
 
 
 def give_back_large_arrays() -> None:
-    """From now on, freeing a large array returns its memory to the system instead of keeping it for the next one."""
+    """Makes the allocator return the memory of freed large arrays to the system instead of keeping it."""
     with contextlib.suppress(AttributeError, OSError):  # systems without glibc work differently
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 18)
 

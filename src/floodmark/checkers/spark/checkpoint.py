@@ -261,7 +261,7 @@ class Checkpoints:
         return f"damaged: {', '.join(sorted(self.damaged))}" if self.damaged else ""
 
     def _restored(self, cluster: Cluster, chain: list[Manifest], tell: Callable[[str], None]) -> int:
-        """How many manifests of a chain the cluster has the states of, from the first on."""
+        """The number of manifests of a chain, from the first on, whose states the cluster has."""
         ledger = Ledger(chain[-1].partitions)
         levels = []
         for each in chain:

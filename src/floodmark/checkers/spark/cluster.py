@@ -536,7 +536,7 @@ class Cluster(Store):
             self._release(rdd)
 
     def _job(self, run: Callable[[], T], paused: Callable[[], bool] | None = None) -> T:
-        """What a job of Spark returns. Raises JobFailed, Cancelled."""
+        """The result of a Spark job. Raises JobFailed, Cancelled."""
         with watched(self.spark, paused, self.tell, self.limit) as watch:
             self._watch = watch
             self.spark.setJobGroup(watch.group, "floodmark", interruptOnCancel=False)

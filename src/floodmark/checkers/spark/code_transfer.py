@@ -29,7 +29,7 @@ class KernelCode:
     most_successors: int
     context_words: int
     counter_words: int
-    """How many words of a context a report has: not those in which code remembers what it has evaluated."""
+    """The number of words of a context in a report, without the words in which code caches results."""
     symmetry: bool
     model_text: str
     loops_text: str

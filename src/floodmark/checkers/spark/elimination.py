@@ -1,31 +1,30 @@
-"""Which states of a distributed search are on no fair run: these are eliminated until nothing changes.
+"""Eliminates the states of a distributed search that are on no fair run, until a fixed point.
 
 Depth-first search, by which the native engine finds components, does not distribute. Elimination does (one way catch
 them young: Fisler, Fraer, Kamhi, Vardi and Yang 2001; Cerna and Pelanek 2003; for strong fairness Kesten, Pnueli and
-Raviv 1998). It keeps a set of states S, at first those inside of the question's region that a run enters, and takes
-states away from it:
+Raviv 1998). It keeps a set of states S, at first those inside of the query's region that a run enters, and removes
+states from it:
 
-- *root*: those that no root reaches by steps within the region. If a run may then stay forever in some state, since
-  nothing fair is enabled there and it is chosen, that is a fair run, and the search ends;
+- *root*: those that no root reaches by steps within the region. If a remaining state is chosen and enables no fair
+  label, a run may stay there forever: this is a fair run, and the search ends;
 - *label*: those that a label of fairness rules out. A label counts as met at a state if a step with it, between states
-  of S, leads there, or to a state from which steps within S lead there; if it is weakly fair, also if it is not enabled
-  there, or in a state from which steps within S lead there. A state is taken away if a weakly fair label is not met
-  there, or a strongly fair one that is enabled there. With chosen states, one of them must be met, too;
-- *count*: those to which no other state of S leads. This takes away nothing else than *label* would in the end, but
-  without looking at all states again.
+  of S, leads there, or to a state from which steps within S lead there; if it is weakly fair, also if it is disabled
+  there, or in a state from which steps within S lead there. A state is removed if a weakly fair label is not met there,
+  or a strongly fair one that is enabled there. With chosen states, one of them must be met, too;
+- *count*: those to which no other state of S leads. This removes only states that *label* would remove in the end, but
+  without processing all states again.
 
 S is empty in the end if and only if no fair run stays in the region:
 
-- *No fair component is touched.* Let C be a strongly connected part of S in which each weakly fair label is taken or
-  somewhere not enabled, each strongly fair one taken or nowhere enabled, and some state chosen. Whatever is met in C is
-  met everywhere in C, by steps within C. So no state of C is taken away by *label*, nor by *count*: another state of C
-  leads to it, as a state in which a run may stay by itself was seen before.
-- *What is left has one.* Of the components of what is left, one has no step into it from another. All that is met in
-  it is met by steps from its own states: a step with the label within it, or a state of it in which the label is not
-  enabled. So it is fair to each label, and has a chosen state.
+- *No fair component loses a state.* Let C be a strongly connected part of S in which each weakly fair label is taken or
+  somewhere disabled, each strongly fair one taken or nowhere enabled, and some state chosen. Whatever is met in C is
+  met everywhere in C, by steps within C. So *label* removes no state of C, and neither does *count*: another state of C
+  leads to it, as a state in which a run may stay by itself was found before.
+- *A nonempty remainder has one.* Of its components, one has no step into it from another. Everything that is met in it
+  is met by steps from its own states: a step with the label within it, or a state of it in which the label is disabled.
+  So it is fair to each label, and has a chosen state.
 
-Whether a label is enabled is a property of the whole model, not of S; staying in a state is always allowed and is no
-step.
+Whether a label is enabled is a property of the whole model, not of S; stuttering is always allowed and is no step.
 """
 
 from __future__ import annotations

@@ -276,7 +276,7 @@ def post(r: Words, h: Word, row: Words, words: Word) -> None:
 
 
 def combined(mode: Word, known: Word, value: Word) -> Word:
-    """What a state is told by two predecessors."""
+    """The combination of the values that two predecessors send to a state."""
     if mode == COLORING:
         if known > value:
             return known
@@ -472,7 +472,7 @@ def mark_goals(e: Words) -> Word:
 
 @exported
 def count_unmarked(e: Words, start: Word, stop: Word) -> Word:
-    """How many states of a slice have no bit."""
+    """The number of states of a slice without a bit."""
     found = 0
     for i in range(stop - start):
         found = found + 1 - has_bit(words_at(e[MARKS]), start + i)

@@ -365,7 +365,7 @@ def _require_known(files: Opened, strange: int) -> None:
 
 
 def enabled_sets(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
-    """Which sets of labels are enabled in the chosen states that are left."""
+    """The sets of labels that are enabled in some chosen state that is left."""
     care, want = np.uint64(question.chosen.care), np.uint64(question.chosen.want)
 
     def do(files: Opened) -> TaskReport:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 LOOK_SECONDS = 0.5
-"""How often the budgets and the workers are checked while Spark works, in seconds."""
+"""The seconds between two checks of the budgets and the workers while Spark works."""
 SAY_SECONDS = 5.0
 """Seconds without a worker before that is reported."""
 WAIT_SECONDS = 600.0
@@ -79,7 +79,7 @@ class Wait:
 
 
 def workers(context: SparkContext) -> int:
-    """How many executors there are; a local session has one at once."""
+    """The number of executors; a local session has one at once."""
     if str(context.master).startswith("local"):
         return 1
     known: Any = context._jsc

@@ -101,7 +101,7 @@ class LassoSearch:
         return walk[1:]
 
     def _helping(self, tally: WalkTally) -> FairRunQuery:
-        """What brings a walk nearer to a fair loop."""
+        """The states and steps that bring a walk nearer to a fair loop, as a query."""
         starved = frozenset(tally.starved)
         count = len(self.question.weak)
         chosen = StateSelection() if tally.visits else self.question.chosen
@@ -205,7 +205,7 @@ class LassoSearch:
 
 
 def _telling(reports: Sequence[TaskReport]) -> int:
-    """How many states have to send to their successors."""
+    """The number of states that have to send to their successors."""
     return sum(report.counts[1] for report in reports)
 
 

@@ -1,7 +1,7 @@
-"""What the workers do for a lasso: colors and layers of the states that elimination left, and questions about a state.
+"""The workers' tasks for a lasso: colors and layers of the states that elimination left, and queries about a state.
 
-Colors and layers stand in the first word of a state's marks. Everything here is a function of accepted files, as in
-elimination, so it does not matter which attempt at a task is accepted.
+Colors and layers are in the first word of a state's marks. Everything here is a function of accepted files, as in
+elimination, so the result does not depend on which attempt at a task is accepted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _POSITION = (1 << loops.POSITION_BITS) - 1
 
 
 def _left(marks: Array) -> Array:
-    """Which states are left."""
+    """Flags of the states that are left."""
     left: Array = marks[:, 1] & _STATUS != loops.GONE
     return left
 

@@ -133,7 +133,7 @@ class Ledger:
         return same and [int(row[DIGEST_1]), int(row[DIGEST_2])] == [int(part) for part in digest]
 
     def known(self, partition: int, seals: bytes) -> int:
-        """How many levels in files with these seals, counted from the first, are accepted ones."""
+        """The number of levels, from the first on, for which files with these seals are accepted."""
         named = np.frombuffer(seals, dtype=np.uint64).reshape(-1, 2)[: self._levels]
         equal = (named == self.of(partition)[: len(named), SEAL_1:]).all(axis=1)
         return len(named) if equal.all() else int(np.argmin(equal))

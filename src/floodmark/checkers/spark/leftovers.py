@@ -1,4 +1,4 @@
-"""What killed searches left on the machines of a cluster."""
+"""Removes the leftovers of killed searches on the machines of a cluster."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def fill_slice(w: Words, first: Word, last: Word) -> Word:
 
 @exported
 def misplaced(w: Words) -> Word:
-    """How many errors the table has: cells without a state, states without a cell, states that occur twice."""
+    """The number of errors in the table: cells without a state, states without a cell, duplicate states."""
     table = cells_at(w[TABLE])
     bits = w[BITS]
     mask = (1 << bits) - 1

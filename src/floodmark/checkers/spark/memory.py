@@ -1,7 +1,7 @@
-"""What a memory limit means for Spark on this machine: the size of Java's heap and the number of workers.
+"""Derives the size of Java's heap and the number of workers of a local Spark from a memory limit.
 
-The limit covers the whole command: this process, Spark's Java process and its Python workers. What a search stores on
-Spark is in mapped files, which do not count (``floodmark.checkers.resources``), so nothing here depends on the number
+The limit covers the whole command: this process, Spark's Java process and its Python workers. A search on Spark stores
+its states in mapped files, which do not count (``floodmark.checkers.resources``), so nothing here depends on the number
 of states.
 """
 
@@ -43,7 +43,7 @@ class Share:
 
 
 MIN_LIMIT = DRIVER_BYTES + BESIDE_HEAP_BYTES + MIN_HEAP_BYTES + WORKER_BYTES + MIN_BUFFERS
-"""With a smaller limit, Spark is not used on this machine."""
+"""The smallest limit with which Spark is used on this machine."""
 
 
 def share(limit: int | None, cores: int) -> Share:

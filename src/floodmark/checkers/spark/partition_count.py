@@ -1,14 +1,14 @@
-"""How many partitions a distributed search has when ``--spark partitions`` does not say.
+"""Chooses the number of partitions of a distributed search without ``--spark partitions``.
 
 A task changes the table of one partition at random places. The pages that all tasks of a machine change at once have to
-be few against those that the system keeps (``vm.dirty_ratio``, a fifth of the memory): otherwise the system makes tasks
-wait for the disk, again and again for the same pages. So a partition is to be small; on the other hand, each one is a
-task in every stage, even of a narrow level.
+be few compared with those that the system keeps (``vm.dirty_ratio``, a fifth of the memory): otherwise the system makes
+tasks wait for the disk, again and again for the same pages. Partitions should therefore be small; on the other hand,
+each one is a task in every stage, even of a narrow level.
 
-A cluster may have few workers when a search begins, and the number of states may be unknown. So a search that outgrows
-its partitions gets more between two levels: each level is sent to the new partitions, and has to have the digest that
-it had. The same happens when the cluster has grown, as a partition stays on the machine where it was first: otherwise
-workers that come later would have nothing to do, however many partitions there are.
+A cluster may have few workers when a search begins, and the number of states may be unknown. A search that outgrows its
+partitions therefore gets more between two levels: each level is sent to the new partitions, and its digest must remain
+the same. The same happens when the cluster has grown, as a partition stays on its first machine: otherwise workers that
+come later would have nothing to do, for any number of partitions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 STATES = 50_000_000
 """States that a partition should not have many more of; their table takes up to 512 MB."""
 MIN_STATES_FOR_CORE = 1_000_000
-"""With fewer states, a partition is not worth moving to a core that has none."""
+"""The minimum number of states per core: with fewer, a partition is not worth moving to an idle core."""
 FOR_EACH_CORE = 4
 """Partitions for each core while the number of states is unknown. At most three fifths of what a search stores are
 tables. So even when all of it fills a machine's memory, the tables that its cores change at once take a seventh, which

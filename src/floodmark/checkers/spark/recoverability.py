@@ -44,7 +44,7 @@ def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[TaskReport]:
 
 
 def _of_levels(reports: Sequence[TaskReport]) -> list[int]:
-    """How many states of each level are not marked."""
+    """The number of unmarked states of each level."""
     return [sum(counts) for counts in zip(*(report.counts for report in reports), strict=True)]
 
 

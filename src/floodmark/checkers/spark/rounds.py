@@ -51,7 +51,7 @@ class Rounds:
         self.ever = 0
         """The conditions that are true of some state."""
         self.taken = 0
-        """How many rounds there were."""
+        """The number of rounds."""
         self._sieve: Sieve | None = None
         self._patience = 0.0
 

@@ -47,9 +47,10 @@ and less than a gigabyte."""
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How a search uses Spark. Levels at least ``wide`` states wide are distributed; so is everything once this
-    process's memory is full. The folders may be on any file system that Spark reaches. ``widths`` are those of the
-    containers to which the model gives no capacity. Without ``partitions``, ``partition_count.py`` says how many."""
+    """The distribution of a search on Spark. Levels with at least ``wide`` states are distributed; so is everything
+    once this process's memory is full. The folders may be on any file system that Spark reaches. ``widths`` are those
+    of the containers to which the model gives no capacity. Without ``partitions``, ``partition_count.py`` chooses their
+    number."""
 
     master: str | None = None
     partitions: int | None = None

@@ -194,7 +194,7 @@ def _retrying(url: str, workers: int | None) -> str:
 
 
 def _cores(url: str) -> int:
-    """How many tasks of a local master run at once."""
+    """The number of tasks that a local master runs at once."""
     match = _LOCAL_MASTER.fullmatch(url)
     return int(match[1]) if match is not None and str(match[1]).isdigit() else cores()
 

@@ -92,7 +92,7 @@ class Header:
         return self.end(self.levels - 1)
 
     def end(self, level: int) -> int:
-        """How many states were found up to a level; -1 means before the first."""
+        """The number of states found up to a level; -1 means before the first."""
         return int(self.rows[level, ledger.END]) if level >= 0 else 0
 
     def packed(self) -> bytes:

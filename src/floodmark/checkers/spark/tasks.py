@@ -128,8 +128,8 @@ of two words change, the differences cancel each other out, so a cyclic redundan
 
 @dataclass(slots=True)
 class Sum:
-    """How many words were sent somewhere, and the sum of their pieces: every word must arrive unchanged, in its place
-    in the piece that it was sent in. Pieces may arrive in any order."""
+    """The number of words that were sent to a receiver, and the sum of their pieces: every word must arrive unchanged,
+    in its place in its piece. Pieces may arrive in any order."""
 
     words: int = 0
     total: int = 0
@@ -208,7 +208,7 @@ _PROCESSES: OrderedDict[str, _Process] = OrderedDict()
 
 
 def scratch_folders(run: SearchContext) -> list[Path]:
-    """Where this machine keeps what searches of this user need: a folder on each disk that is given.
+    """The folders of this user's searches on this machine, one on each given disk.
 
     Spark tells its Python workers the folders of their executor, whichever setting they are from. Those vanish with it;
     the folders that it made them in do not.
@@ -229,7 +229,7 @@ def _of_all_executors(folder: Path) -> Path:
 
 
 def scratch_folder(run: SearchContext, partition: int = 0) -> Path:
-    """Where this machine keeps a partition of a search: they are spread over its folders."""
+    """The folder of a partition of a search on this machine: partitions are spread over its folders."""
     folders = scratch_folders(run)
     return folders[partition % len(folders)] / run.folder
 

@@ -40,7 +40,7 @@ MAX_GROUPS = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class WalkTask:
-    """What a task needs besides the numbers of its groups."""
+    """The arguments of a task besides the numbers of its groups."""
 
     check: Check
     widths: Widths
@@ -50,7 +50,7 @@ class WalkTask:
 def walk_on_spark(
     check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
 ) -> SearchResult:
-    """What random walks meet that a cluster takes; the same as ``simulate`` finds."""
+    """The result of random walks that a cluster takes, equal to that of ``simulate``."""
     context = session(check.settings.master).sparkContext
     walks = _Waves(context, check, watch)
     found = simulate(model, properties, check.options, walking_of(check), watch, walks.take)

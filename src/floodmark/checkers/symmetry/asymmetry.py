@@ -15,7 +15,7 @@ from floodmark.language.widths import Outgrown
 
 
 def step_differs(model: Model, action: Action, state: State, step: Step, swap: Renaming) -> str | None:
-    """How the effect of a step changes when two identifiers swap names; None when it does not change."""
+    """The change of a step's effect when two identifiers swap names; None if there is none."""
     other = Step(step.action, {name: renamed(value, swap) for name, value in step.arguments.items()})
     here, there = _outcome(model, state, step), _outcome(model, _swapped(state, swap), other)
     if there == (_swapped(here, swap) if isinstance(here, tuple) else here):
@@ -28,7 +28,7 @@ def step_differs(model: Model, action: Action, state: State, step: Step, swap: R
 def property_differs(
     model: Model, predicate: Predicate, function: Callable[..., bool], states: Sequence[State], swap: Renaming
 ) -> str | None:
-    """How the value of a predicate changes when two identifiers swap names; None when it does not change."""
+    """The change of a predicate's value when two identifiers swap names; None if there is none."""
     here = _truth(model, function, states)
     there = _truth(model, function, [_swapped(state, swap) for state in states])
     if here == there:

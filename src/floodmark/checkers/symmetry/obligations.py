@@ -122,7 +122,7 @@ class Swap:
         return implied(there, conj((*same, *met)))
 
     def _goals(self, properties: Sequence[Property]) -> Iterator[Truth]:
-        """For each action, boundary and property, that it behaves the same after renaming in every state."""
+        """For each action, boundary and property, the claim that it is invariant under renaming in every state."""
         system = self.system
         now, old = system.now.state, system.replica("old:").state
         other = self._swapped(now)

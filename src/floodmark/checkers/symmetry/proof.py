@@ -128,6 +128,6 @@ def _those_left(program: Program, kinds: tuple[IdentifierType, ...]) -> str:
 
 
 def _path(program: Program, part: Action | Predicate, kinds: tuple[IdentifierType, ...]) -> Path:
-    """Where a proof about a part is stored, by everything that the proof rests on."""
+    """The path of the stored proof about a part, which contains a hash of everything that the proof rests on."""
     rests_on = (fingerprint(part, program.variables, list(kinds)), source_hash(), versions())
     return disk_cache.cache_directory() / "symmetry" / hashlib.sha256("\n".join(rests_on).encode()).hexdigest()
