@@ -67,7 +67,7 @@ def tasks_at_once(cores: int) -> str:
 
 @dataclass
 class Executors:
-    """How many executors a cluster has while something runs."""
+    """The number of executors of a cluster over time."""
 
     cluster: Standalone
     began: float = field(default_factory=time.perf_counter)
@@ -81,7 +81,7 @@ class Executors:
                 self.seen.append((time.perf_counter() - self.began, count))
 
     def after(self, count: int) -> str:
-        """When there were so many for the first time."""
+        """The time of the first moment with so many executors."""
         return next((f"{at:.1f} s" for at, seen in self.seen if seen >= count), "never")
 
 

@@ -50,7 +50,7 @@ FIGURES = ("distinct", "generated", "depth", "digest")
 
 @dataclass
 class Usage:
-    """What a command used at its peaks, in bytes and seconds."""
+    """The peak use of a command, in bytes and seconds."""
 
     seconds: float = 0.0
     memory: dict[str, int] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Search:
         return usage
 
     def saved(self) -> int:
-        """How many states the checkpoints have."""
+        """The number of states in the checkpoints."""
         return sum(_states(path) for path in self.kept.glob("*/*/level-*.json"))
 
     def figures(self) -> dict[str, Any]:

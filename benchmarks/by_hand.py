@@ -27,7 +27,7 @@ from floodmark.checkers.native.search import search_states
 from floodmark.checkers.search_result import Options
 
 LARGER_BITS = 2
-"""How many powers of two a C program's larger table has more cells than the smaller one."""
+"""The base-2 logarithm of the ratio between the sizes of a C program's two tables."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def build(it: Yardstick, folder: Path) -> Path:
 
 
 def by_hand(program: Path, it: Yardstick, table_bits: int) -> tuple[tuple[int, int, int], float]:
-    """What a C program counts (distinct, generated, depth), and its seconds."""
+    """The counts of a C program (distinct, generated, depth), and its seconds."""
     words = [str(program), *map(str, it.constants.values()), str(table_bits)]
     said = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
     return (int(said[0]), int(said[1]), int(said[2])), float(said[3])

@@ -42,7 +42,7 @@ class Container:
         return ["unshare", "--mount", "bash", "-c", ENTER, str(self.group), *words]
 
     def reclaims(self) -> int:
-        """How often the limit was met, so that pages had to be given back."""
+        """The number of times that the limit was met, so that pages were reclaimed."""
         return int((self.group / "memory.failcnt").read_text())
 
 

@@ -55,7 +55,7 @@ def abort_reaches_everybody(model: TwoPhaseCommit) -> tuple[bool, bool]:
 
 @dataclass
 class Measured:
-    """What one engine found, and what it took."""
+    """The result and the cost of one engine."""
 
     distinct: int
     generated: int

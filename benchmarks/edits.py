@@ -78,7 +78,7 @@ def _searched(models: Sequence[Model], options: Options) -> tuple[float, list[in
 
 
 def kept(runs: int) -> Iterator[str]:
-    """What it would save to keep the states of a version in a file: a search, or reading its states again."""
+    """The possible saving by keeping the states of a version in a file: a search, or reading its states again."""
     yield "| model | states | bytes | seconds for a search | for reading its states | for a diff without a search |"
     yield "|---|---|---|---|---|---|"
     for name in (DESIGNS[0][0], "kraft/committed_log"):
@@ -170,7 +170,7 @@ def _is_same_graph(entry: dict[str, Any]) -> bool:
 
 
 class Searches:
-    """How long a search of a spec takes as it is today, with the reading of its source; each is searched once."""
+    """The duration of a search of a spec in its present form, with the reading of its source; each is searched once."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}

@@ -45,7 +45,7 @@ def work(reader: Path = EXAMPLE / "reader.py", spec: Path = SPEC) -> Work:
 
 
 def judged(files: Sequence[Path]) -> Iterator[str]:
-    """How many traces are accepted, and the events a second."""
+    """The number of accepted traces, and the events per second."""
     comparison, replay = work(), load_file(EXAMPLE / "replay.py").replay
     outcomes, agree, seconds = [], 0, 0.0
     for file in files:
@@ -82,7 +82,7 @@ def growth(file: Path, runs: int) -> Iterator[str]:
 
 
 def tried(texts: Mapping[str, str], seed: int) -> dict[str, Any]:
-    """What the model and the replay say of a mutant."""
+    """The results of the model and of the replay for a mutant."""
     mutants, replay = load_file(EXAMPLE / "mutants.py"), load_file(EXAMPLE / "replay.py")
     name = sorted(texts)[seed % len(texts)]
     how, text = mutants.mutant(texts[name], random.Random(seed))

@@ -35,7 +35,7 @@ METHODS = ("bmc", "induction", "k-induction", "infer")
 
 
 def kept_file(seed: int, models: int, one_in: list[str], kept: Path) -> Path:
-    """Where the counts of one piece are kept."""
+    """The file with the counts of one piece."""
     return kept / f"{'-'.join([str(seed), str(models), *one_in])}.json"
 
 
@@ -97,7 +97,7 @@ def report(counts: Counter[str], pieces: int, seed: int, known: int) -> list[str
 
 
 def language(models: int) -> list[str]:
-    """How much of the compiler the generator reaches, as a table with the lines not reached, except refusals."""
+    """The coverage of the compiler by the generator, as a table with the uncovered lines, except refusals."""
     measured = coverage.Coverage(data_file=None, branch=True, include=["*/floodmark/compiler/*"], config_file=False)
     with tempfile.TemporaryDirectory() as folder:
         measured.start()

@@ -1,4 +1,4 @@
-"""What can be done to a standalone cluster while a search runs on it: processes are killed or paused, files vanish."""
+"""Disturbs a standalone cluster while a search runs on it: processes are killed or paused, files vanish."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Found = TypeVar("Found", int, Path)
 
 LOOK_SECONDS = 0.005
 LONGEST_PAUSE = 1.2
-"""For how long a Python worker is paused at most, in seconds: longer than Spark takes to start a second attempt."""
+"""The maximum pause of a Python worker, in seconds: longer than Spark takes to start a second attempt."""
 MAX_WAIT = 0.5
-"""How long after a job of the search has begun harm is done at most, in seconds."""
+"""The maximum delay of a disturbance after the start of a job, in seconds."""
 WEIGHTS = {
     "Python worker killed": 4,
     "Python worker paused": 2,
@@ -71,8 +71,8 @@ def drawn(draw: random.Random, count: int, jobs: int) -> list[Loss]:
 
 @dataclass
 class Harm:
-    """What happens to a cluster while a search runs. ``begun`` says how many jobs it has begun, ``is_its`` whether an
-    executor, given by its command line, works for it, and ``folder`` the name of its folders, if that is known."""
+    """Disturbances of a cluster while a search runs. ``begun`` is the number of jobs that it has begun, ``is_its``
+    whether an executor, given by its command line, works for it, and ``folder`` the name of its folders, if known."""
 
     cluster: Standalone
     draw: random.Random

@@ -33,7 +33,7 @@ def module(name: str) -> Any:
 
 
 def taken(version: str, design: Any, most: int, at_once: int) -> tuple[list[Any], float, float]:
-    """What the schedules of a model came to; the seconds to draw them, and those that the servers took."""
+    """The outcomes of a model's schedules; the seconds to draw them, and those that the servers took."""
     schedules = module("schedules")
     begun = time.monotonic()
     drawn = schedules.drawn(design(**schedules.SIZE), SEED, schedules.EXPLORED)

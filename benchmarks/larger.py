@@ -46,7 +46,7 @@ SIZES: dict[str, tuple[str, Mapping[str, int]]] = {
     "KIP-966 with logs, five brokers": ("elr/logs", {"brokers": 5}),
     "KIP-966 and KIP-455, five brokers": ("elr/reassignment", {"brokers": 5}),
 }
-"""What is walked: a spec, whose known-bad designs these are, with other constants."""
+"""The walked models: a spec with these known-bad designs, and other constants."""
 
 NOT_THERE = ("HalfIsEnough", "ExpectsFetchesOfNobody")
 """Known-bad designs of KIP-595 that are right with an odd number of voters, or with more than one."""

@@ -76,8 +76,8 @@ AT_A_TIME = 2
 PATIENCE = 300
 """Seconds without news after which a driver, or the cluster, is given up."""
 JAVA_LASTS = 2.0
-"""For how many seconds the Java process of a killed driver lasts, if it is not killed with it: enough to end by itself,
-but meanwhile its executors may go on with what they were asked to do."""
+"""The seconds for which the Java process of a killed driver survives, if it is not killed with it: enough to end by
+itself, while its executors may continue with their tasks."""
 FIGURES = ("complete", "distinct", "generated", "depth", "digest", "levels", "actions", "values_seen")
 
 
@@ -125,7 +125,7 @@ class Outcome:
     repaired: int = 0
     seconds: float = 0.0
     slower: float = 0.0
-    """How many times as long it took as an undisturbed search on the same machine."""
+    """The factor by which it was slower than an undisturbed search on the same machine."""
     differs: str = ""
 
 
@@ -148,8 +148,8 @@ class Rig:
 
 @dataclass
 class Course:
-    """How far a search has come. Some of its jobs begin only when nothing is missing; the states of levels that take at
-    most ``narrow`` bytes are expanded by the driver."""
+    """The progress of a search. Some of its jobs begin only when nothing is missing; the driver expands the states of
+    levels that take at most ``narrow`` bytes."""
 
     rig: Rig
     narrow: int = MAX_BYTES
@@ -166,7 +166,7 @@ class Course:
 
 
 COURSE: ContextVar[Course] = ContextVar("COURSE")
-"""Of the search that this thread begins."""
+"""The course of the search that this thread begins."""
 
 
 class Watched(Cluster):
@@ -232,7 +232,7 @@ def _figures(found: SearchResult) -> dict[str, Any]:
 
 
 def differs(found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """How the result differs from the native search; empty when it does not."""
+    """The differences from the result of the native search; empty if there are none."""
     return "; ".join(
         f"{name}: {found.get(name)}, not {value}" for name, value in wanted.items() if found.get(name) != value
     )

@@ -39,7 +39,7 @@ HEAD = [
 
 @dataclass
 class Sample:
-    """What the processes of a command use, in bytes, by kind."""
+    """The memory of a command's processes, in bytes, by kind."""
 
     counted: dict[str, int] = field(default_factory=dict)
     mapped: int = 0
@@ -50,7 +50,7 @@ class Sample:
 
 
 def sample(root: int) -> Sample:
-    """What a process and all its descendants use now."""
+    """The current memory of a process and all its descendants."""
     found = Sample()
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():

@@ -96,8 +96,8 @@ def runs(work: Work, count: int) -> Iterator[tuple[int, SearchResult]]:
 
 
 def peak_memory(work: Work) -> tuple[float, float]:
-    """What a process used at its peak above what it used before the search: bytes per state, and the same without what
-    a search of a few states uses for the code and the libraries that load it."""
+    """The peak memory of a process beyond its use before the search: bytes per state, and the same without the constant
+    cost of a search of a few states, for the code and its libraries."""
     script = f"from benchmarks.native import WORKS, own_peak; own_peak(WORKS[{WORKS.index(work)}])"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
     whole, states = done.stdout.split()
@@ -241,7 +241,7 @@ def own_growth(work: Work, workers: int, in_files: bool, measure: str, count: in
 
 
 def grown(work: Work, workers: int, in_files: bool, measure: str = "", count: int = 1) -> tuple[float, ...]:
-    """What ``own_growth`` prints, of a search in a process of its own."""
+    """The output of ``own_growth`` for a search in a process of its own."""
     call = f"own_growth({work}, {workers}, {in_files}, {measure!r}, {count})"
     script = f"from benchmarks.native import Work, own_growth; {call}"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)

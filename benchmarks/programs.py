@@ -71,7 +71,7 @@ def pieces(most: int | None) -> list[Piece]:
 
 
 def measured(piece: Piece, kept: Path) -> Compared:
-    """What comes of a piece: what was kept of it, or else what is found now."""
+    """The results for a piece: stored ones, or else new ones."""
     file = kept / f"{piece.name}.json"
     if not file.exists():
         grammar = EVERY[piece.grammar]

@@ -28,7 +28,7 @@ from floodmark.checkers.verdict.check import CheckSettings, checks
 ROOT = Path(__file__).parents[1]
 SPECS = ("server", "no_leader", "replaced_entry", "deposed_leader", "replaced_change")
 BUGS = {"no-leader": "439", "crash": "600"}
-"""What the drawn schedules look for, by its number in Ra's tracker."""
+"""The bugs that the drawn schedules look for, with their numbers in Ra's tracker."""
 
 
 def searched(libs: str, what: str, seeds: int, most: int) -> tuple[str, list[tuple[int, int] | None], float]:

@@ -53,7 +53,7 @@ class Cost:
         return self.generated * distinct * SUCCESSORS / workers
 
     def shuffled_bytes(self, distinct: float, workers: int) -> float:
-        """What a worker sends in all. Shuffled bytes were measured with states of one word."""
+        """The total number of bytes that a worker sends. Shuffled bytes were measured with states of one word."""
         return self.shuffled * WORDS * distinct * SUCCESSORS / workers
 
     def shuffle(self, distinct: float, workers: int) -> float:
@@ -105,7 +105,7 @@ def tables(cost: Cost) -> Iterator[str]:
 
 
 def limits(distinct: int) -> Iterator[str]:
-    """What grows with states, levels and partitions, and where each of it ends."""
+    """The quantities that grow with states, levels and partitions, and their limits."""
     share = distinct / PARTITIONS
     most = int(FULLEST * (1 << MAX_BITS))
     report = len(pickle.dumps(typical_report()))

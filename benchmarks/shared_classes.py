@@ -19,7 +19,7 @@ from floodmark.checkers.disk_cache import cache_directory
 from floodmark.checkers.spark.java import find_java
 
 MAX_SECONDS = 600
-"""How long it may take to write the archive."""
+"""The time limit for writing the archive, in seconds."""
 _LAUNCHER = """#!/bin/sh
 case "$*" in
 *org.apache.spark.launcher.Main*) exec '{java}' "$@" ;;

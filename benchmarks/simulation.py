@@ -55,7 +55,7 @@ WALKS = (100, 1_000)
 SEEDS = range(1, 5)
 MORE = 3_000
 PIECES, PIECE = 1000, 640
-"""For the speed: how many pieces of how many walks, each of which takes some milliseconds."""
+"""For the speed: the number of pieces, and of walks in each, which take some milliseconds."""
 CELLS = 1 << 12
 """Cells of a small sample, which estimates what a large one counts."""
 NW = 1
@@ -110,7 +110,7 @@ def of_pairs(before: Array, after: Array) -> Array:
 
 
 def all_steps(model: Model, rows: Array) -> int:
-    """How many different steps there are from some states: pairs of a state and its successor."""
+    """The number of distinct steps from some states: pairs of a state and its successor."""
     kernel = build_kernel(model, {}, False)
     words = kernel.interface.layout.words
     code = object_image({"successors": str(words)}, lambda: compile_loops([copy, successors], {"NW": words}), GOOD)
@@ -146,7 +146,7 @@ class Taken:
         return pairs[inside]
 
     def new_for_each(self, known: Array) -> Array:
-        """How many states each walk visits that are not known."""
+        """The number of unknown states that each walk visits."""
         fresh = ~np.isin(self.states, known)
         return np.array([
             len(np.unique(self.states[start:end][fresh[start:end]]))

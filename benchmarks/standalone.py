@@ -45,11 +45,11 @@ class Standalone:
         return f"spark://{LOOPBACK}:{self.port}"
 
     def disk(self, number: int) -> Path:
-        """Where the tasks of a worker keep partitions."""
+        """The folder in which the tasks of a worker keep partitions."""
         return self.folder / f"disk-{number}"
 
     def scratch(self, number: int) -> Path:
-        """Where a worker's executors keep shuffled data."""
+        """The folder in which a worker's executors keep shuffled data."""
         return self.folder / f"shuffled-{number}"
 
     def start_master(self) -> None:

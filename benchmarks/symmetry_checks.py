@@ -50,7 +50,7 @@ class _Timed:
 
 
 def measured(spec: str, constants: dict[str, int], times: int) -> dict[str, Any]:
-    """How many orbits there are, the seconds of a search without the tests, and how many times that with them."""
+    """The number of orbits, the seconds of a search without the tests, and the ratios with them."""
     check = Check(read(ROOT / "specs" / f"{spec}.toml"), None, CheckSettings())
     given = check.model()
     model = type(given)(**{**given.constant_values, **constants})

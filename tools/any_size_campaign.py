@@ -33,14 +33,14 @@ from tests.support.engines import imported, properties_of
 
 SIZES = (1, 2, 3, 4, 5)
 FAR = Limits(states=3_000_000, generated=30_000_000)
-"""How far a size is searched: about a minute's work."""
+"""The limits of the search at one size: about a minute's work."""
 SECTION = "proofs for any number of identifiers"
 WAYS = 4
-"""How many of the ways to ask z3 are tried: those that answer at once."""
+"""The number of strategies for z3 that are tried: those that answer at once."""
 
 
 class WrongProofError(AssertionError):
-    """What is proved for every number is false at some number."""
+    """A property that is proved for every number of identifiers is false at some number."""
 
 
 def proved(model: Model, properties: Sequence[Property]) -> list[Property]:
@@ -91,7 +91,7 @@ def campaign(seeds: range, directory: Path, most: Limits = FAR) -> Counter[str]:
 
 
 def written(counts: Counter[str], seconds: float) -> list[str]:
-    """What was counted, for benchmarks/RESULTS.md."""
+    """The counts, for benchmarks/RESULTS.md."""
     return [
         f"{counts['models']:,} models with {counts['laws']:,} laws, {counts['laws proved']:,} of them proved for every "
         f"number of identifiers, in {seconds:,.0f} s; none is false in the {counts['states']:,} states that are "

@@ -63,8 +63,8 @@ another is meant, or to be two of them in two sequences or in two values of a lo
 value of its type cannot be of one that grows; a product of products may need more
 than 64 bits, and a container of containers, grown, more than 4096; a parameter of many values may be drawn too late."""
 AT_ONCE = Outcome("error", 0)
-"""What is left of an error before any step: in the initial states, or while the first actions are chosen; a search
-need not have counted then what CPython has."""
+"""The comparable part of an error before any step: in the initial states, or while the first actions are chosen; a
+search need not have the counts of CPython then."""
 MAX_LEVELS = 5
 """A model with more levels is not asked of Spark, which takes a part of a second for each."""
 
@@ -74,9 +74,9 @@ ONE_IN: dict[str, int] = {"Spark": 50, "z3": 1, "proofs": 1, "symmetry": 2, "edi
 
 @dataclass(frozen=True)
 class Budget:
-    """How many models there are, and which of them are asked of the slower checkers: one in so many, none for 0.
+    """The number of models, and the share of them on which the slower checkers run: one in so many, none for 0.
 
-    z3 looks at runs of ``depth`` states, as long as they end in at most ``most`` different ones.
+    z3 examines runs of ``depth`` states, as long as they end in at most ``most`` different ones.
     """
 
     models: int
@@ -166,7 +166,7 @@ class Campaign:
         return None
 
     def _agreement(self, source: str, name: str) -> Outcome:
-        """What CPython finds. Raises DisagreementError, and TooMany."""
+        """CPython's result. Raises DisagreementError, and TooMany."""
         with imported(source, name, self.directory) as cls:
             properties = properties_of(cls)
             wanted, states = plain_search(cls(), properties)
@@ -212,7 +212,7 @@ class Campaign:
             self.counts["z3: interchangeable"] += interchangeable
 
     def _proofs(self, cls: type[Model], properties: list[Property], source: str) -> None:
-        """What is proved is not what has to be reachable, so a plain search without that says what is true."""
+        """Checks proofs against a plain search without ``@reachable`` properties, which are not proved."""
         safety = [prop for prop in properties if prop.kind != "reachable"]
         if not safety:
             return

@@ -28,14 +28,14 @@ from typing import Any
 LEAST, TIMES = 8.0, 3.0
 """A test may take so many seconds of the processor, and so many times what it took when all was well."""
 PATIENCE = 10.0
-"""How much longer than of the processor's time a run may take by the clock."""
+"""The limit of a run's wall-clock time, as a multiple of its limit of processor time."""
 _STEP = 0.3
 """Seconds between two looks at what a run has taken."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a run: ``failed`` names the test that failed first, ``overdue`` the one that took too long."""
+    """The result of a run: ``failed`` names the first failing test, ``overdue`` the one that took too long."""
 
     code: int
     asked: int
@@ -138,7 +138,7 @@ class _Notes:
 
 
 def _watched(child: int, order: Mapping[str, Any], note: Path) -> dict[str, Any]:
-    """What became of a child, which is ended, with all that it started, when a test takes too long."""
+    """The result of a child, which is ended, with all its processes, when a test takes too long."""
     limits, begun, at, overdue = order["limits"], "", 0.0, ""
     taken, since = 0.0, monotonic()
     ended = os.pidfd_open(child)

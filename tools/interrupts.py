@@ -58,7 +58,7 @@ sys.argv[0] = "floodmark"
 from floodmark.__main__ import main
 main()
 """
-"""What the installed command does, with a line by which it is known that Floodmark's first line is run."""
+"""The code of the installed command, with a line that reports when Floodmark's first line runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Tried:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong with how the command ended, if anything is."""
+        """The error in how the command ended, or None."""
         if self.left:
             return f"{len(self.left)} processes left"
         if self.code != 130:
@@ -116,7 +116,7 @@ def _start(words: Sequence[str], cache: str, err: int) -> subprocess.Popen[bytes
 
 
 def _undisturbed(words: Sequence[str]) -> tuple[float, int]:
-    """How long the command runs when nobody interrupts it, up to ``LONGEST``, and its exit code."""
+    """The run time of the command without an interruption, up to ``LONGEST``, and its exit code."""
     with tempfile.TemporaryDirectory() as cache:
         began = time.monotonic()
         run = _start(words, cache, subprocess.DEVNULL)
@@ -176,7 +176,7 @@ def lines_of_terminal(said: str) -> tuple[str, ...]:
 
 
 def _read(terminal: int) -> str:
-    """What is said on a terminal until nobody is there to say more."""
+    """The output on a terminal until its other end is closed."""
     said = b""
     try:
         while some := os.read(terminal, 65536):

@@ -52,12 +52,12 @@ ROOT = Path(__file__).parent.parent
 REASONS = Path(__file__).with_suffix(".toml")
 THOUGHT = Path(__file__).with_name("thought.toml")
 FOLDERS = ("src/floodmark/language", "src/floodmark/compiler", "src/floodmark/checkers")
-"""Where mistakes are planted unless it is said."""
+"""The default folders in which mistakes are planted."""
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What ``learn`` found: the tests that run each line of a file, and how many seconds each test takes."""
+    """The result of ``learn``: the tests that run each line of a file, and the seconds of each test."""
 
     lines: Mapping[str, Mapping[int, Sequence[str]]]
     seconds: dict[str, float]
@@ -92,7 +92,7 @@ def _module(file: str) -> str:
 
 @cache
 def _imports() -> dict[str, set[str]]:
-    """What each file imports."""
+    """The imports of each file."""
     paths = [path for folder in ("src", "tests", "tools") for path in (ROOT / folder).rglob("*.py")]
     return {path.relative_to(ROOT).as_posix(): _imported(path) for path in paths}
 
@@ -138,7 +138,7 @@ def _joined(one: Mapping[int, Sequence[str]], other: Mapping[int, Sequence[str]]
 
 
 def _measured(tests: Sequence[str]) -> tuple[dict[str, dict[int, list[str]]], dict[str, float]]:
-    """Which tests run each line of a file, and the seconds of each test."""
+    """The tests that run each line of a file, and the seconds of each test."""
     with tempfile.TemporaryDirectory() as folder:
         rc, times = Path(folder) / "rc", Path(folder) / "times.xml"
         rc.write_text(_RC.format(sources="src", data=Path(folder) / "data"))
@@ -186,7 +186,7 @@ def _test(dotted: str) -> str | None:
 
 
 def knowledge(into: Path) -> Knowledge:
-    """What ``learn`` kept; nothing is known before it has run."""
+    """The stored result of ``learn``; empty before it has run."""
     path = into / "known.json"
     known = json.loads(path.read_text()) if path.exists() else {"lines": {}, "seconds": {}}
     lines = {file: {int(line): tests for line, tests in each.items()} for file, each in known["lines"].items()}
@@ -196,11 +196,11 @@ def knowledge(into: Path) -> Knowledge:
 # Trying.
 
 FILES = 8
-"""How many files of tests are asked about a mistake that takes an import of everything."""
+"""The number of test files that are tried for a mistake that every import runs."""
 COUNT, SEED = 2000, 1
 """The campaign's sample."""
 RECORD = Path(__file__).with_suffix(".csv")
-"""What became of the mistakes that were tried. It is committed, so that a campaign goes on where it stopped."""
+"""The results for the mistakes that were tried. It is committed, so that a campaign continues where it stopped."""
 
 
 def drawn(every: Sequence[Mistake], count: int, seed: int) -> list[Mistake]:
@@ -417,7 +417,7 @@ _copy: Copy | None = None
 
 
 def attempt(known: Knowledge, most: float, mistake: Mistake) -> Entry:
-    """What becomes of a mistake, in the copy of this process."""
+    """The result for a mistake, in the copy of this process."""
     global _copy
     if _copy is None:
         _copy = Copy(Path(tempfile.mkdtemp(prefix="planted")), known)
@@ -551,7 +551,7 @@ _COLUMNS = (NOTICED, SINCE, LATE, GONE, "explained", "open")
 
 
 def table() -> list[str]:
-    """What became of the mistakes that were tried, by room and by kind, for benchmarks/RESULTS.md."""
+    """The results for the mistakes that were tried, by room and by kind, for benchmarks/RESULTS.md."""
     rows = _drawn_rows()
     reason = explained(rows)
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
@@ -579,7 +579,7 @@ def table() -> list[str]:
 
 
 def _of_thought() -> Iterator[str]:
-    """What became of the mistakes that somebody thought of when they were last tried."""
+    """The results of the last trial of the mistakes that people thought of."""
     rows = {(row.where, row.change): row for row in record().values() if row.kind == BY_THOUGHT}
     every = thought()
     found = [rows.get((it.mistake.where, it.mistake.change)) for it in every]

@@ -60,12 +60,12 @@ class Mistake:
 
     @property
     def name(self) -> str:
-        """What tells it from every other: ``floodmark/compiler/joins.py hull: low <= 3 -> low < 3``."""
+        """The unique name of a mistake: ``floodmark/compiler/joins.py hull: low <= 3 -> low < 3``."""
         return f"{self.file} {self.where}: {self.change}"
 
     @property
     def change(self) -> str:
-        """What tells it from every other in its function."""
+        """The unique name of a mistake within its function."""
         again = f" #{self.number}" if self.number > 1 else ""
         return f"{_one_line(self.old)} -> {_one_line(self.new)}{again}"
 
@@ -187,7 +187,7 @@ class _Finder:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """What may stand in place of a node by mistake, each with its kind."""
+    """The mistaken replacements of a node, each with its kind."""
     match node:
         case ast.Compare(ops=ops):
             for position, op in enumerate(ops):
@@ -238,7 +238,7 @@ _KEYED = {"add", "discard", "get", "pop", "setdefault"}
 
 
 def _keys(node: ast.AST, where: str) -> Iterator[ast.Tuple | ast.List]:
-    """What is a key of several parts: of a dictionary, a set or a cache, or what a function makes that is named so."""
+    """The keys with several parts: of a dictionary, a set or a cache, or made by a function with such a name."""
     match node:
         case ast.Subscript(value=of, slice=ast.Tuple() as key) if not _is_generic(of, key):
             yield key

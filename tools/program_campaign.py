@@ -17,7 +17,7 @@ OPTIMISED = 48
 
 
 def compared(grammar: Grammar, place: Template, start: int, stop: int, directory: Path) -> Compared:
-    """What comes of these of a place's bodies."""
+    """The results for a range of a place's bodies."""
     bodies = grammar.bodies(place)
     found = Compared()
     for first in range(start, min(stop, len(bodies)), BATCH):

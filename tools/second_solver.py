@@ -38,39 +38,39 @@ from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
 ROOT = Path(__file__).resolve().parent.parent
 SPECS = ROOT / "specs"
 EFFORT = 200_000
-"""What cvc5 may do about one question in one way, in its own units: a second or two, in the worst case twenty."""
+"""cvc5's resource limit for one query with one set of options: a second or two, in the worst case twenty."""
 FIRST = 10
 """Every way is tried with so small a part of the effort before one gets all of it."""
 Ways = tuple[dict[str, str], ...]
 """Options with which it is asked one after the other."""
 WAYS: Ways = ({"var-elim-quant": "false"}, {}, {"enum-inst": "true"}, {"mbqi": "true"})
-"""How it is asked about what has quantifiers: instances that terms suggest, with quantifiers as they are written and
-without those of their variables that an equation determines, all instances in turn, and those that a model in its mind
-would break. A member of a set is found by the first only: the second takes away the very term that suggests it.
-"""
+"""The options for queries with quantifiers: E-matching, with quantifiers as they are written and without those of their
+variables that an equation determines; enumeration of all instances; and model-based instantiation. Only the first finds
+a member of a set: the second removes the term that suggests it."""
 PLAIN: Ways = ({},)
-"""How it is asked about what has none."""
+"""The options for queries without quantifiers."""
 BITS: Ways = ({"bitblast": "eager"},)
 """Bits are asked about as z3 does; unrollings take a fraction of the time."""
 MAX_SECONDS = 60
-"""Of the processor, in one way. Some of what cvc5 does with terms that are shared a lot uses none of its effort and may
-not end; then no other way is tried."""
+"""The limit of processor seconds with one set of options. Some of cvc5's work on shared terms uses no resource units
+and may not end; then no other options are tried."""
 ENDLESS = "endless"
 MAX_NODES = 1_000_000
-"""As a tree, a quantifier may have so many nodes; see ``ways_for``."""
+"""The maximum number of nodes of a quantifier, as a tree; see ``ways_for``."""
 
 Outcome = Literal["agrees", "differs", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What cvc5 says of a file that z3 answered with ``expected``. Without an answer of both nothing is agreed upon."""
+    """cvc5's answer for a file that z3 answered with ``expected``. Without an answer of both, nothing is agreed upon.
+    """
 
     file: Path
     expected: str
     answer: str
     seconds: float
-    """Of the processor, now or when it was asked."""
+    """Processor seconds, now or when the answer was recorded."""
 
     @property
     def outcome(self) -> Outcome:
@@ -81,7 +81,7 @@ class Said:
 
 @dataclass(slots=True)
 class Journal:
-    """What cvc5 has answered, with the effort that it was given; each answer is kept as soon as there is one."""
+    """cvc5's answers, with the effort limits; each answer is stored immediately."""
 
     file: Path
     known: dict[str, tuple[str, int, float]] = field(default_factory=dict)
@@ -140,11 +140,11 @@ def _processor_time() -> float:
 
 
 def ways_for(question: str, file: Path) -> Ways:
-    """How cvc5 is asked a question.
+    """The options for a query.
 
-    When it meets a quantifier it looks for instances that contradict what it assumes, and for these it walks the whole
-    quantifier, what is shared again and again. That uses none of its effort and may not end, so a quantifier that is
-    large as a tree goes without them. What else cvc5 does with such a question may take long, too.
+    When cvc5 meets a quantifier it searches for instances that contradict its assumptions. For these it walks the whole
+    quantifier as a tree, without using the sharing of terms. This uses no resource units and may not end, so a
+    quantifier that is large as a tree goes without them. cvc5's other steps on such a query may take long, too.
     """
     if "(set-logic QF_BV)" in question:
         return BITS
@@ -155,7 +155,7 @@ def ways_for(question: str, file: Path) -> Ways:
 
 
 def _largest_quantifier(question: str, file: Path) -> int:
-    """How many nodes a quantifier of a question has as a tree, at most."""
+    """The largest number of nodes of a quantifier in a query, as a tree."""
     solver = cvc5.Solver(cvc5.TermManager())
     _told(solver, question.replace("(check-sat)", ""), file)
     nodes: dict[int, int] = {}
@@ -174,7 +174,7 @@ def _largest_quantifier(question: str, file: Path) -> int:
 
 
 def _answer(text: str, file: Path, options: Mapping[str, str]) -> str:
-    """What cvc5 says, from a process that is ended when it has used too much of the processor."""
+    """cvc5's answer, from a process that is ended when it has used too much processor time."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(target=_answered_within, args=(text, file, options, sender))
     process.start()
@@ -208,7 +208,7 @@ def _answered(text: str, file: Path, options: Mapping[str, str]) -> str:
 
 
 def _told(solver: cvc5.Solver, text: str, file: Path) -> str:
-    """What a solver says to a text."""
+    """The output of a solver for a text."""
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, file.name)
     symbols = parser.getSymbolManager()
@@ -268,7 +268,7 @@ def write_apart(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Seq
 
 
 def opinion_of(files: Sequence[Path], said: Sequence[Said], effort: int) -> Opinion:
-    """What docs/second_opinions.json says of a proof. Raises RuntimeError when the solvers differ."""
+    """The entry of a proof in docs/second_opinions.json. Raises RuntimeError when the solvers differ."""
     parts: dict[str, list[Said]] = {}
     whole = []
     for one in said:
@@ -300,7 +300,7 @@ def record(name: str, opinion: Opinion, file: Path = OPINIONS) -> None:
 
 
 def jobs(paths: Sequence[Path], naming: str) -> Iterator[tuple[list[tuple[Spec, Proving]], list[Path]]]:
-    """What is written together: one proof, or all claims."""
+    """The units of writing: one proof, or all claims."""
     for listed in recorded(paths, naming):
         yield [listed], []
     files = [path for path in paths if path.suffix == ".py" or path.name == "claims"]

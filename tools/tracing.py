@@ -110,7 +110,7 @@ def _functions() -> Iterator[str]:
 
 
 def _seconds(times: Path) -> dict[str, float]:
-    """How long all cases of each test took."""
+    """The total seconds of all cases of each test."""
     taken: defaultdict[str, float] = defaultdict(float)
     names = _names()
     for case in ElementTree.parse(times).iter("testcase"):

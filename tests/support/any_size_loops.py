@@ -94,7 +94,7 @@ class LoopDrawing:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.focus = self.random.choices(["anything", "order", "calls"], [6, 3, 1])[0]
-        """What most loops and laws are about: a mistake in one construct shows in few of all combinations."""
+        """The focus of most loops and laws: a mistake in one construct shows in few of all combinations."""
 
     def model(self) -> str:
         text = HEADER
@@ -196,7 +196,7 @@ class LoopDrawing:
         return f"len({given}) == 0 or {f'len({result}) > 0' if result == 'self.v' else some}"
 
     def law(self) -> str:
-        """What may be true after the step, at every number of identifiers, at small ones, or at none."""
+        """A law that may hold after the step at every number of identifiers, at small ones, or at none."""
         result, one, other = self.pick("self.t", "self.u"), self.group(), self.group()
         limit = self.pick("1", "2", "3", "4", "5")
         simple = [

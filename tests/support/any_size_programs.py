@@ -88,7 +88,7 @@ class _Asking:
             counts["points"] += sum(map(len, self.states))
 
     def _wrong(self, part: Part, model: Model, states: list[State], name: str, function: Any) -> str | None:
-        """What CPython makes of a body with so many nodes, and the terms exclude."""
+        """The difference between CPython's result for a body with so many nodes and the terms, or None."""
         pinned = Pinned(self.base(**model.constant_values), [])
         system = pinned.system
         if isinstance(part, Predicate):

@@ -1,4 +1,4 @@
-"""What the tests of proofs for any number of identifiers share: checks of specs, and what is proved of them."""
+"""Helpers of the tests of proofs for any number of identifiers: checks of specs, and the properties proved of them."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def seeded(seed: int) -> list[Strategy]:
 
 
 def as_invariants(properties: list[Property]) -> list[Property]:
-    """What is said of states, as invariants that a search judges."""
+    """The properties of states, as invariants that a search judges."""
     return [Property(it.name, "invariant", it.function, it.file, it.line, it.doc) for it in properties
             if it.kind != "transition"]

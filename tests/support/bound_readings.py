@@ -163,7 +163,7 @@ CONTEXTS = {
     "initial for a guard": {"START": "self.low = READ", "GUARD": "require(self.low)"},
     "goal": {"GOAL": "return not (self.stuck and READ)"},
 }
-"""What stands in the places of the model, as far as it is not what ``_PLAIN`` says."""
+"""The texts for the placeholders of the model, where they differ from ``_PLAIN``."""
 _PLAIN = {"START": "pass", "GUARD": "pass", "EFFECT": "self.stuck = True", "GOAL": "return not self.stuck"}
 
 

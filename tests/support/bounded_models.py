@@ -56,7 +56,7 @@ EFFECTS = (
     "self.y = sum(1 for marked in self.marks.values() if marked) % 3", "self.flag = max(self.y, self.most) > 2",
 )  # fmt: skip
 GUARDED_EFFECTS = ("self.x += 1", "self.held.add(self.x + 1)")
-"""What leaves no type behind a guard that leaves room."""
+"""Effects that stay within their types behind a guard."""
 GOALS = ("self.flag", "not self.flag", "self.y == 2", "self.x == 0", "self.x == 1", "self.y != 1", "len(self.held) > 0",
     "len(self.marks) > 5", "any(self.marks.values())", "self.x < self.most", "self.marks[2]")  # fmt: skip
 FIRST = ("0", "0", "0", "min(self.most, 2)", "self.most // 4", "1 if self.most < 5 else 0", "len(self.marks) // 5")

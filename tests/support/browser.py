@@ -110,7 +110,7 @@ class Browser:
             time.sleep(0.02)
 
     def complaints(self) -> list[str]:
-        """What the console says, and requests for anything but the page."""
+        """The messages of the console, and requests for anything but the page."""
         names = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
         said = [json.dumps(event["params"]) for event in self.events if event["method"] in names]
         urls = [

@@ -58,7 +58,8 @@ Part = Action | Predicate | Beginning | Rank
 def read_parts(
     model: Model, functions: Mapping[str, tuple[str, Callable[..., Any]]]
 ) -> Iterator[tuple[str, Part | SourceError]]:
-    """What the compiler makes of each function, which has this role, or the error with which it refuses it."""
+    """The graph that the compiler makes of each function, which has this role, or the error with which it refuses it.
+    """
     for name, (role, function) in functions.items():
         try:
             yield name, _read(model, name, role, function)
@@ -80,8 +81,8 @@ def _read(model: Model, name: str, role: str, function: Callable[..., Any]) -> P
 
 
 def by_cpython(model: Model, role: str, function: Callable[..., Any], state: State, case: int) -> Answer:
-    """What comes of a function in a state, of a transition property in the step that changes nothing, and of a method
-    that sets initial states in one case."""
+    """The result of a function in a state; of a transition property on the stuttering step; of an initial method in one
+    case."""
     try:
         match role:
             case "action":

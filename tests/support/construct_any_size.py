@@ -80,7 +80,8 @@ class _Asking:
         self.begun = [as_term(values.numbers.equal(self.case, at)) for at in range(len(states))]
 
     def wrong(self, part: Part, real: Sequence[Answer]) -> str | None:
-        """What CPython makes of a part, and the terms exclude. Raises UnsupportedError for what they cannot say."""
+        """The difference between CPython's results for a part and the terms, or None. Raises UnsupportedError for parts
+        without terms."""
         said = [as_term(it) for it in self._said(part, real)]
         here = self.begun if isinstance(part, Beginning) else self.here
         try:

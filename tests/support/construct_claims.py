@@ -101,7 +101,7 @@ def claim_of(function: Callable[..., bool]) -> Claim:
 
 
 def by_cpython(function: Callable[..., bool], case: Mapping[str, Any]) -> Answer:
-    """What a claim says in a case; None where its premises leave the case out."""
+    """The value of a claim in a case; None if its premises exclude the case."""
     with running(_NoState()):
         try:
             return function(**case)

@@ -268,7 +268,7 @@ _STEP = "@action\ndef part_{i}(self) -> None:\n"
 _NUMBER = "def help_{i}(self) -> int:\n    return {number}\n\n"
 _TRUTH = "def help_{i}(self) -> bool:\n    return {truth}\n\n"
 OUTSIDE = "\n\n# After the class.\n"
-"""What follows stands in the file, and not in the class."""
+"""The separator before text that belongs to the file, not to the class."""
 _BEGIN = "@initial\ndef part_{i}(self, case: Annotated[int, Between(0, 6)]) -> None:\n    self.set_up(case)\n"
 CONTEXTS: dict[str, str] = {
     "action": _STEP + "    self.out = {number}",
@@ -298,7 +298,7 @@ CONTEXTS: dict[str, str] = {
     "ranking": OUTSIDE + "@ranking()\ndef part_{i}(self: M) -> int:\n    return {number}",
     "helper of a ranking": _NUMBER + OUTSIDE + "@ranking()\ndef part_{i}(self: M) -> int:\n    return self.help_{i}()",
 }
-"""Where a value may stand: ``number`` is it as an integer, ``truth`` as a truth value."""
+"""The contexts of a value: ``number`` is its integer form, ``truth`` its Boolean form."""
 BODY_CONTEXTS: dict[str, str] = {
     "helper": _STEP + "    self.out = self.help_{i}()",
     "helper of a guard": _STEP + "    require(self.help_{i}() > 1)\n    self.out = 1",
@@ -312,7 +312,7 @@ BODY_CONTEXTS: dict[str, str] = {
     "goal of runs": OUTSIDE + "@always_eventually\ndef part_{i}(self: M) -> bool:\n    return self.help_{i}() > 1",
     "ranking": OUTSIDE + "@ranking()\ndef part_{i}(self: M) -> int:\n    return self.help_{i}()",
 }
-"""Where a function may be called."""
+"""The contexts in which a function may be called."""
 NUMBERS: dict[str, tuple[str, ...]] = {
     "order of evaluation": (
         "self.maybe + self.needs(self.k)", "self.needs(self.k) + self.maybe",

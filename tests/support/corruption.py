@@ -50,7 +50,7 @@ IN_A_TASK = (
 )  # fmt: skip
 AFTERWARDS = ("stays", "is as before", "is as before at once", "is lost")
 LATEST = 40
-"""How many moments later a change is taken back, at most."""
+"""The maximum number of moments after which a change is undone."""
 
 
 class Unaltered(Exception):  # noqa: N818 - what was to be changed is not there yet
@@ -74,7 +74,7 @@ class Corrupted(Machines):
 
     plan: Plan | None = None
     expected: int = 1
-    """How many moments of the plan's kind there are in an undisturbed search."""
+    """The number of moments of the plan's kind in an undisturbed search."""
     moments: Counter[str] = field(default_factory=Counter)
     total: int = 0
     current: int = 0
@@ -131,7 +131,7 @@ class Corrupted(Machines):
     # Where states are.
 
     def header(self, folder: Path) -> Header:
-        """What a partition's header says. Raises Unaltered if there are no states."""
+        """The header of a partition. Raises Unaltered if there are no states."""
         try:
             found = shard.unpacked((folder / "header").read_bytes())
         except (OSError, ValueError):
@@ -155,7 +155,7 @@ class Corrupted(Machines):
 
 
 Old = list[tuple[int, bytes]]
-"""What was at some places of a file."""
+"""The former content at some places of a file."""
 
 
 def _put_back(path: Path, known: int, old: Old) -> None:
@@ -207,7 +207,7 @@ def bit_of_a_state(machines: Corrupted, folder: Path) -> tuple[Path, Old]:
 
 
 def low_bit_of_a_state(machines: Corrupted, folder: Path) -> tuple[Path, Old]:
-    """Where variables are: often the result is another reachable state."""
+    """Changes a bit of a variable: often the result is another reachable state."""
     place, _ = machines.state(folder)
     content = _read(folder / "states", place, 1)
     return folder / "states", _write(folder / "states", (place, bytes([content[0] ^ 1 << machines.draw.randrange(7)])))
@@ -364,7 +364,7 @@ FILES: dict[str, Change] = {
 BETWEEN_TASKS = {
     "states are cut off", "file is longer", "table is cut off", "bit of a seed", "bit of facts or marks",
 }
-"""What can happen to a file that no process has mapped as it was: otherwise the system ends the process."""
+"""Faults that are possible only while no process has mapped the file: otherwise the system ends the process."""
 
 
 # On the way.
@@ -480,7 +480,7 @@ class Subject:
 
     @cache  # noqa: B019 - as above
     def moments(self, root: Path) -> Counter[str]:
-        """How many moments of each kind an undisturbed search has."""
+        """The number of moments of each kind in an undisturbed search."""
         machines = Corrupted(root / "undisturbed", random.Random(0), faults=())
         assert searched(self, machines) == ("the same", "")
         return machines.moments
@@ -491,8 +491,8 @@ _LOADED: dict[Subject, Loaded] = {}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a search: ``the same``, ``named``, ``refused``, ``other`` or ``unclear``. ``done`` is what was
-    changed and when, empty if the search ended before there was anything to change."""
+    """The outcome of a search: ``the same``, ``named``, ``refused``, ``other`` or ``unclear``. ``done`` describes the
+    change and its moment; it is empty if the search ended before there was anything to change."""
 
     seed: int
     kind: str
@@ -544,7 +544,7 @@ def searched(subject: Subject, machines: Corrupted) -> tuple[str, str]:
 
 
 def figures(found: SearchResult) -> dict[str, Any]:
-    """What has to be the same, without lassos: the partitions find others, of which CPython takes each step again."""
+    """The figures that must be the same, without lassos: the partitions find others, which CPython replays."""
     figures = {name: getattr(found, name) for name in FIGURES}
     figures["violations"] = [it for it in found.violations if it.kind != "liveness"]
     figures["liveness"] = [(it.name, it.verdict, it.bounds, it.needs) for it in found.liveness]

@@ -1,7 +1,7 @@
-"""What CPython covers of a model: its source is rewritten so that it notes each line and branch, and runs as it is.
+"""The coverage of a model in CPython: its source is rewritten so that it records each line and branch, and then run.
 
-Nothing here knows the expression graph. States come from a plain breadth-first search, and are packed as the compiled
-code has them, so that both look at the same states.
+Nothing here knows the expression graph. States come from a plain breadth-first search, and are packed as in compiled
+code, so that both use the same states.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Oracle:
 def covered_by_cpython(
     path: Path, name: str, most: int, counted_guards: Mapping[str, set[tuple[int, int]]]
 ) -> tuple[Oracle, Layout]:
-    """What the first states of the model ``name`` cover, whose module is at ``path``.
+    """The coverage by the first states of the model ``name``, whose module is at ``path``.
 
     ``counted_guards`` are the lines and columns of the guards of each action that count; others draw a parameter.
     """
@@ -293,7 +293,7 @@ def _values(model: Model, domain: ast.expr | None, kind: Type, names: dict[str, 
 
 
 def _places(body: list[ast.stmt]) -> dict[int, tuple[int, int]]:
-    """Where each part of a ``require`` is: one that stands alone is at its statement."""
+    """The position of each part of a ``require``: a part that stands alone is at its statement."""
     found: dict[int, tuple[int, int]] = {}
 
     def look(condition: ast.expr, at: ast.expr | ast.stmt) -> None:

@@ -75,10 +75,10 @@ class TooMany(Exception):  # noqa: N818 - it is no error
 
 @dataclass
 class Outcome:
-    """What a search found, as far as every engine has to agree. ``shortest`` is in states; None without a violation.
-    ``widths`` is how often a container without a capacity was doubled.
+    """The result of a search, as far as every engine has to agree. ``shortest`` is in states; None without a violation.
+    ``widths`` is the number of doublings of widths.
 
-    The last two are what CPython says of errors too, and of the depth, in states, at which a property came true.
+    The last two are CPython's errors too, and the depth, in states, at which a property came true.
     """
 
     verdict: str
@@ -97,7 +97,7 @@ class Outcome:
 
 
 def outcome(search_states: Engine, model: Model, properties: Sequence[Property]) -> Outcome:
-    """What an engine found."""
+    """The result of an engine."""
     try:
         found = search_states(model, properties)
     except ModelError as error:

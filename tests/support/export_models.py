@@ -40,7 +40,7 @@ class Mood(Enum):
 
 
 class Note(Record):
-    """Who says what of whom."""
+    """A note about a server."""
 
     about: Server | None
     mood: Mood
@@ -234,7 +234,7 @@ class Overflows(Bags):
 
 
 class Cut(Model):
-    """What is outside of a boundary is checked, and neither counted nor gone on from."""
+    """States outside of a boundary are checked, but neither counted nor expanded."""
 
     x: Annotated[int, Between(0, 9)] = 0
 

@@ -21,7 +21,7 @@ import networkx as nx
 from floodmark.language.model import Model
 
 Step = tuple[int, int, int]
-"""From a state, by an action, to a state."""
+"""A step as (source, action, target)."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class FairGraph:
         return self.by_field and number % 2 == 1
 
     def constraints(self) -> list[tuple[bool, frozenset[tuple[int, int]]]]:
-        """What is fair: strongly or not, and the steps that count, of which none changes nothing."""
+        """The fairness constraints: strong or not, and the steps that count, which all change the state."""
         found = []
         for number, strong in self.fair.items():
             own = [(old, new) for old, by, new in self.steps if by == number and old != new]
@@ -190,10 +190,10 @@ KINDS = ("eventually", "always_eventually", "eventually_always", "recoverable", 
 
 
 def verdict(graph: FairGraph, kind: str, oracle: str) -> str:
-    """What an oracle says: holds, violated, undetermined.
+    """The verdict of an oracle: holds, violated, undetermined.
 
-    A run that breaks the property within the bounds is one beyond them, too, if it is fair when every step that leaves
-    the bounds counts as one that could be taken.
+    A run that violates the property within the bounds is one beyond them, too, if it is fair when every step that
+    leaves the bounds counts as one that could be taken.
     """
     breaks = _lost if kind == "recoverable" else {"lassos": by_lassos, "streett": by_streett}[oracle]
     if not breaks(graph, kind, False):

@@ -19,7 +19,7 @@ from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 
 BITS = 3
-"""Of the number of an identifier."""
+"""The number of bits of an identifier's number."""
 
 
 class Finite:

@@ -27,7 +27,7 @@ DEADLOCK = "deadlock"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a search found: the states of one that is complete, or the property that is broken and its trace's states.
+    """The result of a search: the number of states if it is complete, or the violated property and its trace's length.
 
     A model error is the property "error"; its trace has the step that cannot be completed.
     """
@@ -38,9 +38,9 @@ class Verdict:
 
 
 def ours(found: SearchResult) -> set[Verdict]:
-    """What another checker may find: each of the violations of the level that has any, or all states.
+    """The possible results of another checker: each of the violations of the first level with any, or all states.
 
-    A property that cannot be evaluated is an error to one and false to another.
+    A property that cannot be evaluated is an error to one checker and false to another.
     """
     if not found.violations:
         return {Verdict(distinct=found.distinct)}
@@ -54,7 +54,7 @@ def ours(found: SearchResult) -> set[Verdict]:
 
 
 def ask_tlc(module: TlaModule, folder: Path, reach: str | None = None, seconds: float = 600) -> Verdict:
-    """What TLC finds, or of the reachability property whose negation is ``reach`` where it becomes true."""
+    """TLC's result; with ``reach``, the negation of a reachability property, the state in which that becomes true."""
     config = module.config + (f"INVARIANT {reach}\n" if reach else "")
     (folder / f"{module.name}.tla").write_text(module.text, encoding="utf-8")
     (folder / f"{module.name}.cfg").write_text(config, encoding="utf-8")
@@ -80,7 +80,7 @@ def ask_spin(
     process: Process, folder: Path, shortest: bool, macros: Sequence[str] = (), deadlock: bool = False,
     seconds: float = 600,
 ) -> Verdict:
-    """What Spin finds: by a breadth-first search when the ``shortest`` counterexample is wanted."""
+    """Spin's result: by a breadth-first search if the ``shortest`` counterexample is requested."""
     (folder / "model.pml").write_text(process.text, encoding="utf-8")
     macros = [*macros, *(["SHORTEST"] if shortest else [])]
     said = _said(["spin", *(f"-D{macro}" for macro in macros), "-o1", "-o2", "-o3", "-a", "model.pml"], folder, seconds)

@@ -82,7 +82,7 @@ class Post(Model):
 
 
 class Late(Post):
-    """What is false only where containers have grown."""
+    """Properties that are false only where containers have grown."""
 
     @invariant
     def is_never_known(self) -> bool:
@@ -94,7 +94,7 @@ class Late(Post):
 
 
 class Through(Model):
-    """What a step holds on its way is larger than what it leaves, in a bag, a set and a record."""
+    """A step holds larger intermediate values than it stores, in a bag, a set and a record."""
 
     times = Constant(3)
     bag: Bag[Flag]

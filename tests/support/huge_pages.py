@@ -15,7 +15,7 @@ from collections.abc import Iterator
 PAGE = 2 << 20
 _MADV_COLLAPSE = 25
 _MAX_LENGTH = 8 << 30
-"""What is longer is reserved for a search, and hardly written."""
+"""The limit beyond which a mapping is only reserved for a search, and hardly written."""
 
 
 class HugePages:

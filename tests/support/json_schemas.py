@@ -12,7 +12,7 @@ from floodmark.checkers.report.schemas import schema_of
 
 @functools.cache
 def validator(name: str) -> Any:
-    """What compares an object with the schema that its key ``schema`` names."""
+    """A validator for objects whose key ``schema`` names this schema."""
     from jsonschema import Draft202012Validator
 
     schema = schema_of(name)

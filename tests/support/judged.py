@@ -21,7 +21,7 @@ ENGINES: dict[str, Callable[..., SearchResult]] = {"native": native.search_state
 
 
 def found(cls: type[Model], options: Options = ALONE) -> SearchResult:
-    """What the engines find, which have to agree."""
+    """The common result of the engines, which have to agree."""
     properties = list(collect(cls, []).values())
     by = {name: search_states(cls(), properties, options) for name, search_states in ENGINES.items()}
     seen = [[(it.name, it.verdict, it.bounds, it.needs, it.loop) for it in each.liveness] for each in by.values()]

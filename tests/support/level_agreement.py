@@ -37,8 +37,8 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Budget:
-    """How far the two go: states that the native search finds, steps that CPython takes, and states from the end of
-    what was found natively that are expanded by both."""
+    """The limits of a comparison: states that the native search finds, steps that CPython takes, and states from the
+    end of the native result that both expand."""
 
     states: int = 3000
     steps: int = 400
@@ -47,11 +47,12 @@ class Budget:
 
 @dataclass
 class Found:
-    """What both engines found. ``verdict`` is that of the native search within its limit, ``levels`` are the sizes of
-    the levels that it completed and ``digest`` is that of their states, ``shortest`` the number of states of its
-    shortest trace; ``whole`` is whether CPython has seen every state as well, ``compared`` how many it expanded.
+    """The common result of both engines. ``verdict`` is that of the native search within its limit, ``levels`` are the
+    sizes of the levels that it completed and ``digest`` is that of their states, ``shortest`` the number of states of
+    its shortest trace; ``whole`` is whether CPython has seen every state as well, ``compared`` the number that it
+    expanded.
 
-    Two models that mean the same have equal ones but for the last two, which depend on how far CPython got.
+    Equivalent models have equal results except for the last two, which depend on CPython's limits.
     """
 
     verdict: str
@@ -67,9 +68,9 @@ class Found:
 
 @dataclass
 class _Expansion:
-    """What CPython says of a state: its successors within the boundary and how often each is reached, the actions that
-    fired, the step properties that are broken, the state properties that are false of some successor outside, how many
-    of those there are, and whether anything fails."""
+    """CPython's expansion of a state: its successors within the boundary with their multiplicities, the actions that
+    fired, the violated step properties, the state properties that are false in some successor outside, the number of
+    those successors, and whether anything fails."""
 
     after: Counter[Words] = field(default_factory=Counter)
     fired: Counter[str] = field(default_factory=Counter)
@@ -81,7 +82,7 @@ class _Expansion:
 
 
 def agreement(model: Model, properties: Sequence[Property], budget: Budget, deadlock: bool = False) -> Found:
-    """What the native search and CPython find. Raises DisagreementError where they differ, RefusedError where the
+    """The common result of the native search and CPython. Raises DisagreementError if they differ, RefusedError if the
     compiler refuses the model."""
     return at_widths(model, lambda sized: _Both(sized, properties, budget, deadlock).found())
 
@@ -251,7 +252,7 @@ class _Both:
         return [("invariant", prop.name) for prop in self.of_states if prop.kind == "invariant" and not true[prop.name]]
 
     def _expansion(self, words: Words, state: State) -> _Expansion:
-        """What CPython makes of a state; compiled code has to make the same."""
+        """CPython's expansion of a state, which that of compiled code has to equal."""
         real = self._by_cpython(state)
         self.compared.add(words)
         made = self.stepper.expand(words)

@@ -40,7 +40,7 @@ class Killed(BaseException):
 
 @dataclass
 class Machines:
-    """What there is besides the driver: where each partition is, and tasks that may come back."""
+    """The environment of the driver: the machine of each partition, and tasks that may come back."""
 
     root: Path
     draw: random.Random
@@ -80,7 +80,7 @@ class Machines:
 
     @contextlib.contextmanager
     def at(self, partition: int) -> Iterator[None]:
-        """Where a partition's tasks run now."""
+        """Sets the machine on which a partition's tasks run."""
         self.now = self.home.setdefault(partition, 0)
         yield
 
@@ -210,7 +210,7 @@ def search_states(
     model: Model, properties: list[Property], machines: Machines, partitions: int | None = 3, wide: int = 0,
     options: Options = ALONE, **how: Any,
 ) -> tuple[SearchResult, int]:  # fmt: skip
-    """What a search finds on such machines, and how many repairs there were. Raises Broken."""
+    """The result of a search on such machines, and the number of repairs. Raises Broken."""
     context = SimpleNamespace(
         broadcast=lambda code: SimpleNamespace(value=code, destroy=lambda: None),
         defaultParallelism=partitions or 1,

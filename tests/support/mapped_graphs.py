@@ -32,7 +32,7 @@ class MappedGraph:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Which properties of runs there are."""
+        """The kinds of properties of runs."""
         return KINDS if self.at_once == 1 else ("always_eventually",)
 
     def source(self) -> str:

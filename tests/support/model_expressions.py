@@ -60,7 +60,7 @@ class Helper:
 
 @dataclass
 class Vocabulary:
-    """What the source declares outside of the function that is being drawn."""
+    """The declarations of the source outside of the function that is being drawn."""
 
     enumerations: list[Enumeration] = field(default_factory=list)
     names: list[Name] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where an expression stands: the models that it may read, its locals (typed: no plain Python container)."""
+    """The scope of an expression: the models that it may read, its locals (typed: no plain Python container)."""
 
     me: tuple[str, ...]
     locals: tuple[tuple[str, Kind, bool], ...] = ()
@@ -449,7 +449,7 @@ class Expressions:
         return self.value(scope, self.pick(known), depth, plain=True)
 
     def domain(self, scope: Scope, depth: int, any_order: bool = False) -> tuple[str, Kind]:
-        """What a loop runs over, and what its variable is."""
+        """The domain of a loop, and the type of its variable."""
         options: list[Callable[[], tuple[str, Kind]]] = [lambda: (f"range({self.number(0, 3)})", LOOSE)]
         classes: list[Name | Enumeration] = [*self.words.names, *self.words.enumerations]
         if classes:
@@ -533,7 +533,7 @@ class Expressions:
         return self.value(scope, Bool(), depth)
 
     def condition(self, scope: Scope, depth: int) -> str:
-        """What may stand after ``if``, ``not`` and in ``require``: a truth value or a container."""
+        """A condition for ``if``, ``not`` and ``require``: a truth value or a container."""
         if depth > 0 and self.once_in(8):
             paths = [path for kind in self.containers(scope) for path in self.paths(scope, kind, plain=True)
                      if not any(how in ("some", "index") for how, _ in path[1])]

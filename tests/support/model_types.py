@@ -95,7 +95,7 @@ Kind: TypeAlias = Bool | Int | Enumeration | Name | Maybe | Struct | OneOf | Set
 
 
 def codes(kind: Kind) -> int:
-    """As ``Type.codes``."""
+    """The counterpart of ``Type.codes``."""
     match kind:
         case Bool():
             return 2
@@ -111,7 +111,7 @@ def codes(kind: Kind) -> int:
 
 
 def bits(kind: Kind) -> int:
-    """As ``Type.bits``."""
+    """The counterpart of ``Type.bits``."""
     match kind:
         case Struct(fields=fields):
             return sum(bits(of) for _, of in fields)
@@ -136,7 +136,7 @@ def listed(kind: Kind) -> bool:
 
 
 def values(kind: Kind) -> int:
-    """How many values a type has of which all are listed."""
+    """The number of values of an enumerable type."""
     return math.prod(values(of) for _, of in kind.fields) if isinstance(kind, Struct) else codes(kind)
 
 

@@ -57,12 +57,12 @@ class Failed:
 
 Part = Action | Predicate
 Answer = State | bool | Failed | None
-"""What comes of a body in a state: the next state, None if it is not enabled, what a property says."""
+"""The result of a body in a state: the next state, None if it is disabled, or the value of a property."""
 
 
 @dataclass
 class Compared:
-    """What was counted of some bodies, and the faults: each is about one body in one state."""
+    """The counts for some bodies, and the faults: each is about one body in one state."""
 
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -142,7 +142,7 @@ class _Batch:
         return f"{'law' if self.place.judged else 'act'}{number}"
 
     def _read(self) -> Iterator[tuple[int, Part]]:
-        """What the compiler reads; refusals are counted by what they say."""
+        """The bodies that the compiler accepts; refusals are counted by their messages."""
         for number in self.where:
             name, function = self._name(number), self._function(number)
             try:
@@ -161,7 +161,7 @@ class _Batch:
     # CPython.
 
     def _by_cpython(self, number: int) -> list[Answer]:
-        """What comes of a body at every point."""
+        """The result of a body at every point."""
         function = self._function(number)
         if self.place.judged:
             return [self._asked(number, holds, function, state) for state in self.states]
@@ -186,7 +186,7 @@ class _Batch:
             return Failed()
 
     def _by_states(self, answers: list[Answer]) -> list[object]:
-        """What comes of a body in every state: whether it fails, and where it leads to."""
+        """The result of a body in every state: whether it fails, and its successors."""
         if self.place.judged:
             return list(answers)
         found: list[object] = []
@@ -213,7 +213,7 @@ class _Batch:
         return found
 
     def _compiled(self, read: dict[int, Part], effort: Effort) -> dict[int, list[object]]:
-        """What comes of bodies that are compiled together."""
+        """The results of bodies that are compiled together."""
         actions = [part for part in read.values() if isinstance(part, Action)]
         predicates = [part for part in read.values() if isinstance(part, Predicate)]
         program = Program("Programs", self.model.variable_types, actions, predicates, [])
@@ -343,7 +343,7 @@ class _Batch:
                     break
 
     def _count_meanings(self, read: dict[int, Part], real: dict[int, list[Answer]]) -> None:
-        """What the bodies do, so that a grammar of bodies that do nothing is noticed."""
+        """Counts the effects of the bodies, so that a grammar of bodies without effects is noticed."""
         counts = self.compared.counts
         for number in read:
             answers = real[number]
@@ -363,5 +363,5 @@ def _of_sort(term: Any, sort: Any) -> Any:
 
 
 def kind_of(message: str) -> str:
-    """What is refused, without the names in it."""
+    """The kind of a refusal: its message without names."""
     return re.sub(r"\b(act|law|ask)\d+\b", r"\1", message)

@@ -64,7 +64,7 @@ class _Code:
 
 
 _Blocks = list[tuple[Any, Any, int]]
-"""What runs; a condition that leads to the next block if it is true; the block to go to if it is false."""
+"""The statement of a block; a condition that leads to the next block if it is true; the block for a false condition."""
 
 
 def _run(blocks: _Blocks, memory: Memory) -> None:
@@ -269,8 +269,8 @@ class Promela:
 
 
 def ask(process: Process, macros: Sequence[str] = (), most: int = 10**6) -> Verdict:
-    """What a breadth-first search finds in so many levels; ``started`` is false in the state before the initial ones.
-    """
+    """The result of a breadth-first search of at most ``most`` levels; ``started`` is false in the state before the
+    initial ones."""
     model = Promela(process.text, macros)
     frontier = [model.state()]
     seen = set(frontier)

@@ -17,7 +17,7 @@ METHODS: tuple[ProofMethod, ...] = ("bmc", "induction", "k-induction", "infer")
 DEPTH = 4
 """States of the longest runs that bounded search looks at, and the largest k."""
 SECONDS = 5.0
-"""How long a method may think about a model; most need some hundredths."""
+"""The time limit of a method for a model, in seconds; most need some hundredths."""
 
 
 def assert_proofs_agree(file: Path, name: str, wanted: Outcome) -> Counter[str]:

@@ -57,11 +57,11 @@ _LEAVING = ("return", "break", "continue")
 
 @dataclass(frozen=True)
 class Template:
-    """Where bodies stand: ``text`` is a part of a class, with ``{body}`` alone in a line and ``{number}`` in names.
+    """The context of bodies: ``text`` is a part of a class, with ``{body}`` alone in a line and ``{number}`` in names.
 
-    Where ``goes_on``, more follows in the same function, so a body that never reaches its end has no place there.
-    ``judged`` if what stands there is a property instead of an action, ``shared`` if the compiler shares functions
-    among their calls there, as it does with large ones.
+    With ``goes_on``, more statements follow in the same function, so a body that never reaches its end is excluded.
+    ``judged`` is whether the body is that of a property instead of an action, ``shared`` whether the compiler shares
+    functions among their calls there, as it does with large ones.
     """
 
     name: str

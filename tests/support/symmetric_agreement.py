@@ -87,7 +87,7 @@ def assert_every_renaming_is_one(
 
 
 def _steps(model: Model, properties: Sequence[Property], state: State, renaming: Renaming) -> Counter[object]:
-    """What the steps of a state lead to, and what is said of them, after a renaming."""
+    """The steps of a state, with their successors and the values of properties, after a renaming."""
     found: Counter[object] = Counter()
     for name in type(model).methods("action"):
         try:
@@ -166,8 +166,8 @@ def assert_orbits_agree(
 
 
 def _levels_of_orbits(model: Model, orbits: Orbits) -> int:
-    """How many levels a search of orbits has in CPython. Where initial states name identifiers these may be fewer than
-    a search of all states has: what is far from them under one name may be near under another."""
+    """The number of levels of a search of orbits in CPython. If initial states name identifiers, there may be fewer
+    levels than in a search of all states: a state that is far from them under one name may be near under another."""
     seen: set[State] = set()
     frontier = [state for _, state in initial_states(model)]
     depth = 0

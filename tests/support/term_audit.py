@@ -24,7 +24,7 @@ def assert_nothing_wraps(system: System) -> None:
 
 
 def terms_of(system: System) -> list[Any]:
-    """What every method asks z3 about: actions, where they lead, where they fail, properties and boundaries."""
+    """The terms in every method's queries: actions, their successors, their failures, properties and boundaries."""
     found: list[Any] = [system.well_formed(system.now.state)]
     old = system.replica("old:").state
     for fired in system.fired:

@@ -124,7 +124,7 @@ def rewrites(scene: Scene, few: int | None = None) -> Iterator[Rewrite]:
 
 
 def _as_text(tree: ast.FunctionDef, original: ast.FunctionDef) -> ast.FunctionDef:
-    """What the text of a function says, in the lines from that of the original on."""
+    """The tree of a function's text, with lines from that of the original on."""
     (made,) = ast.parse(ast.unparse(ast.fix_missing_locations(tree))).body
     assert isinstance(made, ast.FunctionDef)
     ast.increment_lineno(made, original.lineno - made.lineno)
@@ -134,7 +134,8 @@ def _as_text(tree: ast.FunctionDef, original: ast.FunctionDef) -> ast.FunctionDe
 def members_of(function: FunctionType, counts: Callable[[type[Identifier]], int]) -> Callable[
     [str], Sequence[ast.expr] | None
 ]:
-    """Which expressions stand for the members of a class of identifiers or an enum of a function's module."""
+    """A function that gives the expressions for the members of a class of identifiers or an enum of a function's
+    module."""
 
     def members(name: str) -> Sequence[ast.expr] | None:
         match function.__globals__.get(name):

@@ -101,7 +101,7 @@ def branches_as_choices(scene: Scene) -> None:
 
 
 def rest_under_else(scene: Scene) -> None:
-    """What follows an ``if``, in both of its branches that reach their end."""
+    """Moves the statements after an ``if`` into both of its branches that reach their end."""
 
     def change(block: Block) -> Block:
         found: Block = []

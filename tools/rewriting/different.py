@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from tools.rewriting.scene import Block, Scene, assigned, bound_outside, is_docstring, leaves, name_of, rename
 
 Places = Iterator[tuple[str, Callable[[], None]]]
-"""What a change is, and the change, which is made in the scene's tree."""
+"""Descriptions of changes, each with the function that makes the change in the scene's tree."""
 
 
 def _all_blocks(tree: ast.FunctionDef) -> Iterator[Block]:
@@ -56,7 +56,7 @@ def statements_out_of_branches(scene: Scene) -> Places:
 
 
 def statements_into_branches(scene: Scene) -> Places:
-    """What follows a branch or a loop goes into it."""
+    """Moves the statement after a branch or a loop into it."""
     for block in _all_blocks(scene.tree):
         for at, each in enumerate(block[:-1]):
             after = block[at + 1]

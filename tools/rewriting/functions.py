@@ -1,4 +1,4 @@
-"""What a function does, in another function that it calls; and what it calls, where it is called."""
+"""Moves parts of a function into a function that it calls; and replaces calls by the bodies of the called functions."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _given(scene: Scene, nodes: Sequence[ast.AST]) -> list[str] | None:
 
 
 def rest_outlined(scene: Scene) -> None:
-    """What follows the first statement, as a function of its own."""
+    """Moves the statements after the first one into a function of their own."""
     body = [each for each in scene.tree.body if not is_docstring(each)]
     for start in range(min(1, len(body) - 1), len(body)):
         rest = body[start:]
@@ -119,7 +119,7 @@ def _surely(statement: ast.stmt) -> set[str]:
 
 
 def branches_outlined(scene: Scene) -> None:
-    """What is done under a condition, as a function of its own."""
+    """Moves the statements under a condition into a function of their own."""
     before: dict[int, set[str]] = {}
 
     def note(block: Block, known: set[str]) -> set[str]:
@@ -185,7 +185,7 @@ def helpers_inlined(scene: Scene) -> None:
 
 
 def _arguments(scene: Scene, call: ast.Call, callee: FunctionType, tree: ast.FunctionDef) -> dict[str, ast.expr] | None:
-    """What each parameter of a called function stands for; None where it cannot be put in its place."""
+    """The arguments of a call by parameter; None if one of them cannot be substituted."""
     names = [each.arg for each in tree.args.args]
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.posonlyargs:
         return None

@@ -222,7 +222,7 @@ def bound_outside(tree: ast.AST) -> set[str]:
 
 
 def first_value(statement: ast.stmt) -> tuple[ast.expr, Callable[[ast.expr], ast.stmt]] | None:
-    """What a statement evaluates before all else, and the statement with another expression in its place."""
+    """The expression that a statement evaluates first, and a function that replaces it."""
     match statement:
         case ast.Assign(targets=targets, value=value):
             return value, lambda other: ast.Assign(targets, other)
