@@ -226,7 +226,7 @@ def test_an_export_has_the_widths_that_a_search_found(project: Path, language: s
 def test_an_export_without_widths_is_refused(project: Path) -> None:
     (project / "logs.toml").write_text(SPEC + "\n[limits]\nstates = 3\n", encoding="utf-8")
     said = refused("export", "logs.toml", "--as", "tla", "--into", "out")
-    assert "how wide the containers without a capacity become is not known" in said
+    assert "the widths of containers without a capacity are unknown" in said
     assert "the limit of 3 states" in said
 
 

@@ -497,7 +497,7 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
     assert (code, "hole" in said) == (ExitCode.UNDETERMINED, False)
     code, said = conform("--metadata-log", str(good), "--metadata-log", str(late))
     assert code == ExitCode.UNDETERMINED
-    assert "the log has 1 hole: what follows is judged from the next snapshot on" in said
+    assert "the log has 1 hole: judging resumes at the next snapshot" in said
     with pytest.raises(SourceError, match=r"nowhere\.txt: cannot be read"):
         conform("--metadata-log", str(tmp_path / "nowhere.txt"), "--workers", "2")
     assert conform("--metadata-log", str(tmp_path / "empty.txt"))[0] == ExitCode.NOTHING_CHECKED

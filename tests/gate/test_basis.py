@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.gate.basis import Bases, own_definitions
-from floodmark.checkers.gate.values import NotKept
+from floodmark.checkers.gate.values import NotCacheable
 from floodmark.checkers.project import paths
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.walking.scenarios import run_scenario
@@ -22,7 +22,7 @@ def replaced(change: Callable[[], object]) -> str:
     change()
     try:
         Bases(at_first).of([], [])
-    except NotKept as error:
+    except NotCacheable as error:
         return str(error)
     return ""
 

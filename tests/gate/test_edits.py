@@ -15,7 +15,7 @@ import pytest
 from floodmark.checkers.gate.basis import Bases, own_definitions
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.modules import Modules
-from floodmark.checkers.gate.values import NotKept
+from floodmark.checkers.gate.values import NotCacheable
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.verdict.check import Check, CheckSettings
@@ -495,7 +495,7 @@ def why_not(root: Path, before: str, by_text: bool, files: Mapping[str, str] = {
             Modules().of([str(root / "model/m.py")])
         else:
             Bases(at_first).of([], subject.roots)
-    except NotKept as error:
+    except NotCacheable as error:
         return str(error)
     finally:
         for owner in (math, fractions.Fraction, Record):

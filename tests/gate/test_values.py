@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.gate.values import NotKept, ValueHasher
+from floodmark.checkers.gate.values import NotCacheable, ValueHasher
 
 
 def hashed(root: Any) -> str:
@@ -53,7 +53,7 @@ READS = "def limit():\n    return {0}\n"
 def test_a_name_of_the_file_is_what_counts_where_a_builtin_function_is_called_so(name: str) -> None:
     first, same, other = (made(READS.format(name), **{name: limit})["limit"] for limit in (5, 5, 3))
     assert hashed(first) == hashed(same) != hashed(other)
-    with pytest.raises(NotKept, match=f"uses {name}"):
+    with pytest.raises(NotCacheable, match=f"uses {name}"):
         hashed(made(READS.format(name))["limit"])
 
 

@@ -220,8 +220,8 @@ def test_fairness_may_be_for_each_value_of_a_field(each: str, some: str, every: 
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("letter.weigth", "but letter is Letter, of which not every value has a field 'weigth'"),
-        ("letter.to.number", "but letter.to is Node | None, of which not every value has a field 'number'"),
+        ("letter.weigth", "but letter is Letter, and not every value of it has a field 'weigth'"),
+        ("letter.to.number", "but letter.to is Node | None, and not every value of it has a field 'number'"),
         ("sacks.to", "which is no parameter of it and no method; it has letter, twice"),
     ],
 )
@@ -388,7 +388,7 @@ def test_a_bound_is_no_number_of_identifiers() -> None:
     class Counted(Work):
         nodes = Constant(2, bound=True)
 
-    with pytest.raises(ModelError, match="nodes says how many of Node there are, so it is no bound"):
+    with pytest.raises(ModelError, match="nodes is the number of Node identifiers, so it is no bound"):
         beyond_bounds(Counted())
 
 

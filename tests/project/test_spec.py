@@ -103,7 +103,7 @@ def test_a_spec_has_the_defaults_of_its_keys() -> None:
         ('model = "m:M"\n[prove]\nmethod = "bmc"\n', "write [[prove]]", 2),
         ('model = "m:M"\n[[prove]]\nmethod = "luck"\n', "method must be one of induction, bmc", 3),
         ('model = "m:M"\n[[prove]]\nmethod = "infer"\nunbounded = true\n', "unbounded needs", 4),
-        ('model = "m:M"\n[[prove]]\n\n[[prove]]\nmethod = "induction"\n', "already asks for this proof", 4),
+        ('model = "m:M"\n[[prove]]\n\n[[prove]]\nmethod = "induction"\n', "already lists this proof", 4),
         ('model = "m:M"\n[expect]\nverdict = "violated"\n', "names the property", 2),
         ('model = "m:M"\n[expect]\nproperty = "p"\n', 'needs verdict = "violated"', 3),
         ("title = 'no model'\n", "a spec needs model", 1),

@@ -33,6 +33,6 @@ def test_the_step_that_is_shown_is_one_of_the_path(at: int, shown: int) -> None:
 
 @pytest.mark.parametrize("watch", ["x", [1], ["x", 1], ["x"] * (MAX_WATCHED + 1)], ids=["text", "number", "x", "many"])
 def test_what_is_watched_is_a_list_of_expressions(watch: Any) -> None:
-    with pytest.raises(ValueError, match="what is watched is a list of at most"):
+    with pytest.raises(ValueError, match="the watched expressions must be a list of at most"):
         address(watch=watch)
     assert address(watch=["x"]).watch == ("x",) and address(watch=[]).watch == ()

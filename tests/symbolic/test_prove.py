@@ -201,7 +201,7 @@ def test_a_table_says_that_a_bounded_search_is_enough(project: Path) -> None:
     assert (proved.verdict, int(proved.exit_code), proved.word) == ("undetermined", 3, "undetermined")
     proved = prove_listed(bounded, bounded.prove[0])
     assert (proved.verdict, int(proved.exit_code), proved.word) == ("undetermined", 0, "bounded")
-    assert proved.headline == "no violation within 3 states, which is what the spec asks for"
+    assert proved.headline == "no violation within 3 states, as the spec expects"
     assert proof_entry(proved, {})["depth"] == 3
 
 

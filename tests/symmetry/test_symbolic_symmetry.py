@@ -270,5 +270,5 @@ def test_bounded_search_reports_the_proved_symmetry() -> None:
     designs = checks(read(SPECS / "kraft" / "quorum.toml"), CheckSettings(only_variant="VotesTwice"))
     told = prove_check(next(iter(designs)), ProofTask(method="bmc", depth=3))
     assert told.lines == [
-        "z3 proved that no action, property or boundary tells r1, r2, r3 apart: runs mention them in this order"
+        "z3 proved that no action, property or boundary distinguishes r1, r2, r3: runs mention them in this order"
     ]

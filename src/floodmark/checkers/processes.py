@@ -67,7 +67,7 @@ def run_each(
     jobs: Sequence[J],
     processes: int,
     limit: Callable[[J], float | None] = lambda job: None,
-    heard: Callable[[int, Any], None] | None = None,
+    on_report: Callable[[int, Any], None] | None = None,
     seconds: float | None = None,
     tick: Callable[[], None] | None = None,
     kin: Callable[[J], Hashable] = lambda job: None,
@@ -78,8 +78,8 @@ def run_each(
     that is ``alone`` gets a process of its own.
 
     In place of a result there may be the exception that the function raised, or Lost. ``limit`` gives a job's time
-    limit in seconds; ``heard`` receives the reports of running jobs. After ``seconds`` all jobs are overdue; ``tick``
-    is called about once a second. When the iteration ends, for whatever reason, no job is still running.
+    limit in seconds; ``on_report`` receives the reports of running jobs. After ``seconds`` all jobs are overdue;
+    ``tick`` is called about once a second. When the iteration ends, for whatever reason, no job is still running.
     """
     end = inf if seconds is None else time.monotonic() + seconds + GRACE
     limits = [limit(job) for job in jobs]
@@ -117,8 +117,8 @@ def run_each(
                     case _News.NOTHING:
                         continue
                     case _News.SAYS:
-                        if heard is not None:
-                            heard(position, content)
+                        if on_report is not None:
+                            on_report(position, content)
                         continue
                     case _News.RESULT if (following := after(position)) is not None:
                         busy(worker, following)

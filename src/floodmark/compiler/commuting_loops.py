@@ -84,7 +84,7 @@ def why_rounds_keep_places(
             return exits[0].at, "which of them comes first decides"
         fails = not never_fails and can_fail(inline) and not (must_be_true and all(_is_false(way) for way in exits))
         if fails or any(isinstance(node, Require | Witness) for node in inside):
-            return exits[0].at, "what comes before the first that ends it can fail, or is a premise"
+            return exits[0].at, "an element before the first that ends it can fail, or is a premise"
     requires = [node for node in inside if isinstance(node, Require)]
     if requires and can_fail(inline):
         return requires[0].at, "a round can fail where another has a require that is false"
@@ -117,7 +117,7 @@ class _Accesses:
             if not apart:
                 first = min(places, key=lambda place: place.at.line)
                 shown = name if isinstance(name, str) else first.target.name
-                found.append((first.at, f"a round sees what another did to {shown}, or undoes it"))
+                found.append((first.at, f"a round reads or undoes another round's change of {shown}"))
         return min(found, key=lambda conflict: conflict[0].line, default=None)
 
     def _entered_at_own_key(self, name: str) -> bool:

@@ -340,7 +340,7 @@ class _BiasFinder:
                         return kept
                     case SetType(element, _) | BagType(element, _):
                         return not self.named(element)
-        raise _Found(at, "it is not known in which order this is taken")
+        raise _Found(at, "the iteration order is unknown")
 
     # Statements.
 

@@ -17,14 +17,14 @@ from floodmark.checkers.report.outputs import Reports, report_options
 @click.argument("folder", default="specs", metavar="[DIR|SPEC]", type=Named())
 @click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs to check.")
 @click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")
-@click.option("--against", metavar="REF", help="Says what changed since a commit, as floodmark diff REF does.")
+@click.option("--against", metavar="REF", help="Also compares with a commit, as floodmark diff REF does.")
 @click.option("--no-cache", is_flag=True, help="Neither uses cached verdicts nor caches new ones.")
 @report_options
 @engine_option(reference="it would take hours for what a gate checks; use floodmark check")
 @spark_option("master", "distribute", "partitions")
 @workers_option
 @click.option("--max-seconds", type=Seconds(),
-              help="Ends the whole run after this time; what has no verdict by then is undetermined.")
+              help="Ends the whole run after this time; checks without a verdict are then undetermined.")
 @click.option("--max-memory", type=MemorySize(), help="The most memory for all processes, such as 8G.")
 def gate(folder: Path, tier: str, update: bool, against: str | None, no_cache: bool, **given: Any) -> int:
     """Checks everything, and that no check was weakened.

@@ -187,7 +187,7 @@ def _counts(report: LogReport) -> Iterator[str]:
             parts.append(f"{count:,} {what}")
     yield f"{counted(report.records, 'record')}, {counted(report.partitions, 'partition')}: {'; '.join(parts)}"
     if report.gaps:
-        yield f"the log has {counted(report.gaps, 'hole')}: what follows is judged from the next snapshot on"
+        yield f"the log has {counted(report.gaps, 'hole')}: judging resumes at the next snapshot"
     yield "no rule is broken" if not report.findings else f"{counted(len(report.findings), 'broken rule')}"
 
 

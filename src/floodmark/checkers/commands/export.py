@@ -69,5 +69,5 @@ def _widths(check: Check, model: Model, properties: Sequence[Property]) -> Width
     found = Native().search(check, model, properties, None)
     if found.complete or found.violations:
         return Widths(found.widths)
-    message = f"how wide the containers without a capacity become is not known: the search was ended by {found.stopped}"
+    message = f"the widths of containers without a capacity are unknown: the search was ended by {found.stopped}"
     raise SourceError(f"{message}; give them capacities, or raise the limit", *type(model).source_position())

@@ -123,5 +123,5 @@ def _against_lock(report: MutationReport, update: bool) -> list[str]:
         return []
     was, now = known.mutants[name].survivors, report.locked().survivors
     return [f"drift  survives now, not in the lock: {change}" for change in sorted(now.keys() - was)] + [
-        f"drift  in the lock, survives no more: {change}" for change in sorted(was.keys() - now)
+        f"drift  in the lock, no longer survives: {change}" for change in sorted(was.keys() - now)
     ]

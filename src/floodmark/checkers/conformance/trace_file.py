@@ -137,7 +137,7 @@ class _TraceReader:
         if not given:
             raise SourceError("the line says nothing")
         if given.get("before") and action not in self.actions:
-            raise SourceError("what was seen before a step needs an action")
+            raise SourceError("an observation before a step needs an action")
         before, state = (self.state_patterns(self.table(given, key)) for key in ("before", "state"))
         patterns = self.argument_patterns(action, arguments)
         return Line(number, action, patterns, self.exact(action, arguments), before, state, steps, skip, given)

@@ -102,7 +102,7 @@ def _unfair(beside: DesignPair, violation: Violation, changes: Mapping[str, Fair
             lines.append(f"{assumption} in {beside.names[1]}: {show_step(step)} is enabled {when}, and never taken")
     if not lines:
         return None
-    text = "takes each of these steps, too, but not forever: it is fair to what the loop leaves out"
+    text = "takes each of these steps, too, but not forever: the loop is unfair to one of its steps"
     return _divergence(beside, "fairness", None, text, lines)
 
 

@@ -69,7 +69,7 @@ class Renames:
             known[one] = other
         return True
 
-    def untaken(self) -> Renames:
+    def empty_copy(self) -> Renames:
         """An empty copy with the same ``classes``."""
         return Renames(classes=self.classes)
 
@@ -86,7 +86,7 @@ class Renames:
         return True
 
     @property
-    def told(self) -> list[tuple[str, str, str]]:
+    def changed(self) -> list[tuple[str, str, str]]:
         """The renames that change a name, as (kind, old name, new name)."""
         return [
             ("class" if of == "class" else of, one, other)
@@ -172,7 +172,7 @@ class Alignment:
 
     def in_new_names(self, texts: Iterable[str]) -> list[str]:
         """Replaces the old names of variables, classes, fields and members in some texts by the new ones."""
-        names = {**self.renamed_variables, **{old: new for _, old, new in self.renames.told}}
+        names = {**self.renamed_variables, **{old: new for _, old, new in self.renames.changed}}
         if not names:
             return list(texts)
         words = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
@@ -188,7 +188,7 @@ def align(old: Model, new: Model) -> Alignment:
     pairs = {}
     for name in come:
         rivals = [each for each in come if alike(after[each], after[name], Renames())]
-        likely = [each for each in left if alike(before[each], after[name], renames.untaken())]
+        likely = [each for each in left if alike(before[each], after[name], renames.empty_copy())]
         if len(rivals) == len(likely) == 1 and _fits(before[likely[0]], after[name], renames):
             pairs[name] = likely[0]
     shared = [SharedVariable(pairs.get(name, name), name, same.get(name, True)) for name in after
@@ -207,7 +207,7 @@ def _classes(model: Model) -> frozenset[str]:
 
 def _fits(old: Type, new: Type, renames: Renames) -> bool:
     """Whether two types have the same codes under names that do not contradict the known renames."""
-    tried = renames.untaken()
+    tried = renames.empty_copy()
     return alike(old, new, tried) and renames.merge(tried)
 
 

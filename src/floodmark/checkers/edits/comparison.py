@@ -73,7 +73,7 @@ def compare(old: Model, new: Model, options: Options, watch: Watcher | None = No
 def _has_same_layout(old: Model, new: Model, alignment: Alignment) -> bool:
     """Whether equal states of the two versions are packed into equal words."""
 
-    if grows(new) and (alignment.renamed_variables or alignment.renames.told):
+    if grows(new) and (alignment.renamed_variables or alignment.renames.changed):
         return False  # a width is known by the name of its place
 
     def slots(model: Model, names: list[str]) -> object:

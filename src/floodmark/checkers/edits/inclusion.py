@@ -82,7 +82,7 @@ class Seen:
         return np.unique(self.keys(self.seen_steps))
 
     @property
-    def is_told(self) -> bool:
+    def is_injective(self) -> bool:
         """Whether the projection is injective."""
         return len(np.unique(self.looks)) == self.graph.count
 
@@ -97,7 +97,7 @@ class Seen:
 def escape(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None:
     """A run of ``mine`` that ``other`` lacks, or None. Raises Unfinished."""
     found = _unknown(mine, other)
-    if other.is_told or (found is not None and len(found.path) <= 2):
+    if other.is_injective or (found is not None and len(found.path) <= 2):
         return found
     if found is None:
         return None if _can_follow(mine, other, paused) else _followed(mine, other, paused, MAX_PAIRS)

@@ -55,7 +55,7 @@ def _model(model: Difference, versions: Versions) -> dict[str, Any]:
             "only_old": list(alignment.only_old),
             "only_new": list(alignment.only_new),
             "renamed": alignment.renamed_variables,
-            "other_names": [{"of": of, "old": old, "new": new} for of, old, new in alignment.renames.told],
+            "other_names": [{"of": of, "old": old, "new": new} for of, old, new in alignment.renames.changed],
         },
         "states": dict(model.states),
         "runs": [_witness(witness, versions) for witness in model.witnesses],

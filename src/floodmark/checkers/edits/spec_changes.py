@@ -38,7 +38,7 @@ def setting_changes(
     for what, silent, now_silent in (("idle", old.idle, new.idle), ("vacuous", old.vacuous, new.vacuous)):
         more = [name for name in now_silent if name not in silent]
         if silent != now_silent:
-            note = f"{', '.join(more)} may now be so" if more else ""
+            note = f"{', '.join(more)} may now occur" if more else ""
             yield Setting(what, _listed(silent), _listed(now_silent), bool(more), note, new.line(what))
     for what, weaker in (("tier", "deep"), ("symmetry", None), ("deadlock", False)):
         before, after = getattr(old, what), getattr(new, what)

@@ -55,7 +55,7 @@ class SpecEdit:
                 found.append(f"{setting.what} was {setting.was} and is {setting.now}{note}")
         for change in self.properties:
             if change.weaker is not None:
-                found.append(f"{change.name} is weaker: it allows what it did not allow")
+                found.append(f"{change.name} is weaker: it allows states or steps that it forbade")
         model = self.model
         if model is not None:
             found += [f"{each.name} fired and never fires now" for each in model.actions if each.gone]

@@ -159,10 +159,10 @@ def action_text(change: ActionChange) -> str:
 
 
 def _renames(model: Difference) -> Iterator[str]:
-    told = [f"{new} was called {old}" for old, new in model.alignment.renamed_variables.items()]
-    told += [f"{new} was called {old} ({what})" for what, old, new in model.alignment.renames.told]
-    if told:
-        yield f"  taken for a new name: {', '.join(told)}"
+    renames = [f"{new} was called {old}" for old, new in model.alignment.renamed_variables.items()]
+    renames += [f"{new} was called {old} ({what})" for what, old, new in model.alignment.renames.changed]
+    if renames:
+        yield f"  taken for a new name: {', '.join(renames)}"
     for names, what in ((model.alignment.only_old, "gone"), (model.alignment.only_new, "new")):
         if names:
             it = "them" if len(names) > 1 else "it"

@@ -40,7 +40,7 @@ class BackgroundSearch:
 
     def _run(self) -> None:
         try:
-            for _, found in processes.run_each(_search, [self.check], 1, heard=self._heard, tick=self._tick):
+            for _, found in processes.run_each(_search, [self.check], 1, on_report=self._on_report, tick=self._tick):
                 self.result = found if isinstance(found, Searched) else Searched(f"internal error: {found}", ())
         except _Stopped:
             self.result = Searched("the search was stopped", ())
@@ -49,7 +49,7 @@ class BackgroundSearch:
         finally:
             self.ended.set()
 
-    def _heard(self, _: int, progress: Any) -> None:
+    def _on_report(self, _: int, progress: Any) -> None:
         if isinstance(progress, Progress):
             self.said = describe(self.check, progress)
 

@@ -53,7 +53,7 @@ class PageAddress:
             raise ValueError(f"a path is a list of at most {MAX_STEPS} texts")
         watch = given.get("watch", [])
         if not isinstance(watch, list) or len(watch) > MAX_WATCHED or not all(isinstance(it, str) for it in watch):
-            raise ValueError(f"what is watched is a list of at most {MAX_WATCHED} expressions")
+            raise ValueError(f"the watched expressions must be a list of at most {MAX_WATCHED}")
         at = min(max(at, -1), len(path) - 1)
         return cls(design, beside, tuple(path), at, given.get("taken") is True, tuple(watch))
 

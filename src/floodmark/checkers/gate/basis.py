@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from floodmark.checkers.gate.modules import FileHashes, Modules, text_of
-from floodmark.checkers.gate.values import NotKept, ValueHasher, is_ours, pure_modules
+from floodmark.checkers.gate.values import NotCacheable, ValueHasher, is_ours, pure_modules
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Basis:
         """Whether the files are unchanged."""
         try:
             return all(text_of(file) == text for file, text in self.files.items())
-        except NotKept:
+        except NotCacheable:
             return False
 
 
@@ -40,9 +40,9 @@ class Bases:
         self._values = ValueHasher()
 
     def of(self, modules: Iterable[ModuleType], roots: Iterable[Any]) -> Basis:
-        """The dependences of a verdict on classes and functions that were looked up in modules. Raises NotKept."""
+        """The dependences of a verdict on classes and functions that were looked up in modules. Raises NotCacheable."""
         if self._changed is not None:
-            raise NotKept(f"{self._changed} was replaced while models were loaded")
+            raise NotCacheable(f"{self._changed} was replaced while models were loaded")
         values, code = self._values.digest(roots)
         files = [file for module in modules if isinstance(file := getattr(module, "__file__", None), str)]
         return Basis(self._modules.of([*files, *sorted(code)]), values)

@@ -24,7 +24,7 @@ _CAUSES = ("model", "source")
 """The keys that may explain a violation."""
 _NOTES = {
     "source": "the model changed",
-    "predicates": "the meaning of what the properties share changed",
+    "predicates": "the meaning of code that the properties share changed",
     "digest": "different states are reached",
     "property": "a different property is broken",
     "tier": "it is in a different tier",

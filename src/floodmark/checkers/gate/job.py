@@ -86,7 +86,7 @@ class Job(Protocol):
         """Loads the subject of the verdict. Raises SourceError if it cannot be read."""
 
     def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
-        """The dependences of the verdict, once everything is loaded. Raises NotKept when they cannot be known."""
+        """The dependences of the verdict, once everything is loaded. Raises NotCacheable when they cannot be known."""
 
     def run(self, watch: Watcher | None = None) -> VerdictWithSources:
         """Finds the verdict. Never raises: an error is a verdict too."""

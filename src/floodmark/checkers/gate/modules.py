@@ -17,7 +17,7 @@ from types import ModuleType
 
 from floodmark.checkers.gate.cacheable_names import foreign, strayed
 from floodmark.checkers.gate.definitions import imports_by_name, is_dotted, may_import_by_name
-from floodmark.checkers.gate.values import NotKept
+from floodmark.checkers.gate.values import NotCacheable
 from floodmark.checkers.project.loading import SourceLoader, digest, is_users, noticed
 from floodmark.checkers.project.modules import Project
 from floodmark.language.bindings import parsed, statements_in
@@ -41,8 +41,8 @@ class Modules:
         self._found: dict[frozenset[str], FileHashes] = {}
 
     def of(self, files: Iterable[str]) -> FileHashes:
-        """The modules that are loaded for these files. Raises NotKept when a file depends on more than its text, or
-        has changed since it was loaded."""
+        """The modules that are loaded for these files. Raises NotCacheable when a file depends on more than its text,
+        or has changed since it was loaded."""
         first = frozenset(_resolved(file) for file in files if is_users(file))
         if first not in self._found:
             self._found[first] = self._reached(first)
@@ -66,22 +66,22 @@ class Modules:
     def _as_loaded(self, file: str) -> str:
         why = noticed(file)
         if why is not None:
-            raise NotKept(why)
+            raise NotCacheable(why)
         text = text_of(file)
         for module in self._of_file.get(file, []):
             loader = module.__loader__
             if not isinstance(loader, SourceLoader):
-                raise NotKept(f"{file} was loaded by a custom loader")
+                raise NotCacheable(f"{file} was loaded by a custom loader")
             if loader.digest != text:
-                raise NotKept(f"{file} was changed after it was loaded")
+                raise NotCacheable(f"{file} was changed after it was loaded")
             stray = strayed(loader.code)
             if stray is not None:
-                raise NotKept(f"{file}:{stray[0]} uses {stray[1]}")
+                raise NotCacheable(f"{file}:{stray[0]} uses {stray[1]}")
         return text
 
     def _imports(self, file: str) -> list[str]:
-        """The files that a file imports, and those that were loaded while it was. Raises NotKept if it imports more
-        than users' files and modules without dependences."""
+        """The files that a file imports, and those that were loaded while it was. Raises NotCacheable if it imports
+        more than users' files and modules without dependences."""
         if file not in self._imported:
             found: dict[str, None] = {}
             for module in self._of_file.get(file, []):
@@ -93,7 +93,7 @@ class Modules:
                 found.update(files)
             for line, names in _foreign_in(file, self._text(file)):
                 if not any(meant.get(name) for name in names):
-                    raise NotKept(f"{file}:{line} imports {names[0]}")
+                    raise NotCacheable(f"{file}:{line} imports {names[0]}")
             self._imported[file] = list(found)
         return self._imported[file]
 
@@ -120,11 +120,11 @@ class Modules:
 
 
 def text_of(file: str) -> str:
-    """The hash of a file's current text. Raises NotKept when it cannot be read."""
+    """The hash of a file's current text. Raises NotCacheable when it cannot be read."""
     try:
         return digest(Path(file).read_bytes())
     except OSError:
-        raise NotKept(f"{file} can no longer be read") from None
+        raise NotCacheable(f"{file} can no longer be read") from None
 
 
 @cache

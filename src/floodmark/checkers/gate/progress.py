@@ -34,7 +34,7 @@ class GateProgress:
         self.search = ""
         self.tell()
 
-    def heard(self, job: Job, at: Progress) -> None:
+    def progressed(self, job: Job, at: Progress) -> None:
         """Records the progress of a search."""
         if isinstance(job, CheckJob):
             self.search = describe(job.check, at, job.total)

@@ -47,7 +47,7 @@ from floodmark.checkers.verdict.result_transfer import received
 from floodmark.checkers.verdict.verdict import misplaced
 from floodmark.language.errors import SourceError
 
-Told = Callable[[CheckResult | Proved], None]
+OutcomeReport = Callable[[CheckResult | Proved], None]
 """A callback for each outcome as soon as it is known."""
 
 
@@ -67,7 +67,7 @@ class GateRun:
     proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
     shown: GateProgress = field(default_factory=GateProgress)
 
-    def outcome(self, told: Told) -> tuple[GateOutcome, Lock]:
+    def outcome(self, report: OutcomeReport) -> tuple[GateOutcome, Lock]:
         """Checks everything; returns the outcome and the lock that would record it."""
         started = time.perf_counter()
         deadline = RunDeadline.after(self.seconds)
@@ -76,13 +76,13 @@ class GateRun:
         with _uncollected():
             plan = plan_of(self.scope, self.tier, self.settings, locked)
         for broken in plan.broken:
-            told(broken)
+            report(broken)
         for unread in plan.broken_claims:
-            told(unread)
-        cached = self._run(plan, verdicts, deadline, told)
-        lost = [misplaced(error) for error in self._unfound(plan)]
+            report(unread)
+        cached = self._run(plan, verdicts, deadline, report)
+        lost = [misplaced(error) for error in self._unchecked_properties(plan)]
         for result in lost:
-            told(result)
+            report(result)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
         proofs = [self.proved[job.name][0] for job in plan.others]
         comparison = LockComparison(self.scope, self.tier, plan, self.found, self.proved, self.renew)
@@ -95,12 +95,12 @@ class GateRun:
             reproduce=self.reproduce,
             lock=self.scope.lock,
             cached=cached,
-            unkept=verdicts.unkept,
+            uncacheable=verdicts.uncacheable,
             left=left_out(plan.every, self.tier),
         )
         return outcome, comparison.merged(locked or Lock())
 
-    def _unfound(self, plan: GatePlan) -> list[SourceError]:
+    def _unchecked_properties(self, plan: GatePlan) -> list[SourceError]:
         """The properties that no check finds. They count only if the folder has all specs of the project."""
         every = [check for spec in plan.every for check in checks(spec, self.settings)]
         project = Project.of(self.scope.lock)
@@ -108,7 +108,7 @@ class GateRun:
         with names_looked_up_once():
             return unfound_properties(every if whole else [job.check for job in plan.checks], whole)
 
-    def _run(self, plan: GatePlan, verdicts: Verdicts, deadline: RunDeadline | None, told: Told) -> int:
+    def _run(self, plan: GatePlan, verdicts: Verdicts, deadline: RunDeadline | None, report: OutcomeReport) -> int:
         """Finds every verdict; returns how many came from the cache."""
         jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
         with _uncollected(), names_looked_up_once():
@@ -119,7 +119,7 @@ class GateRun:
             whole = completed(jobs[position], found)
             if whole is not found:
                 verdicts.keep(position, pickled(*whole), whole)
-            self._take(jobs[position], whole, told)
+            self._take(jobs[position], whole, report)
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_cluster(jobs[position])]
         todo = [jobs[position] for position in here]
@@ -131,19 +131,19 @@ class GateRun:
             else:
                 found = _lost(jobs[position], content, deadline)
             self.shown.ended(jobs[position])
-            self._take(jobs[position], found, told)
+            self._take(jobs[position], found, report)
         elsewhere = {id(jobs[position]): position for position in missing if position not in here}
         todo = [jobs[position] for position in elsewhere.values()]
         for job, result in _run_on_cluster(todo, deadline, self.shown):
             self.shown.ended(job)
             found = (result, job.sources(result))
             verdicts.keep(elsewhere[id(job)], pickled(*found), found)
-            self._take(job, found, told)
+            self._take(job, found, report)
         return len(known)
 
-    def _take(self, job: Job, found: VerdictWithSources, told: Told) -> None:
+    def _take(self, job: Job, found: VerdictWithSources, report: OutcomeReport) -> None:
         result, sources = found
-        told(result)
+        report(result)
         if isinstance(job, CheckJob):
             assert isinstance(result, CheckResult)
             self.found[job.name, job.variant] = (result, sources)
@@ -189,7 +189,7 @@ def _run_on_cluster(
     by_check = {id(job.check): job for job in checks}
 
     def watch(check: Check, at: Progress) -> None:
-        shown.heard(by_check[id(check)], at)
+        shown.progressed(by_check[id(check)], at)
 
     every = [job.check for job in checks]
     for check, result in run(every, watch, functools.partial(_one_of_a_cluster, deadline)):

@@ -27,14 +27,14 @@ def run_all(
     order = sorted(range(len(jobs)), key=lambda position: -jobs[position].seconds)
     ordered = [jobs[position] if len(jobs) == 1 else _on_one_core(jobs[position], count) for position in order]
 
-    def heard(position: int, at: Progress) -> None:
-        shown.heard(ordered[position], at)
+    def on_report(position: int, at: Progress) -> None:
+        shown.progressed(ordered[position], at)
 
     if any(map(asks_a_solver, jobs)):
         load_solver()
     seconds = seconds_left(deadline)
     found = processes.run_each(
-        run_pickled, ordered, count, _limit, heard, seconds, shown.tell, lambda job: job.name, asks_a_solver
+        run_pickled, ordered, count, _limit, on_report, seconds, shown.tell, lambda job: job.name, asks_a_solver
     )
     for index, content in found:
         yield order[index], content

@@ -119,7 +119,7 @@ def end(outcome: GateOutcome, written: bool) -> Iterator[str]:
     for result in outcome.results:
         for line in text.notice_lines(result):
             yield f"{line} in {result.name}"
-    for why, count in outcome.unkept.items():
+    for why, count in outcome.uncacheable.items():
         yield f"{count} verdict{' is' if count == 1 else 's are'} not cached: {why}"
     drift = [] if written else outcome.drift
     own = [each for each in drift if not each.follows]

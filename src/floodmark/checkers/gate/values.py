@@ -6,7 +6,7 @@ constants and positions, defaults, closures, annotations, the globals that the c
 members, and so on through everything that these reach, including which objects are shared. Two runs with equal hashes
 began with equal objects. An object of floodmark, of Python or of a pure module of its standard library is hashed by
 name, because the versions of those are hashed separately. Any other object (an open file, a function of ``os`` or
-``time``, a class of an installed package) may differ in the next run; ``NotKept`` then prevents caching.
+``time``, a class of an installed package) may differ in the next run; ``NotCacheable`` then prevents caching.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ Parts = tuple[str, list[Any]]
 """An object without its references: a text, and the objects that it refers to, in an order that identifies them."""
 
 
-class NotKept(Exception):  # noqa: N818 - it says what becomes of a verdict and is not an error
+class NotCacheable(Exception):  # noqa: N818 - it says what becomes of a verdict and is not an error
     """The reason why a verdict may not be cached, as a text for the user; ``blames`` is whether it names the user of an
     object."""
 
@@ -110,7 +110,7 @@ class ValueHasher:
         self._walks: dict[int, _Walk] = {}
 
     def digest(self, roots: Iterable[Any]) -> tuple[str, set[str]]:
-        """The hash of everything that some objects reach, in order, and the files that have its code. Raises NotKept.
+        """The hash of everything that some objects reach, in order, and the files with its code. Raises NotCacheable.
 
         Digests that begin with the same object share the work of reading it: those of a model and its designs.
         """
@@ -196,7 +196,7 @@ class ValueHasher:
         mentioned = _mentioned(code)
         for name in sorted(mentioned.attributes & _REACHING | mentioned.written):
             uses = name in _REACHING
-            raise NotKept(f"{who} {'uses' if uses else 'changes'} {name}", blames=uses)
+            raise NotCacheable(f"{who} {'uses' if uses else 'changes'} {name}", blames=uses)
         inner: list[Any] = [code, function.__defaults__, function.__kwdefaults__, function.__annotations__]
         inner += [vars(function), cells]
         text = [function.__module__ or "", function.__qualname__]
@@ -206,7 +206,7 @@ class ValueHasher:
             if name in _IMPURE and name not in function.__globals__:
                 if f"__{name}__" == function.__name__:
                     continue  # its own __hash__, built from hashes, which no order in the language depends on
-                raise NotKept(f"{who} uses {name}", blames=True)
+                raise NotCacheable(f"{who} uses {name}", blames=True)
             self._must_stay(value, f"{who} uses {name}")
             inner.append(value)
         return f"function {text}", inner
@@ -217,15 +217,15 @@ class ValueHasher:
             return
         try:
             self._known[_identity(value)] = self._object(value)
-        except NotKept as error:
-            raise error if error.blames else NotKept(who, blames=True) from None
+        except NotCacheable as error:
+            raise error if error.blames else NotCacheable(who, blames=True) from None
 
 
 def _annotated(annotations: Iterable[Any], names: dict[str, Any]) -> set[str]:
-    """The names in annotations that are text: floodmark evaluates them. Raises NotKept."""
+    """The names in annotations that are text: floodmark evaluates them. Raises NotCacheable."""
     words = {word for text in annotations if isinstance(text, str) for word in _WORD.findall(text)}
     for word in words & (_IMPURE | _REACHING):
-        raise NotKept(f"an annotation uses {word}", blames=True)
+        raise NotCacheable(f"an annotation uses {word}", blames=True)
     return {word for word in words if word in names}
 
 
@@ -233,7 +233,7 @@ def _class(cls: type) -> Parts:
     if not _is_own(cls):
         return _by_name(cls)
     if isinstance(cls, abc.ABCMeta) and _abc._get_dump(cls)[0]:
-        raise NotKept(f"{cls.__module__}.{cls.__qualname__} has registered subclasses")
+        raise NotCacheable(f"{cls.__module__}.{cls.__qualname__} has registered subclasses")
     inner: list[Any] = [type(cls), *cls.__mro__[1:]]
     text = [cls.__module__, cls.__qualname__, str(len(inner))]
     for name, value in vars(cls).items():
@@ -255,7 +255,7 @@ def _module(module: types.ModuleType) -> Parts:
         return f"module {name}", []
     file = getattr(module, "__file__", None)
     if not is_users(file) if file is not None else not hasattr(module, "__path__"):
-        raise NotKept(f"{name} may behave differently in the next run")
+        raise NotCacheable(f"{name} may behave differently in the next run")
     items = [(key, value) for key, value in vars(module).items() if key not in _OF_MODULES]
     return f"module {name} {[key for key, _ in items]}", [value for _, value in items]
 
@@ -264,7 +264,7 @@ def _set(each: Iterable[Any]) -> Parts:
     """A set in a canonical order, as Python's own order differs from process to process."""
     labelled = {_label(element): element for element in each}
     if len(labelled) != len(list(each)):
-        raise NotKept(f"two elements of {each!r} cannot be distinguished"[:_MAX_SHOWN])
+        raise NotCacheable(f"two elements of {each!r} cannot be distinguished"[:_MAX_SHOWN])
     return f"{type(each).__name__} {len(labelled)}", [labelled[label] for label in sorted(labelled)]
 
 
@@ -272,7 +272,7 @@ def _label(element: Any, depth: int = 0) -> str:
     """A text that distinguishes an element of a set from the others."""
     kind = type(element)
     if depth > _MAX_DEPTH:
-        raise NotKept(f"a set holds {element!r}, which is too deep to compare"[:_MAX_SHOWN])
+        raise NotCacheable(f"a set holds {element!r}, which is too deep to compare"[:_MAX_SHOWN])
     if kind in _ATOMS:
         return f"{kind.__name__} {element!r}"
     if isinstance(element, enum.Enum) and element.name is not None:
@@ -320,7 +320,7 @@ def _made(each: Any) -> Parts:
             return f"{kind.__name__}", [each.func, each.args, each.keywords, vars(each)]
         case functools._lru_cache_wrapper():
             if each.cache_info().currsize:
-                raise NotKept(f"{each.__module__}.{each.__qualname__} was called while files were loaded")
+                raise NotCacheable(f"{each.__module__}.{each.__qualname__} was called while files were loaded")
             return "cached", [each.__wrapped__, vars(each)]
         case functools.cached_property():
             return "cached property", [each.func]
@@ -340,7 +340,7 @@ def _made(each: Any) -> Parts:
         return _instance(each, kind)
     if kind in _PLAIN:
         return kind.__qualname__, [dict(getattr(each, "__dict__", {}))]
-    raise NotKept(f"{each!r} may be different in the next run"[:_MAX_SHOWN])
+    raise NotCacheable(f"{each!r} may be different in the next run"[:_MAX_SHOWN])
 
 
 def _instance(each: Any, kind: type) -> Parts:
@@ -368,7 +368,7 @@ def _by_name(each: Any) -> Parts:
     in_c = isinstance(each, type) and not each.__flags__ & _HEAP_TYPE
     known = module in PURE or is_ours(module)
     if not known or not (_is_there(each) or in_c) or (module == "builtins" and name in _IMPURE):
-        raise NotKept(f"{module}.{name} may behave differently in the next run")
+        raise NotCacheable(f"{module}.{name} may behave differently in the next run")
     return f"{module}.{name}", []
 
 
@@ -490,4 +490,4 @@ def _content_of(each: Any, base: type) -> Any:
         return _CONTENTS[base](each)
     if base.__module__ in ("abc", "collections.abc", "contextlib", "dataclasses", "typing"):
         return None
-    raise NotKept(f"{each!r} may be different in the next run"[:200])
+    raise NotCacheable(f"{each!r} may be different in the next run"[:200])

@@ -8,19 +8,19 @@ from pathlib import Path
 from floodmark.checkers import disk_cache
 from floodmark.checkers.gate.basis import Bases, own_definitions
 from floodmark.checkers.gate.job import CacheKey, Job, VerdictSubject, VerdictWithSources, is_final, unpickled
-from floodmark.checkers.gate.values import NotKept
+from floodmark.checkers.gate.values import NotCacheable
 
 
 class Verdicts:
     """Cached verdicts by the keys of jobs; with ``used`` false none is read and none is stored.
 
     Create it before any model is loaded and query it after all are loaded, so that it sees every effect of one module
-    on another. ``unkept`` counts the verdicts that cannot be cached, by reason.
+    on another. ``uncacheable`` counts the verdicts that cannot be cached, by reason.
     """
 
     def __init__(self, used: bool = True) -> None:
         self.used = used
-        self.unkept: dict[str, int] = {}
+        self.uncacheable: dict[str, int] = {}
         self._keys: dict[int, CacheKey] = {}
         self._folder = disk_cache.cache_directory() / "verdicts"
         self._at_first = own_definitions() if used else {}
@@ -36,8 +36,8 @@ class Verdicts:
     def _get(self, position: int, job: Job, subject: VerdictSubject, bases: Bases) -> VerdictWithSources | None:
         try:
             self._keys[position] = job.key(subject, bases)
-        except NotKept as error:
-            self.unkept[str(error)] = self.unkept.get(str(error), 0) + 1
+        except NotCacheable as error:
+            self.uncacheable[str(error)] = self.uncacheable.get(str(error), 0) + 1
             return None
         content = disk_cache.read(self._path(position))
         try:

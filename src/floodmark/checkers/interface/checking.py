@@ -78,8 +78,8 @@ def result_of(asked: Check, names: Sequence[str] | None, good: type[Model] | Non
     if found.verdict == "error" and found.violation is None:
         raise SourceError(found.message, found.file, found.line)
     if names is None:
-        for unfound in unfound_properties([asked]):
-            raise unfound
+        for error in unfound_properties([asked]):
+            raise error
     found = replace(found, reproduce="")
     return Result(found if good is None else _compared(found, asked, good))
 

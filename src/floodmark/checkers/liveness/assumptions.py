@@ -50,7 +50,7 @@ class Each:
     def value(self, model: Model, state: State, arguments: Mapping[str, Any]) -> Any:
         """The value for a step from a state, as CPython computes it."""
         if self.takes is not None:
-            with computing(model, f"{self.name} says for what a step is fair, so it returns a value"):
+            with computing(model, f"{self.name} is a method over whose values fairness is assumed; it returns a value"):
                 return getattr(model.at(state), self.name)(**{name: arguments[name] for name in self.takes})
         parameter, *fields = self.name.split(".")
         value = arguments[parameter]
@@ -195,7 +195,7 @@ def _type_of(path: str, kinds: Mapping[str, Type]) -> Type:
     for field in fields:
         has = dict(kind.fields) if isinstance(kind, RecordType) else {}
         if field not in has or (isinstance(kind, UnionType) and not kind.is_common(field)):
-            raise ModelError(f"but {so_far} is {kind}, of which not every value has a field {field!r}")
+            raise ModelError(f"but {so_far} is {kind}, and not every value of it has a field {field!r}")
         kind, so_far = has[field], f"{so_far}.{field}"
     if fields and any(growing(kind)):
         raise ModelError(f"but {so_far} has no capacity")

@@ -59,8 +59,8 @@ def refuse_symmetry(liveness: Sequence[Property], options: Options) -> None:
     """Raises ModelError for liveness over orbits."""
     if liveness and options.symmetry:
         prop = liveness[0]
-        message = f"{prop.name} is about runs, and a run of orbits need not be one of the model: fairness tells names"
-        message += " apart; check it with --no-symmetry, or in a spec without symmetry"
+        message = f"{prop.name} is about runs, and a run of orbits need not be one of the model, as fairness"
+        message += " distinguishes names; check it with --no-symmetry, or in a spec without symmetry"
         raise ModelError(message, prop.file, prop.line)
 
 

@@ -111,7 +111,7 @@ def begin(
         memory = MemoryStore(kernel, workers, budget, options.deadlock)
     except (OSError, OverflowError):
         if workers * budget.limit > ADDRESSES:
-            message = "what each worker reserves does not fit into memory; set --workers or --max-memory lower"
+            message = "the reservations of all workers do not fit into memory; set --workers or --max-memory lower"
             raise SourceError(message) from None
         message = (
             f"there is no room for {counted(kernel.interface.most_successors, 'successor')} that a state may have; "

@@ -318,7 +318,7 @@ def _require_distinct(spec: Spec) -> None:
                 raise SourceError(message, str(spec.path), flawed.line)
     for index, proving in enumerate(spec.prove):
         if proving.name in [other.name for other in spec.prove[:index]]:
-            raise SourceError("the spec already asks for this proof", str(spec.path), proving.line)
+            raise SourceError("the spec already lists this proof", str(spec.path), proving.line)
 
 
 def _require_violation(spec: Spec) -> None:

@@ -30,7 +30,7 @@ def lasso_lines(finding: Finding) -> list[str]:
         return ["from here no step leads to where it is true"]
     said = [f"after step {len(finding.trace)}: {around(finding.loop, len(finding.trace))}"]
     if finding.mapped:
-        said += ["", "what the refined model sees:", *(f"  {line}" for line in finding.mapped)]
+        said += ["", "the run as the refined model sees it:", *(f"  {line}" for line in finding.mapped)]
     if finding.fair:
         said += ["", "why that is fair:"]
         said += [f"  {reason.assumption}: {reason.why}" for reason in finding.fair]

@@ -68,12 +68,12 @@ def _run_parallel(
     count: int,
     watch: Watch | None,
 ) -> Iterator[tuple[Check, CheckResult]]:
-    def heard(position: int, progress: object) -> None:
+    def on_report(position: int, progress: object) -> None:
         if watch is not None:
             watch(asked[position], progress)
 
     seconds, kin = (lambda check: check.seconds), (lambda check: check.spec.address)
-    found = processes.run_each(function, run_as, count, seconds, heard, kin=kin)
+    found = processes.run_each(function, run_as, count, seconds, on_report, kin=kin)
     for check, content in zip(asked, processes.in_order(found), strict=True):
         yield check, replace(received(check, content), reproduce=check.reproduce())
 

@@ -37,8 +37,8 @@ class GateOutcome:
 
     ``proofs`` are claims and proofs. ``cached`` counts the results from the verdict cache; ``seconds`` is the time of
     the whole run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were compared
-    with. ``unkept`` counts the verdicts that cannot be cached, by reason; ``left`` describes the rest, in the other
-    tier.
+    with. ``uncacheable`` counts the verdicts that cannot be cached, by reason; ``left`` describes the rest, in the
+    other tier.
     """
 
     results: list[CheckResult]
@@ -49,7 +49,7 @@ class GateOutcome:
     reproduce: str
     lock: Path
     cached: int = 0
-    unkept: Mapping[str, int] = field(default_factory=dict)
+    uncacheable: Mapping[str, int] = field(default_factory=dict)
     left: str = ""
 
     @property

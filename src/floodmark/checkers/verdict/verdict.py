@@ -78,7 +78,7 @@ def judge(check: Check, result: CheckResult, found: SearchResult) -> CheckResult
         finding = undetermined(found)[0]
         result = replace(result, property=finding.property, message=ended_by(finding))
     elif result.verdict == "undetermined" and found.walked is not None:
-        result = replace(result, message="no violation in these walks, which says nothing of any other run")
+        result = replace(result, message="no violation in these walks; other runs remain unchecked")
     elif result.verdict == "undetermined":
         result = replace(result, message=f"the search ended before it was complete, at {found.stopped}")
     differences = _differences(check, result, found)

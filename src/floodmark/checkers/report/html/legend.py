@@ -17,7 +17,7 @@ def legend(sequence: MessageSequence) -> Element | None:
     said = [
         "a solid arrow is a message" if any(it.receiver is not None for it in messages) else "",
         "a message that ends in a ring has not been received" if any(_waits(it) for it in messages) else "",
-        "what ends in a cross is lost" if _loses(sequence) else "",
+        "a message that ends in a cross is lost" if _loses(sequence) else "",
         "the arrow on the right leads back to the first of the steps that are repeated" if sequence.loop else "",
         "a dotted arrow points to the subject of a step" if any(event.others for event in sequence.events) else "",
         "e2 on a lifeline is epoch 2" if any(_EPOCH.search(it) for it in _standings(sequence)) else "",

@@ -105,7 +105,7 @@ def _to_the_end(attempt: Attempt, depth: int) -> None:
         attempt.held(found)
     elif attempt.task.expect == "bounded" and attempt.check.wanted_property is None:
         draft.exit_code = ExitCode.AS_EXPECTED
-        draft.headline += ", which is what the spec asks for"
+        draft.headline += ", as the spec expects"
     else:
         draft.headline += "; deeper states were not searched"
 
@@ -118,4 +118,4 @@ def _beyond(attempt: Attempt) -> int:
 
 def _interchangeable(members: tuple[Identifier, ...]) -> str:
     names = ", ".join(show(member) for member in members)
-    return f"z3 proved that no action, property or boundary tells {names} apart: runs mention them in this order"
+    return f"z3 proved that no action, property or boundary distinguishes {names}: runs mention them in this order"

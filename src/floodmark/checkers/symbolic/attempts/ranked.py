@@ -168,6 +168,6 @@ def _lines(
         changes = change_lines(list(system.variables), shown.before, shown.after)
         lines += [f"      {line}" for line in changes or ["the same state"]]
     if not shown.constants:
-        told = Explanations(attempt.model, goal, levels, assumptions).told(shown.before, shown.after)
-        lines += ["    the levels:", *(f"      {line}" for line in told)]
+        described = Explanations(attempt.model, goal, levels, assumptions).described(shown.before, shown.after)
+        lines += ["    the levels:", *(f"      {line}" for line in described)]
     return [*lines, ""]

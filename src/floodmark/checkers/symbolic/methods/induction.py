@@ -270,7 +270,7 @@ class Questions:
             self._answered_for_another,
             [asked[at] for at in jobs],
             workers,
-            heard=lambda _, key: self.begin(key),
+            on_report=lambda _, key: self.begin(key),
             seconds=self.deadline.left,
         )
         for position, result in others:

@@ -174,7 +174,7 @@ class Explanations:
                 return False
         return False
 
-    def told(self, before: State, after: State | None) -> list[str]:
+    def described(self, before: State, after: State | None) -> list[str]:
         """The rankings before and after a step, and the state of their helpers, as text."""
         return [self._told(level, before, after) for level in self.levels]
 

@@ -212,14 +212,14 @@ def _together(one: Term, other: Term) -> Iterator[Atom]:
     elif one.type == other.type and isinstance(one.type, SetType):
         yield Atom(f"{a} <= {b}", f"not {a} <= {b}", both)
         yield Atom(f"{b} <= {a}", f"not {b} <= {a}", both)
-    elif _told_apart(one.type) == _told_apart(other.type) is not None:
+    elif _equality_type(one.type) == _equality_type(other.type) is not None:
         yield Atom(f"{a} == {b}", f"{a} != {b}", both)
     for item, container in ((one, other), (other, one)):
         if isinstance(container.type, SetType) and item.type == container.type.element:
             yield Atom(f"{item.text} in {container.text}", f"{item.text} not in {container.text}", both)
 
 
-def _told_apart(kind: Type) -> Type | None:
+def _equality_type(kind: Type) -> Type | None:
     """The type of a term that is only compared for equality, without its option of being None."""
     inner = kind.inner if isinstance(kind, OptionalType) else kind
     return inner if isinstance(inner, IdentifierType | RecordType) else None

@@ -73,16 +73,16 @@ def _statements(
     """The statements of an obligation, each with its source location: assumptions, the action, and axioms about
     both."""
     states = [it for it in properties if it.kind != "transition"]
-    told: list[tuple[str, Any]] = [
+    statements: list[tuple[str, Any]] = [
         (f"{it.name} ({_place(it.file, it.line)})", as_term(said(system, system.now.state, it))) for it in states
     ]
     for fired in system.fired:
         if fired.action.name == action:
             goal = next(goal for each, goal in goals_of(system, properties, fired, fired.enabled) if each == name)
             at = fired.action.at
-            told.append((f"{action} ({_place(at.file, at.line)})", as_term(goal)))
+            statements.append((f"{action} ({_place(at.file, at.line)})", as_term(goal)))
     met: set[int] = set()
-    for origin, term in told:
+    for origin, term in statements:
         yield origin, term
         for axiom in system.values.axioms.about([term]):
             if axiom.term.get_id() not in met:

@@ -75,5 +75,5 @@ _COUNTED = 1 << 32
 
 def _units(solver: Any) -> int:
     """The number of units that z3 has used so far in this process; unknown before its first query."""
-    told = {name: value for name, value in solver.statistics() if name == "rlimit count"}
-    return int(told.get("rlimit count", 0))
+    counters = {name: value for name, value in solver.statistics() if name == "rlimit count"}
+    return int(counters.get("rlimit count", 0))

@@ -185,7 +185,7 @@ class _Counted:
         mentioned = list(closed_subterms(stated))
         self._counts = {it.arg(0).get_id(): it for it in mentioned if self._is_count(it)}
         self._of = {key: {it.get_id() for it in count.arg(0).children()} for key, count in self._counts.items()}
-        self._bounds = [bound for it in mentioned for bound in self._told_by(it)]
+        self._bounds = [bound for it in mentioned for bound in self._thresholds(it)]
         shares = [part for it in mentioned if it.decl().kind() == z3.Z3_OP_IDIV for part in subterms([it])]
         self._wholes = {it.arg(0).get_id() for it in shares if self._is_count(it)}
         self._asked = {it.arg(0).get_id() for it in closed_subterms(question) if self._is_count(it)}
@@ -195,7 +195,7 @@ class _Counted:
         """Whether a term is the number of elements of a set."""
         return z3.is_app(term) and term.decl().get_id() in self._size
 
-    def _told_by(self, comparison: Any) -> Iterator[tuple[Any, int]]:
+    def _thresholds(self, comparison: Any) -> Iterator[tuple[Any, int]]:
         """The size from which on a comparison changes its value, as a term and an offset."""
         if not (z3.is_le(comparison) or z3.is_ge(comparison)):
             return

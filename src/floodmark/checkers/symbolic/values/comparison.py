@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.terms.booleans import (
     same_truth,
 )
 from floodmark.checkers.symbolic.values import unordered_slots
-from floodmark.checkers.symbolic.values.components import Components, Relation, UnboundedMap, asked_once, symbols_in
+from floodmark.checkers.symbolic.values.components import Components, Relation, UnboundedMap, memoized, symbols_in
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.compiler.ir import NoneType, NothingType
 from floodmark.language.types import (
@@ -127,12 +127,12 @@ class Comparison(Components):
                 )
             case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
                 whole = chosen(z3.ExprRef, condition, self.whole(element, then), self.whole(element, otherwise))
-                holds = asked_once(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
+                holds = memoized(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
                 return Relation(holds, None, whole)
             case SetType() if isinstance(then, Relation):
                 known = then.most is not None and otherwise.most is not None
                 most = self.numbers.either(condition, then.most, otherwise.most) if known else None
-                holds = asked_once(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
+                holds = memoized(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
                 return Relation(holds, most)
             case SetType(_, None):
                 return tuple(either(condition, x, y) for x, y in zip(then, otherwise, strict=True))
@@ -142,7 +142,7 @@ class Comparison(Components):
                     for x, y in zip(then, otherwise, strict=True)
                 )
             case MapType(OpenIdentifierType() | OpenIntType(), of):
-                at = asked_once(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
+                at = memoized(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
                 return UnboundedMap(at)
             case MapType(_, of):
                 return tuple(self.either(of, condition, x, y) for x, y in zip(then, otherwise, strict=True))

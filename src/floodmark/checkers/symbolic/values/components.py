@@ -61,7 +61,7 @@ class UnboundedMap:
     at: Callable[[Value], Value]
 
 
-def asked_once(function: Callable[[Value], Any]) -> Callable[[Value], Any]:
+def memoized(function: Callable[[Value], Any]) -> Callable[[Value], Any]:
     """The function with its results cached, so that it is called once for each argument.
 
     Each branch that changes a map reads the old one; without the cache, a chain of n branches would read the first map
