@@ -1,4 +1,4 @@
-"""What the tests use that ``floodmark report --as test`` prints: they replay counterexamples in CPython.
+"""The module for tests that ``floodmark report --as test`` prints: they replay counterexamples in CPython.
 
     from floodmark.replay import load_file, running
 

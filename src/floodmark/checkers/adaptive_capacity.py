@@ -64,7 +64,7 @@ def search_growing(
             found = run()
             stop = found.stopped
             if stop is not None and stop.limit is Limit.SECONDS:
-                stop = Stop(Limit.SECONDS, options.limits.seconds or 0)  # not what the last attempt had left
+                stop = Stop(Limit.SECONDS, options.limits.seconds or 0)  # not the remainder of the last attempt
             return replace(
                 found, seconds=found.seconds + spent, stopped=stop, widths=dict(widths.chosen),
                 notes=[*found.notes, *_told(widths)],
@@ -76,7 +76,7 @@ def search_growing(
                 grew = f"{outgrown.place} grew from {outgrown.width} to {widths.of(outgrown.place)}"
                 watch(Progress(0, 0, 0, 0, spent, 0, note=f"{grew}: the search restarts"))
         if spent >= _LONG_ATTEMPT:
-            gc.collect()  # what the attempts held, before the next one takes memory
+            gc.collect()  # frees the memory of the attempts before the next one
 
 
 def at_widths(model: Model, task: Callable[[Model], T]) -> T:

@@ -103,7 +103,7 @@ def end_command(code: int) -> None:
             tell("interrupted", at_last=True)
         os._exit(code)
 
-    atexit.register(rest)  # what is registered first is called last
+    atexit.register(rest)  # the first registered is called last
     end_soon(signal.SIGINT, KeyboardInterrupt(), GRACE, at_last, at_once)
 
 

@@ -250,7 +250,7 @@ def _ending(code: int) -> str:
     return f"was killed by {name}" + (", perhaps for lack of memory" if -code == signal.SIGKILL else "")
 
 
-# What follows runs in the worker process.
+# The code below runs in the worker process.
 
 _line: Connection | None = None
 

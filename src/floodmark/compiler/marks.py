@@ -230,7 +230,7 @@ class _Marking:
         """A statement that evaluates a marked expression, and has no other effect."""
         return SetLocal(at, self.fresh(BOOL, "noted", at), value)
 
-    # What is counted where it is false.
+    # Counted where it is false.
 
     def refusing(self, guard: Expr, at: Position, kind: MarkKind) -> Expr:
         """A guard that counts each time that it is false."""
@@ -290,7 +290,7 @@ class _Marking:
         made: Expr = self._inside(node, line)
         match made:
             case Inline():
-                made.remembered, made.of_state, made.images = [], None, []  # what is not evaluated is not counted
+                made.remembered, made.of_state, made.images = [], None, []  # a cached result would not be counted
             case And(operands=operands, places=places) if len(places) == len(operands):
                 made.operands = self._operands(operands, places, "and")
             case Or(operands=operands, places=places) if len(places) == len(operands):

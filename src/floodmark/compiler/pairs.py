@@ -135,7 +135,7 @@ class Pairs(Lowering):
             raise frame.refuse(node, f"{ast.unparse(base)} changes a variable; assign it to a local first")
         return Several(self.keys_of(frame, node, mapping, key), key, [], lambda k: [k, MapGet(value, at, mapping, k)])
 
-    # What the other parts of the compiler provide.
+    # Provided by the other parts of the compiler.
 
     @abstractmethod
     def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:

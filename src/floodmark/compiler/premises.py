@@ -165,7 +165,7 @@ class Premises:
             for number, condition in asked:
                 yield number, Inline(BOOL, call.at, list(_returning(body, each, condition)), result)
 
-    # What a premise is called.
+    # Names of premises.
 
     def _noted(self, site: PremiseSite, value: Expr, meant: Expr | None = None) -> Expr:
         """``value``, whose evaluation shows that a premise is met. A premise with a trivial conclusion is not marked.

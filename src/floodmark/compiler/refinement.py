@@ -319,7 +319,7 @@ class _Steps:
         ]
         taken: Expr = Inline(BOOL, at, body, leads)
         if loops:
-            # Not "any": no choice is left out, so one that fails is an error whatever the others do.
+            # Not "any": no choice is left out, so one that fails is an error regardless of the others.
             no, yes = (Const(IntType(0, 1), at, number) for number in (0, 1))
             some = Reduce(IntType(0, 1), at, "max", loops, Choose(IntType(0, 1), at, taken, yes, no), default=no)
             taken = Compare(BOOL, at, ">", some, no)

@@ -169,7 +169,7 @@ class Unions(Lowering):
             return Reduce(of, at, "set", [generator], body, typed=self.has_order(value))
         return Reduce(SeqType(wanted, size_bound(source)), at, "seq", [generator], body)
 
-    # What a model may ask of such a record.
+    # Operations on such a record.
 
     @staticmethod
     def _field(value: Expr, name: str) -> Expr:

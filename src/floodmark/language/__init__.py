@@ -1,19 +1,18 @@
-"""The modelling language: what a protocol file imports, by way of ``from floodmark import ...``.
+"""The modelling language, which protocol files import by ``from floodmark import ...``.
 
-- ``model.py``: the class ``Model``, and what a model consists of once its class is created.
+- ``model.py``: the class ``Model``, and the parts of a model whose class has been created.
 - ``members.py``: decorators, constants and variables, and the one role of each name.
-- ``types.py``: the finite types; ``universe.py``: every value of one; ``sizes.py``: how full containers are;
-  ``widths.py``: how wide those are that have no capacity;
-  ``annotations.py``: how an annotation with constants becomes a type; ``linear.py``: bounds over constants that are
-  left open, for proofs about every value of them.
+- ``types.py``: the finite types; ``universe.py``: every value of one; ``sizes.py``: the sizes of containers;
+  ``widths.py``: the widths of containers without a capacity; ``annotations.py``: from annotations and constants to
+  types; ``linear.py``: bounds over constants that are left open, for proofs about every value of them.
 - ``values.py``: identifiers, records, sets, maps, sequences and bags: immutable values that know the place that they
   were read from.
 - ``reference.py``: initial states, successors and properties, as CPython runs them: the reference meaning.
-- ``enabledness.py``: whether some parameters make an action possible.
-- ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain_classes.py``: what the classes
-  of a model may not redefine; ``unread_locals.py``: assigned values that are never used.
+- ``enabledness.py``: whether an action is enabled for some parameters.
+- ``bindings.py``: duplicate definitions of names, decorators that drop a mark; ``plain_classes.py``: members that the
+  classes of a model may not redefine; ``unread_locals.py``: assigned values that are never used.
 - ``source.py``: syntax trees with file and line; rewriting a function for a while.
-- ``rankings.py``: why a goal is reached, for proofs about runs.
+- ``rankings.py``: rankings, for proofs about runs.
 - ``errors.py``: errors that name file and line.
 
 A mutation is an assignment to a place: ``self.node[b].log.append(x)`` assigns to the variable ``node``. So no reference

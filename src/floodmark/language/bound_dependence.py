@@ -1,11 +1,10 @@
-"""Whether a run is the same at every larger bound: CPython takes its steps with bounds of which only a lower part is
-known.
+"""Decides whether a run is the same at every larger bound: CPython takes its steps with partially known bounds.
 
 A bound is then a number of which only a lower limit is known, and a map that is keyed up to one has unknown entries
-(``floodmark.language.partial_values``). An operation that still has one outcome has it at all larger bounds; every
-other raises ``Undecided``. So it does not matter how a step uses a bound. One way of looking is answered, because
-nearly every model has it: ``Map({key: value for key in range(self.bound + 1)})``, whose first entries are the same at
-all of them.
+(``floodmark.language.partial_values``). If an operation still has one outcome, it has this outcome at all larger
+bounds; every other operation raises ``Undecided``. The way in which a step uses a bound is therefore irrelevant. One
+expression is evaluated specially, because nearly every model has it: ``Map({key: value for key in range(self.bound +
+1)})``, whose first entries are the same at all larger bounds.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _Trees = Mapping[FunctionType, ast.FunctionDef]
 
 
 class Unbounded:
-    """A model with bounds of which only the beginning is known."""
+    """A model whose bounds are known only from below."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -45,7 +44,7 @@ class Unbounded:
         self._later = {function: tree for function, tree in self._making.items() if function not in initial}
 
     def begins(self, step: Step) -> State:
-        """The initial state that a step sets. Raises Undecided."""
+        """The initial state of a step. Raises Undecided."""
         model = self._at(())
         method = type(model).methods("initial").get(step.action)
 
@@ -62,7 +61,7 @@ class Unbounded:
             raise Undecided from None
 
     def after(self, state: State, step: Step) -> State | None:
-        """The state that a step leads to; None where it is not enabled. Raises Undecided."""
+        """The successor by a step; None if the step is disabled. Raises Undecided."""
         model = self._at(state)
         method = type(model).methods("action")[step.action]
 
@@ -77,7 +76,7 @@ class Unbounded:
             return None
 
     def holds(self, condition: Condition, state: State) -> bool:
-        """Whether a condition is true of a state. Raises Undecided."""
+        """Whether a condition holds in a state. Raises Undecided."""
         model = self._at(state)
         model._frozen = True
         found = self._asked(model, lambda: condition.function(model, **condition.arguments), self._later)
@@ -105,7 +104,8 @@ class Unbounded:
         return _opened(value, self.model.variable_types[name], [it.variable_types[name] for it in self.larger])
 
     def _asked(self, model: Model, ask: Callable[[], Any], trees: _Trees) -> Any:
-        """An answer of code in which no bound is known; any mistake that it makes may be one of ours."""
+        """The result of code that runs with partially known bounds; any error in it may be due to them and raises
+        Undecided."""
         try:
             with _rewritten(trees), running(model):
                 return ask()
@@ -120,7 +120,7 @@ def _closed(model: Model) -> State:
 
 
 def _opened(value: Any, kind: Type, larger: list[Type]) -> Any:
-    """A value of which the maps are open that have more keys in a larger model. Raises Undecided for one in a set."""
+    """A value in which the maps with more keys in a larger model are open. Raises Undecided for such a map in a set."""
     keys = keys_of(kind)
     if all(keys_of(it) == keys for it in larger):
         return value
@@ -148,7 +148,7 @@ def _rewritten(trees: _Trees) -> Iterator[None]:
 
 
 def _making_maps(cls: type[Model], bounds: frozenset[str]) -> dict[FunctionType, ast.FunctionDef]:
-    """The methods of a model that make maps keyed up to a bound, each as it makes them where the bound is not known."""
+    """The methods of a model that make maps keyed up to a bound, rewritten for partially known bounds."""
     members = [value for base in cls.__mro__ for value in vars(base).values()] if bounds else []
     found = {}
     for function in dict.fromkeys(it for it in members if isinstance(it, FunctionType)):
@@ -174,7 +174,7 @@ def _names_read_in(code: CodeType) -> Iterator[str]:
 
 
 def _bound_in(code: CodeType) -> Iterator[str]:
-    """The names that code, or a function inside it, has for itself."""
+    """The names that code, or a function inside it, binds."""
     yield from (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -182,7 +182,7 @@ def _bound_in(code: CodeType) -> Iterator[str]:
 
 
 class _OpenMaps(ast.NodeTransformer):
-    """Has the bound make the map: ``self.bound.map(lambda key: value, 0, self.bound + 1)``."""
+    """Lets the bound construct the map: ``self.bound.map(lambda key: value, 0, self.bound + 1)``."""
 
     def __init__(self, bounds: frozenset[str]) -> None:
         self.bounds = bounds

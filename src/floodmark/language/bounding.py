@@ -42,11 +42,11 @@ _LANGUAGE = str(Path(__file__).parent)
 
 @dataclass(frozen=True)
 class Beyond:
-    """One action seen from beyond the bounds.
+    """One action in the model without bounds.
 
-    ``ruled_out_by`` are the bounds that may keep it from being enabled, or from changing the state; ``guards`` what has
-    to be true even without them; ``steered_by`` the bounds that decide what its steps do. Where bounds are mentioned
-    in leading guards alone, the last of ``guards`` says that one of those is false. ``ruling`` are the leading guards
+    ``ruled_out_by`` are the bounds that may keep it from being enabled, or from changing the state; ``guards`` are the
+    conditions that remain without them; ``steered_by`` are the bounds on which its effect depends. If only leading
+    guards mention bounds, the last of ``guards`` says that one of those is false. ``ruling`` are the leading guards
     that mention bounds, ``loose`` the parameters that have more values beyond them.
     """
 
@@ -58,7 +58,7 @@ class Beyond:
 
     @contextmanager
     def forgotten(self) -> Iterator[None]:
-        """While it lasts, the action is enabled wherever it may be beyond the bounds, and does nothing."""
+        """Inside the block, the action is enabled wherever it may be beyond the bounds, and does nothing."""
         source = source_of(self.method)
         body: list[ast.stmt] = [_require(guard) for guard in self.guards]
         tree = copy.copy(source.tree)
@@ -85,7 +85,7 @@ def bounds_of(cls: type[Model]) -> frozenset[str]:
 
 
 def beyond_bounds(model: Model) -> dict[str, Beyond]:
-    """The actions of a model that its bounds touch."""
+    """The actions of a model that its bounds affect."""
     bounds = bounds_of(type(model))
     if not bounds:
         return {}
@@ -95,15 +95,15 @@ def beyond_bounds(model: Model) -> dict[str, Beyond]:
 
 
 def mentioned_bounds(model: Model, function: Callable[..., Any]) -> frozenset[str]:
-    """The bounds that a function of a model mentions, in itself or in what it may call."""
+    """The bounds that a function of a model mentions, directly or in functions that it may call."""
     bounds = bounds_of(type(model))
     return _BoundFinder(model, bounds).mentioned(function, source_of(function).body) if bounds else bounds
 
 
 def larger_models(model: Model) -> list[Model] | None:
-    """The models with one bound one larger, for each bound, and with all; None when one of them is no model.
+    """The models with one bound one larger, for each bound, and with all; None if one of them is invalid.
 
-    Types mention bounds in sums alone, so what these have in common with the model all larger ones have.
+    Types mention bounds in sums alone, so a type that these share with the model is shared by all larger ones.
     """
     bounds = bounds_of(type(model))
     constants = model.constant_values
@@ -117,7 +117,7 @@ def larger_models(model: Model) -> list[Model] | None:
 
 
 def widens(here: Type, there: Type) -> bool:
-    """Whether a larger model has all values of a type."""
+    """Whether a larger model's type has all values of a type."""
     match here, there:
         case IntType(low, high), IntType(least, most):
             return least <= low and high <= most
@@ -135,7 +135,8 @@ def widens(here: Type, there: Type) -> bool:
 
 
 def is_within(value: Any, larger: Any) -> bool:
-    """Whether a value of a larger model is this one, but for entries of maps that only the larger bounds make."""
+    """Whether a value of a larger model equals this one, except for map entries that exist only with the larger bounds.
+    """
     match value, larger:
         case Map(), Map():
             return all(key in larger and is_within(item, larger[key]) for key, item in value.items())
@@ -165,7 +166,7 @@ class _BoundFinder:
         self._known: dict[Callable[..., Any], tuple[frozenset[str], frozenset[Callable[..., Any]]]] = {}
 
     def _shaped_variables(self) -> dict[str, frozenset[str]]:
-        """The variables that have more entries with a larger bound, and with which: to read one mentions the bound."""
+        """The variables with more entries at a larger bound, each with those bounds: reading one mentions the bound."""
         found: dict[str, set[str]] = {}
         for bound, larger in self.larger.items():
             for name, kind in self.model.variable_types.items():
@@ -197,7 +198,7 @@ class _BoundFinder:
         return Beyond(method, tuple(kept), ruled_out, steered_by, frozenset(loose))
 
     def _loose_parameters(self, method: Callable[..., Any]) -> dict[str, frozenset[str]]:
-        """The parameters that may have more values with a larger bound, and with which."""
+        """The parameters with possibly more values at a larger bound, each with those bounds."""
         here = parameter_types(self.model, method)
         found: dict[str, set[str]] = {}
         for bound, larger in self.larger.items():
@@ -208,14 +209,14 @@ class _BoundFinder:
         return {name: frozenset(bounds) for name, bounds in found.items()}
 
     def _draws(self, method: Callable[..., Any], guard: ast.expr, name: str, loose: Collection[str]) -> bool:
-        """Whether a guard takes a parameter from what the state holds: then a larger bound adds nothing to choose."""
+        """Whether a guard draws a parameter from a set in the state: then a larger bound adds no choices."""
         match guard:
             case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[domain]) if left == name:
                 return not names_in(domain) & set(loose) and not self.mentioned(method, [domain])
         return False
 
     def mentioned(self, function: Callable[..., Any], nodes: Iterable[ast.AST]) -> frozenset[str]:
-        """The bounds that pieces of a function mention, in themselves or in what they may call."""
+        """The bounds that pieces of a function mention, directly or in functions that they may call."""
         found, waiting = self._read(function, nodes)
         seen: set[Callable[..., Any]] = set()
         while waiting:
@@ -253,7 +254,7 @@ class _BoundFinder:
 
 
 def _with_larger(model: Model, bound: str) -> Model | None:
-    """The model with one bound one larger; None where that is no model.
+    """The model with one bound one larger; None if that is invalid.
 
     Raises ModelError for a constant that cannot be a bound.
     """

@@ -1,8 +1,8 @@
-"""``enabled(self.action)``: whether some parameters make an action possible in a state.
+"""``enabled(self.action)``: whether an action is enabled in a state for some parameters.
 
-The action's guards are asked, one conjunct after the other, for each choice of the parameters: first those conjuncts
-that mention none, then for each value of the first parameter those that mention it, and so on. So only actions all of
-whose guards stand at the beginning can be asked; the compiler refuses the others.
+The action's guards are evaluated, one conjunct after the other, for each choice of the parameters: first the conjuncts
+that mention none, then for each value of the first parameter those that mention it, and so on. This requires that all
+guards of the action stand at its beginning; the compiler refuses other actions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Levels:
 
 
 def levels_of(source: Source, parameters: Collection[str]) -> Levels:
-    """The guards of an action in the order in which they are asked: none is asked before one that stands before it."""
+    """The guards of an action in the order of evaluation: none is evaluated before one that precedes it in the source.
+    """
     guards, _ = leading_guards(source)
     names = list(parameters)
     levels: list[list[ast.expr]] = [[] for _ in range(len(names) + 1)]

@@ -252,7 +252,7 @@ class Model(metaclass=ModelClass):
             kind = uncounted(kind)
         for cls in classes_in(kind):
             if self._maps and not issubclass(cls, Identifier):
-                continue  # what is mapped is shown apart from the model's own state
+                continue  # a mapped state is shown separately from the model's own
             known = self._classes.setdefault(cls.__name__, cls)
             if known is not cls:
                 message = f"another {cls.__name__}, which the model uses as well, is at {place(*class_place(known))}"
@@ -264,7 +264,7 @@ class Model(metaclass=ModelClass):
         them."""
         return {**self.__dict__, "_parameters": {}}
 
-    # What identifiers and records need from the running model.
+    # Queries of identifiers and records to the running model.
 
     def identifier_count(self, cls: type[Identifier]) -> int:
         """The number of identifiers of a kind in this model."""

@@ -1,7 +1,7 @@
 """Partially known values: integers in an interval, and maps with more entries than are known.
 
-A run with them says what happens at every larger bound. Whatever depends on more than is known raises ``Undecided``:
-what these values can do is a list, and everything else that Python may ask of them ends the run.
+A run with them shows the behaviour at every larger bound. An operation that depends on unknown parts raises
+``Undecided``: the supported operations are listed, and any other operation of Python ends the run.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 from floodmark.language.values import Map, Record, Seq
 
 
-class Undecided(Exception):  # noqa: N818 - it is no error: who asked needs another answer
-    """Raised where a result depends on how large a bound is."""
+class Undecided(Exception):  # noqa: N818 - not an error: the caller needs another method
+    """Raised if a result depends on the size of a bound."""
 
 
 def _undecided(*_: Any) -> NoReturn:
@@ -21,7 +21,7 @@ def _undecided(*_: Any) -> NoReturn:
 
 
 class AtLeast:
-    """A number from ``low`` to ``high``, each None where there is no end: every answer is that of all such numbers."""
+    """A number from ``low`` to ``high``, each None if unlimited: every result holds for all such numbers."""
 
     __slots__ = ("_high", "_low")
 
@@ -104,7 +104,7 @@ class AtLeast:
 
 
 class OpenMap(Map[Any, Any]):
-    """A map that has more entries at a larger bound: those that it has are known, how many there are is not."""
+    """A map that has more entries at a larger bound: its present entries are known, their final number is not."""
 
     __slots__ = ()
 

@@ -1,13 +1,12 @@
 """Local names that a function assigns and never uses.
 
-``x = 1`` where ``self.x = 1`` was meant leaves a valid model that does less than it says, and every property may hold
+``x = 1`` where ``self.x = 1`` was meant leaves a valid model that does less than intended, and every property may hold
 of it. Python accepts it silently, so such a line is refused.
 
 A value is unread if on no path from the assignment the name is read before it is assigned again. A value that is
-assigned again on every path is left alone: ``best = 0`` in front of an ``if`` whose branches both set ``best`` says
-something about the author's habits, but nothing is lost. Both branches of an ``if`` count as possible, and what a name
-only contributes to itself (``n += 1``) does not count as reading it. Loop variables and names that begin with an
-underscore are left alone, too.
+assigned again on every path is accepted: ``best = 0`` in front of an ``if`` whose branches both set ``best`` is only a
+habit, and nothing is lost. Both branches of an ``if`` count as possible, and a name's contribution to itself (``n +=
+1``) does not count as reading it. Loop variables and names that begin with an underscore are accepted, too.
 """
 
 from __future__ import annotations

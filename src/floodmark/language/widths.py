@@ -1,11 +1,11 @@
 """The widths of the containers that a model gives no capacity.
 
-CPython needs none. A packed state does: each such container has room for so many elements and no more, as if its width
-were its capacity. The difference is what happens when a step needs more room: that is no model error, but ``Outgrown``,
-and the search restarts with twice the width (``floodmark.checkers.adaptive_capacity``). A run is never cut, because
+CPython needs none. In a packed state, each such container has room for a limited number of elements, as if its width
+were its capacity. The difference is the reaction to a step that needs more room: instead of a model error, it raises
+``Outgrown``, and the search restarts with twice the width (``floodmark.checkers.adaptive_capacity``). No run is cut:
 wherever CPython or compiled code would have to leave out an element, it stops.
 
-A container is known by its place: a variable by its name, what is inside of it as ``logs[...]`` or ``an element of
+A container is known by its place: a variable by its name, a nested container as ``logs[...]`` or ``an element of
 sent``. A field of a record is known as ``the field entries``, in whichever class it stands: records of several classes
 may become one union, in which a field has one type. The parameter of an action has no place and no width of its own; it
 is drawn from a container of the state, whose elements it is one of.
@@ -26,7 +26,7 @@ START = 2
 class Outgrown(BaseException):
     """A container without a capacity would hold more elements than its width.
 
-    It is no ``Exception``, so that nothing on the way takes it for a failure of the model.
+    It is no ``Exception``, so that no handler takes it for a failure of the model.
     """
 
     def __init__(self, place: str, name: str, size: int, width: int) -> None:
@@ -38,8 +38,7 @@ class Outgrown(BaseException):
 @dataclass(frozen=True, slots=True)
 class Widths:
     """The width of each container without a capacity, by its place. Widths are doubled, so they depend on the largest
-    sizes alone, in whichever order they were met.
-    """
+    sizes alone, not on the order in which they were met."""
 
     chosen: Mapping[str, int] = field(default_factory=dict)
     limited: bool = True
@@ -54,7 +53,7 @@ class Widths:
         return sum((width // START).bit_length() - 1 for width in self.chosen.values())
 
     def grown(self, place: str) -> Widths:
-        """The same widths, but twice as much at a place."""
+        """The same widths, with the width at a place doubled."""
         return Widths({**self.chosen, place: 2 * self.of(place)})
 
 
@@ -64,7 +63,7 @@ NO_WIDTHS = Widths(limited=False)
 
 
 def least_widths(largest: Mapping[str, int]) -> Widths:
-    """The widths at which a search ends that meets sizes up to these."""
+    """The final widths of a search that meets sizes up to these."""
     chosen = {}
     for place, size in largest.items():
         width = START

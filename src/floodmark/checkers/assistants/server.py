@@ -48,7 +48,7 @@ class Tools:
     async def show(
         self, spec: str, max_seconds: float | None = None, max_memory: str | None = None
     ) -> dict[str, Any]:
-        """What a spec and its model consist of: constants, variables with types and bits, actions, properties,
+        """Describes a spec and its model: constants, variables with types and bits, actions, properties,
         known-bad designs, scenarios, each with its place in the sources."""
         return await self._ask("show", max_seconds, max_memory, spec=spec)
 

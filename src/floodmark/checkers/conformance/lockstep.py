@@ -22,7 +22,7 @@ from floodmark.language.values import running
 _MAX_EAGER = 1000
 
 
-class Mismatch(AssertionError):  # noqa: N818 - it is what a test reports
+class Mismatch(AssertionError):  # noqa: N818 - a test reports it
     """The implementation and the model differ after ``steps``, which begin with an initial one.
 
     ``differences`` has the observables that differ, each with the model's value and the implementation's.

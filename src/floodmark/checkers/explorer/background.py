@@ -13,7 +13,7 @@ from floodmark.checkers.search_result import Progress
 from floodmark.checkers.verdict.check import Check
 
 
-class _Stopped(Exception):  # noqa: N818 - somebody wanted it
+class _Stopped(Exception):  # noqa: N818 - a user requested it
     pass
 
 

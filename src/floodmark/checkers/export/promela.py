@@ -177,7 +177,7 @@ class _PromelaWriter:
     def _writer(self, disabled: str = "disabled") -> PromelaEffects:
         return PromelaEffects(self.text, self.state, self.program.variables, self.places, disabled)
 
-    # What is chosen.
+    # Choices.
 
     def _initial(self) -> None:
         for state in self.initial:
@@ -273,7 +273,7 @@ class _PromelaWriter:
             raise refuse(reason, action.at)
         return [("1", literal(parameter.type, value), True) for value in members(parameter.type)]
 
-    # What is done.
+    # Statements.
 
     def _bodies(self, first: dict[str, int]) -> None:
         """Takes the action that was chosen; undoes what it changed when a guard is false."""

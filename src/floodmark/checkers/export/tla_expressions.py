@@ -307,7 +307,7 @@ class TlaExpressions(Visitor[str]):
     def visit_sorted(self, node: ir.Sorted) -> str:
         return f"Ordered({self.evaluate(node.seq)}, {'TRUE' if node.reverse else 'FALSE'})"
 
-    # What loops run over.
+    # Domains of loops.
 
     def members(self, domain: ir.Domain) -> str:
         """The set that a loop iterates over."""

@@ -62,7 +62,7 @@ def _changed(at_first: OwnDefinitions) -> str | None:
         if name in before:
             if before[name] is not value:
                 return name
-        elif name.rpartition(".")[0] in before:  # not what was loaded later
+        elif name.rpartition(".")[0] in before:  # not modules that were loaded later
             return name
     return None
 

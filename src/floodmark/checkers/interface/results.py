@@ -20,7 +20,7 @@ from floodmark.language.errors import ValueOutOfRange
 from floodmark.language.reference import Step
 
 
-class Undetermined(Exception):  # noqa: N818 - it says what the answer is
+class Undetermined(Exception):  # noqa: N818 - it is an answer
     """A result that is neither true nor false was used as a truth value: a search that a limit ended, a proof that was
     not found, a check of nothing."""
 

@@ -125,7 +125,7 @@ class _Function:
                 yield f"assert {self._property('before', 'model')}"
             else:
                 yield from self._take([step])
-        if len(steps) == 1:  # an initial state that is none of the model that is refined
+        if len(steps) == 1:  # its image is no initial state of the refined model
             yield f"assert not {self._property('model')}"
 
     def _liveness(self, steps: Sequence[Step | None]) -> Iterator[str]:

@@ -278,7 +278,7 @@ class Search:
             try:
                 if self.store.expand_level(self.paused):
                     return True
-                if not self.stop:  # else what is left of the level would be missing from a search that says it is whole
+                if not self.stop:  # else a search that claims to be complete would lack the rest of the level
                     raise RuntimeError("a store left a level before its end, and nothing had ended the search")
             except OutOfRoom as full:
                 self.moves.outgrown(self, full.stop)
@@ -355,7 +355,7 @@ class Search:
         self.look_at_memory()
         return coverage
 
-    # What was found.
+    # Findings.
 
     def _look_for(self) -> None:
         """Selects the state predicates for which the search still needs a state."""

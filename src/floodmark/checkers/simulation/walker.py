@@ -207,7 +207,7 @@ class Walker:
         """Rows for the states of a walk, however long it may be: pages that it does not write take no memory."""
         return reserve((int(self._fields[loops.STEPS]) + 1) * self.words).reshape(-1, self.words)
 
-    # What was counted.
+    # Counts.
 
     @property
     def visits(self) -> int:

@@ -449,7 +449,7 @@ def find_origins(w: Words, e: Words, target: Words, anyhow: Word) -> Word:
     return e[HIT]
 
 
-# What can be recovered: a bit for each state from which a goal was found to be reached.
+# Recoverability: a bit for each state from which a goal is known to be reachable.
 
 
 def has_bit(bits: Words, position: Word) -> Word:

@@ -13,7 +13,7 @@ from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
 
-# The search imports what it needs: most runs need nothing from Spark.
+# The search imports Spark on demand: most runs need nothing from it.
 
 
 class Spark(ClusterEngine):

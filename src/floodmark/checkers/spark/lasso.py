@@ -72,7 +72,7 @@ class LassoSearch:
             loop = self._loop(entry)
         return self._way(entry), loop
 
-    # Where the run stays.
+    # The component of the run.
 
     def _stay(self) -> Packed:
         """The first state in which it is fair to stay."""

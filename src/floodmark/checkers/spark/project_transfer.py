@@ -38,7 +38,7 @@ def files_of(every: Sequence[Check], with_sources: bool = True) -> PackedFiles:
     """Every project that a check belongs to."""
     for check in every:
         with contextlib.suppress(SourceError):
-            check.properties()  # loads what the project's files import
+            check.properties()  # loads the imports of the project's files
     projects = dict.fromkeys(check.spec.project for check in every)
     return {str(each.root): (each.prefix, _sources(each, every) if with_sources else b"") for each in projects}
 

@@ -77,7 +77,7 @@ class StateReader:
         """Begins to add up fingerprints."""
         self.fields[native_loops.DIGEST_1] = self.fields[native_loops.DIGEST_2] = 0
 
-    # What is done with the piece.
+    # Processing of the piece.
 
     def check(self, false_wanted: int, true_wanted: int) -> None:
         """Evaluates the state predicates on each state."""

@@ -44,7 +44,7 @@ def at_sizes(
         }
         try:
             yield constants, type(model)(**{**model.constant_values, **constants})
-        except ModelError:  # too few for what it mentions
+        except ModelError:  # too few for the identifiers that it mentions
             continue
 
 

@@ -49,7 +49,7 @@ def _at(model: Model, constants: Mapping[str, int]) -> Iterator[Model]:
     if any(model.constant_values[name] != value for name, value in constants.items()):
         try:
             yield type(model)(**{**model.constant_values, **constants})
-        except ModelError:  # too few for what it mentions
+        except ModelError:  # too few for the identifiers that it mentions
             return
 
 

@@ -255,7 +255,7 @@ class Simpler:
         high, low = self._range(least, known)[1], self._range(most, known)[0]
         return high is not None and low is not None and high < low
 
-    # What is known.
+    # The context.
 
     def _where(self, known: TermContext | None, terms: Iterable[Any], true: bool) -> TermContext | None:
         """A context in which further terms are true, or false."""
