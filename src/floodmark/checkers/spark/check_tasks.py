@@ -35,7 +35,7 @@ TASK_STATES = 20_000_000
 natively on one core takes about as long as Spark needs for the levels of a distributed search."""
 
 MAX_JOBS = 256
-"""Tasks that wait for a core of the cluster at once; each has a thread of the driver, which waits for it."""
+"""The maximum number of tasks that wait for a core at once; each has a waiting thread of the driver."""
 
 
 def run_as_tasks(

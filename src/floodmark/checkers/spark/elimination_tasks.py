@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
 
 SURVEYED = 1 << 16
-"""States whose facts are computed together."""
+"""The number of states whose facts are computed together."""
 ASKING = 1 << 15
-"""States that ask in one call."""
+"""The number of states that send requests in one call."""
 MAX_CACHE_BITS = 20
 MAX_GROUPS = 4096
-"""A partition reports at most so many different sets of enabled labels."""
+"""The maximum number of different sets of enabled labels that a partition reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class TaskReport:
     counts: tuple[int, ...] = ()
     order: str = ""
     ever: int = 0
-    """The conditions that are true of some state."""
+    """The conditions that hold in some state."""
     state: Packed | None = None
     """The state that was asked for, or in which compiled code failed."""
     enabled: frozenset[tuple[int, ...]] = frozenset()
@@ -150,7 +150,7 @@ class Opened:
         return self.shard.folder / f"{kind}-{self.sieve.name}-{number}"
 
     def give(self, place: int, array: Array) -> Array:
-        """Has the loops find an array in a field."""
+        """Stores an array in a field of the loops."""
         self._kept[place] = array
         self.fields[place] = array.ctypes.data
         return array

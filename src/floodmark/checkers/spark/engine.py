@@ -1,4 +1,4 @@
-"""The Spark engine, as a run sees it."""
+"""The interface of the Spark engine."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Wait:
         self.since: float | None = None
 
     def is_over(self) -> bool:
-        """Whether to give up; to be asked again and again."""
+        """Whether to give up; to be called repeatedly."""
         if workers(self.spark):
             self.since = None
             return False
@@ -201,7 +201,7 @@ def java_has_ended() -> bool:
 
 @contextlib.contextmanager
 def told_of_java(hint: str) -> Iterator[None]:
-    """Turns whatever is raised because Spark's Java process has ended into one line. Raises SourceError."""
+    """Turns every error due to the end of Spark's Java process into one line. Raises SourceError."""
     try:
         yield
     except Exception as error:

@@ -61,7 +61,7 @@ class LassoSearch:
         self._unpack: Callable[[Packed], State] = layout.unpack
         nothing = tuple(0 for _ in self.question.weak)
         self._nowhere = FairRunQuery(StateSelection(), StateSelection(), nothing, nothing)
-        """The query of a search that nothing helps."""
+        """The query of a search with no goal."""
 
     def run(self) -> tuple[Way, Way]:
         """The states up to the entry, and those after it on a loop back to it; none where the run stays there."""
@@ -133,7 +133,7 @@ class LassoSearch:
         return self._back(query, *found)
 
     def _leads(self, start: Packed, goal: Packed) -> bool:
-        """Whether a state leads to another. If not, it is eliminated with all to which it leads."""
+        """Whether a state leads to another. If not, it and all its successors are eliminated."""
         if self._spread(start, replace(self._nowhere, goal=goal)) is not None:
             return True
         self.rounds.change(lambda sieve: partial(lasso_tasks.drop_layers, sieve, self._nowhere))
@@ -218,7 +218,7 @@ def smallest(reports: Sequence[TaskReport]) -> Packed:
 
 
 def way_to_unmarked(rounds: Rounds) -> Way:
-    """A shortest run to a state that was not found to lead to a goal."""
+    """A shortest run to a state from which no goal was found to be reachable."""
     reports = rounds.report(lambda sieve: partial(lasso_tasks.smallest_unmarked, sieve))
     level = min(report.counts for report in reports if report.counts)[0]
     return trace(rounds, smallest(reports), level)

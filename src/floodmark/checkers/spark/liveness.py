@@ -52,7 +52,7 @@ class LivenessCheck:
         self.rounds = Rounds(cluster, build_steps(model, conditions, assumptions), paused)
 
     def finding(self, goal: Goal) -> Finding | None:
-        """The finding on a goal; None where it takes the whole graph to tell."""
+        """The finding on a goal; None if it requires the whole graph."""
         try:
             found = self.rounds.answered(partial(self._judged, goal))
         except Failing as failing:
@@ -89,7 +89,7 @@ class LivenessCheck:
         return sum(self._bit(it) for it in asked if it.holds(self.model, state)) == chosen.want
 
     def is_ever(self, condition: Condition) -> bool:
-        """Whether a condition is true of some state; known once a goal was judged."""
+        """Whether a condition holds in some state; known once a goal was judged."""
         return bool(self.rounds.ever & self._bit(condition))
 
     def confirm(self) -> None:

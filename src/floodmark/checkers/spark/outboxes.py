@@ -45,13 +45,13 @@ class Outboxes:
         self._route[FULLEST] = self._counts.max()
 
     def ends(self, partition: int, lost: bool) -> Iterator[Record]:
-        """Tells every partition how much was sent to it."""
+        """Sends every partition the amount of data that was sent to it."""
         for owner in range(self.owners):
             yield owner, End(partition, lost, self.sent[owner])
 
 
 def lost_ends(run: SearchContext, partition: int) -> Iterator[Record]:
-    """Tells every partition that one was lost."""
+    """Informs every partition that one was lost."""
     for owner in range(run.partitions):
         yield owner, End(partition, True, Sum())
 

@@ -1,4 +1,4 @@
-"""Whether every state of a distributed search can still lead to a goal.
+"""Decides whether a goal is reachable from every state of a distributed search.
 
 A state can if it is a goal or has a successor that can: the least such set. Predecessors are not stored, only
 successors can be recomputed, so states query: those that are not marked recompute their successors and ask the
@@ -18,7 +18,7 @@ from floodmark.checkers.spark.elimination_tasks import StateSelection, TaskRepor
 from floodmark.checkers.spark.rounds import Rounds
 
 MIN_STATES_OF_JOB = 50_000
-"""Neighbouring levels ask in one job until so many of their states do."""
+"""The minimum number of requesting states of a job: neighbouring levels with fewer are combined."""
 
 
 def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:

@@ -70,7 +70,7 @@ class Rounds:
         raise too_often(why)
 
     def begin(self) -> None:
-        """Before a question: the states have facts and no marks. Raises Vanished."""
+        """Prepares a query: the states have facts and no marks. Raises Vanished."""
         if self._sieve is None:
             accepted = self.cluster.ledger.upto(patience=self._patience)
             new = Sieve(self.cluster.run, self.code, accepted, uuid.uuid4().hex)
@@ -97,7 +97,7 @@ class Rounds:
         return self._accepted(self._everywhere(task(self.sieve)))
 
     def exchange(self, send: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[TaskReport]:
-        """The same, with marks made of what partitions tell each other: once, and after that in answer to it."""
+        """The same, with marks made from the messages between partitions: once, and then from the responses."""
         jobs = self._everywhere(send(self.sieve))
         for task in then:
             jobs = self.cluster._arriving(jobs, task(self.sieve))

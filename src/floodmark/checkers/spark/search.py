@@ -175,7 +175,7 @@ class IntoCluster(IntoFiles):
     # When a search is complete.
 
     def judge(self, search: Search, result: SearchResult, liveness: Sequence[Property]) -> SearchResult:
-        """Judges properties of runs where the states are."""
+        """Judges properties of runs in the store of the states."""
         model, cluster = search.model, search.store
         if not isinstance(cluster, Cluster) or cluster.count <= MAX_STATES_FOR_DRIVER:
             return check.after_native(model, liveness, search.options, search.pieces(), result)
@@ -221,7 +221,7 @@ class IntoCluster(IntoFiles):
         return cluster
 
     def _moved(self, search: Search) -> Cluster:
-        """A cluster that has been handed everything found, and continues from there."""
+        """A cluster that has taken over all states, and continues from there."""
         store = search.store
         assert isinstance(store, LocalStore)
         cluster = self._new_cluster(search, store.initial())

@@ -171,12 +171,12 @@ def _start(master: str | None, memory: int | None) -> SparkSession:
 
 
 def _keep_log_quiet() -> None:
-    """Has py4j not log what it raises as well."""
+    """Keeps py4j from logging errors that it also raises."""
     logging.getLogger().addFilter(lambda record: not record.getMessage().endswith(" while sending command."))
 
 
 def _keep_quiet(started: SparkSession) -> None:
-    """Has PySpark not print what follows from the end of its Java process."""
+    """Keeps PySpark from printing the consequences of the end of its Java process."""
     server = started.sparkContext._accumulatorServer
     if server is not None:
         server.handle_error = lambda *_: None  # type: ignore[method-assign]
