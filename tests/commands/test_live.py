@@ -145,13 +145,13 @@ def test_a_gate_says_now_and_then_how_far_it_is(
     shown.tell()
     shown.ended(jobs[0])
     clock.value = 30.0
-    shown.heard(jobs[1], HALF)
+    shown.progressed(jobs[1], HALF)
     assert capsys.readouterr().err.splitlines() == [
         "0 of 4 done",
         f"1 of 4 done, 2 min left; {spec.name} A: 50 %, 60 s left, 600,000 states, 10.0 k/s, level 17 of 92,105, "
         "212.0 MB, 8,120,551 generated",
     ]
-    shown.heard(jobs[1], Progress(0, 0, 0, 0, 0.0, 0, note="starts Spark"))
+    shown.progressed(jobs[1], Progress(0, 0, 0, 0, 0.0, 0, note="starts Spark"))
     assert capsys.readouterr().err.endswith("a A: starts Spark\n")
 
 

@@ -184,7 +184,7 @@ def test_what_a_job_tells_is_heard_before_its_result() -> None:
         return number
 
     heard: list[tuple[int, str]] = []
-    assert dict(run_each(tells, [4], 1, heard=lambda *it: heard.append(it))) == {0: 4}
+    assert dict(run_each(tells, [4], 1, on_report=lambda *it: heard.append(it))) == {0: 4}
     assert heard == [(0, "half of 4")]
     assert dict(run_each(tells, [4], 1)) == {0: 4}
 
@@ -225,7 +225,7 @@ def is_gone(process: int) -> bool:
 
 def test_nothing_runs_on_when_nobody_waits_any_more() -> None:
     heard: list[int] = []
-    found = run_each(own_id, [0, 1], 2, heard=lambda _, process: heard.append(process))
+    found = run_each(own_id, [0, 1], 2, on_report=lambda _, process: heard.append(process))
     assert next(found) == (1, 1)
     found.close()  # type: ignore[attr-defined]
     assert all(is_gone(process) for process in heard)
@@ -257,7 +257,7 @@ def test_a_second_signal_does_not_end_the_clearing_up(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             (tmp_path / "cleared up").touch()
 
-    found = run_each(leaves, [0, 1], 2, heard=lambda _, process: os.kill(process, signal.SIGTERM))
+    found = run_each(leaves, [0, 1], 2, on_report=lambda _, process: os.kill(process, signal.SIGTERM))
     assert isinstance(dict(found)[0], LostJob)
     assert (tmp_path / "cleared up").exists()
 
@@ -273,7 +273,7 @@ def test_an_end_that_python_drops_within_a_finaliser_is_tried_again(tmp_path: Pa
         while True:
             (tmp_path / "goes on").touch()
 
-    [(_, lost)] = run_each(drops, [0], 1, heard=lambda _, process: os.kill(process, signal.SIGTERM))
+    [(_, lost)] = run_each(drops, [0], 1, on_report=lambda _, process: os.kill(process, signal.SIGTERM))
     assert isinstance(lost, LostJob)
     assert "exited with code 1" in str(lost)
     assert (tmp_path / "goes on").exists()
@@ -282,7 +282,7 @@ def test_an_end_that_python_drops_within_a_finaliser_is_tried_again(tmp_path: Pa
 def test_workers_end_with_whoever_started_them() -> None:
     script = (
         "from tests.commands.test_processes import own_id\nfrom floodmark.checkers.processes import run_each\n"
-        "for _ in run_each(own_id, [0], 1, heard=lambda _, process: print(process, flush=True)): pass\n"
+        "for _ in run_each(own_id, [0], 1, on_report=lambda _, process: print(process, flush=True)): pass\n"
     )
     started = subprocess.Popen([sys.executable, "-c", script], env=UNMEASURED, stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None

@@ -33,7 +33,7 @@ def renamed(first: str, second: str) -> Model:
 def test_a_class_has_one_new_name_in_all_variables(first: str, second: str, same: list[bool]) -> None:
     found = align(Before(), renamed(first, second))
     assert [variable.same_codes for variable in found.shared] == same
-    assert found.renames.told == [("class", "Was", "Now")]
+    assert found.renames.changed == [("class", "Was", "Now")]
     assert found.in_new_names(["Was.ON"]) == ["Now.ON"]
 
 

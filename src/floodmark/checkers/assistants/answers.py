@@ -162,7 +162,7 @@ def _property_entry(prop: Property) -> Answer:
 
 
 def weak(result: CheckResult) -> list[Answer]:
-    """Everything because of which the result says less than it seems to."""
+    """Every reason why the result is weaker than it seems."""
     found, model = result.search_result, result.subject
     if found is None or model is None:
         return []
@@ -331,7 +331,7 @@ def step(
 
 
 def _nearness(stopped: Any) -> tuple[int, int]:
-    """The guard that comes last in the action's text first: it stops what is nearest to being enabled."""
+    """The guards, the last one in the action's text first: it stops the choices that are nearest to being enabled."""
     return -(stopped.guard.line or 0), -stopped.guard.part
 
 
@@ -373,7 +373,7 @@ def conform(call: Call, spec: str, trace: str, hidden: int = 0, constants: Mappi
 
 
 def _command(lines: Callable[[Path], Iterator[str | ExitCode]]) -> tuple[ExitCode, list[str], Answer]:
-    """The exit code of a command, what it says, and the JSON that it writes."""
+    """The exit code of a command, its text output, and its JSON."""
     with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
         file = Path(folder) / "results.json"
         *said, code = lines(file)

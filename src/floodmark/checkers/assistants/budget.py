@@ -23,7 +23,7 @@ GRACE_SECONDS = 5.0
 """The seconds beyond its time limit in which a call may report its progress."""
 _POLL_SECONDS = 0.1
 _TOLD = 2_000
-"""Characters of what a failed call printed that its answer has."""
+"""The maximum number of characters of a failed call's output in its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _worker(root: Path, printed: Any) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _ended(process: subprocess.Popen[bytes], budget: Budget) -> str:
-    """Waits for a process; says which limit ended it, or nothing."""
+    """Waits for a process; returns the limit that ended it, or an empty text."""
     until = time.monotonic() + budget.seconds + GRACE_SECONDS
     while True:
         try:

@@ -27,7 +27,7 @@ Decisions:
 - Code comes in parts, one for each action and property. Parts compiled without optimisation are cached by the
   fingerprint of their expression graph (``floodmark/compiler/fingerprint.py``), so a known-bad design or a mutant
   compiles only the parts that differ.
-- Orbits are distinguished by signatures: what a state says about one identifier without naming another.
+- Orbits are distinguished by signatures: a state's content about one identifier without the names of others.
   Sorting identifiers by signature leaves one renaming or a few, where all of them would have to be tried: without
   signatures, five voters took nine times as long.
 - ``canonical`` is generated only with a symmetry proof (``checkers/symmetry/proof.py``).

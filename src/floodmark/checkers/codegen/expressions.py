@@ -98,7 +98,7 @@ class Calls(Protocol):
         """Whether the premise of a property was noted before."""
 
     def set_mark(self, mark: int, counted: bool) -> None:
-        """Sets a mark of what is covered, or counts it at once."""
+        """Sets a mark of coverage, or counts it at once."""
 
 
 class Expressions(Visitor[Value]):

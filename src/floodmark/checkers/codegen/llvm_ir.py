@@ -412,7 +412,7 @@ class IRBuilder:
         return self._natively(name, left, right)
 
     def _wide_sum(self, name: str, left: Value, right: Value) -> Value:
-        """Word by word, with what is carried from each to the next."""
+        """Word by word, with the carry from each to the next."""
         words: list[Value] = []
         carry: Value = LlvmConstant(_BIT, 0)
         for one, other in zip(self.words(left), self.words(right), strict=True):

@@ -153,7 +153,7 @@ class Remembered:
     _places: list[Value]
 
     def keep(self, builder: ir.IRBuilder, found: list[Value]) -> None:
-        """Remembers what was found for the key."""
+        """Stores the result for the key."""
         for word, place in zip([*self._key, *found], self._places, strict=True):
             builder.store(word, place)
 

@@ -3,5 +3,5 @@
 ``parameters.py`` has what several commands share, ``engine.py`` the option ``--engine``, ``listing.py`` the commands
 ``floodmark list`` and ``floodmark show``.
 
-These modules import what they run only when they run it, because help and completion need no engine.
+These modules import a command's code only when it runs, because help and completion need no engine.
 """

@@ -105,7 +105,7 @@ def _flushed(code: int) -> int:
 
 
 def _drop_output() -> None:
-    """Sends to nowhere what is still to be written, so that Python does not try again when it ends."""
+    """Discards pending output, so that Python does not try to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

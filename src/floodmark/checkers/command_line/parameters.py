@@ -18,7 +18,7 @@ class _Amount(click.ParamType[Any]):
     """A number in its limits."""
 
     def of(self, text: str) -> Any:
-        """The number that a text says, or ValueError with what is wrong."""
+        """The number in a text. Raises ValueError with the reason if there is none."""
         raise NotImplementedError
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -1,4 +1,4 @@
-"""The language server: checks files when they are opened or saved, and says what a name under the pointer is."""
+"""The language server: checks files when they are opened or saved, and describes the name under the pointer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Files:
         return file.parent if root is None else Path(root).resolve()
 
     async def check(self, uri: str) -> None:
-        """Checks what is about a file, and shows what was found in place of what was shown for it before."""
+        """Runs the checks about a file, and replaces its messages by their findings."""
         path = to_fs_path(uri)
         if path is None or Path(path).suffix not in (".py", ".toml"):
             return

@@ -2,7 +2,7 @@
 
 - ``session.py``: begin here. The designs of a spec, the page's requests and their answers.
 - ``design_comparison.py``: another design in the same state.
-- ``state_view.py``: what the page shows of a state. ``check_paths.py``: counterexamples as paths.
+- ``state_view.py``: the view of a state on the page. ``check_paths.py``: counterexamples as paths.
 - ``background.py``: the search for them, in a process of its own beside the page.
 - ``page.py``: the answers as HTML; ``page.html``, ``explore.css`` and ``explore.js``: the page, which requests them.
 - ``server.py``: serves both on the loopback address.

@@ -19,7 +19,7 @@ class _Stopped(Exception):  # noqa: N818 - a user requested it
 
 @dataclass
 class BackgroundSearch:
-    """The search of one check: what is known of it, at any time and in any thread."""
+    """The search of one check: its present state, readable at any time and in any thread."""
 
     check: Check
     said: str = "begins"

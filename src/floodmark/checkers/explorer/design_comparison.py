@@ -46,7 +46,7 @@ def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[Exp
 
 
 def first_difference(beside: DesignPair, trace: Sequence[TraceState]) -> tuple[int, Decision] | None:
-    """The place, from 0, of the first step of a path that the other design would not take, and what it does."""
+    """The index, from 0, of the first step of a path that the other design would not take, and its reaction."""
     before = None
     with without_breakpoints():
         for place, entry in enumerate(trace):

@@ -1,4 +1,4 @@
-"""Serves the explorer's page on the loopback address, and runs what it asks for in the main thread.
+"""Serves the explorer's page on the loopback address, and runs its requests in the main thread.
 
 Requests are read in threads of their own, since browsers open connections that they do not use; each hands its question
 to the main thread and waits. So a model runs where a debugger expects it, and one question at a time.
@@ -75,7 +75,7 @@ class Explorer:
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """The names by which the page may be asked for."""
+        """The names by which the page may be requested."""
         return f"{LOOPBACK}:{self.server.server_port}", f"localhost:{self.server.server_port}"
 
     def run(self) -> None:

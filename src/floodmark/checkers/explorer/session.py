@@ -43,7 +43,7 @@ class PageAddress:
 
     @classmethod
     def of(cls, given: Any) -> PageAddress:
-        """Reads what the page sends. Raises ValueError for anything else."""
+        """Reads a request of the page. Raises ValueError for anything else."""
         if not isinstance(given, dict):
             raise ValueError("a request is an object")
         design, beside, path, at = (given.get(name) for name in ("design", "beside", "path", "at"))

@@ -276,7 +276,7 @@ class _PromelaWriter:
     # Statements.
 
     def _bodies(self, first: dict[str, int]) -> None:
-        """Takes the action that was chosen; undoes what it changed when a guard is false."""
+        """Takes the chosen action; undoes its changes when a guard is false."""
         text = self.text
         text.emit("if")
         text.emit(":: d_step { action == 0 -> skip }")
@@ -384,7 +384,7 @@ class _PromelaWriter:
         return lines
 
     def _reset(self) -> None:
-        """Clears what is not part of a state of the model."""
+        """Clears everything that is not part of a state of the model."""
         text = self.text
         text.emit("action = 0;")
         if self.arguments:

@@ -1,4 +1,4 @@
-"""Values in the memory of a Promela process: what is computed once and kept, and where values are written."""
+"""Values in the memory of a Promela process: cached values, and the places where values are written."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class PromelaMemory:
             self.text.emit(f"assert({condition});")
 
     def kept(self, kind: Type, value: Value, wanted: str = "v") -> Value:
-        """A copy of a value as it is now, whatever happens to what it was computed from."""
+        """A copy of the present value, independent of later changes of its operands."""
         return load(kind, self.saved(kind, value, wanted))
 
     def saved(self, kind: Type, value: Value, wanted: str = "v") -> CellAddress:
@@ -83,7 +83,7 @@ class PromelaMemory:
             body(index_name)
 
     def write(self, kind: Type, place: CellAddress, value: Value) -> None:
-        """Writes a value to a place; the value must not depend on what is there."""
+        """Writes a value to a place; the value must not depend on the place's content."""
         text = self.text
         match kind, value:
             case (NoneType() | NothingType(), _) | (_, Nothing()):

@@ -11,5 +11,5 @@ class CannotExportError(ModelError):
 
 
 def refuse(reason: str, at: Position | None = None) -> CannotExportError:
-    """An error that says what cannot be exported, where it is, and why."""
+    """The error for a construct that cannot be exported, with its position and the reason."""
     return CannotExportError(f"this cannot be exported: {reason}", *((at.file, at.line) if at is not None else ()))

@@ -232,7 +232,7 @@ class TlaEffects(TlaExpressions):
 
 
 class Fields:
-    """The names of what a loop carries: unique in its record."""
+    """The names of the variables that a loop carries: unique in its record."""
 
     def __init__(self) -> None:
         self._names: dict[int | str, str] = {}

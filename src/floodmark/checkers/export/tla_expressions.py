@@ -43,7 +43,7 @@ class TlaScope:
     required: list[str] = field(default_factory=list)
 
     def inner(self) -> TlaScope:
-        """The scope of a bound variable: it sees what is defined here, and starts empty."""
+        """The scope of a bound variable: it sees the definitions here, and starts empty."""
         born = dict.fromkeys(self.born, 0)
         return TlaScope([], dict(self.locals), born, dict(self.state), [], [], [])
 

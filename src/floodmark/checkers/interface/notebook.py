@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
 
 
 def result_html(found: CheckResult) -> str:
-    """A table of what a search found, what weakens it, and its counterexample."""
+    """A table of the results of a search, their weaknesses, and the counterexample."""
     explored = found.search_result or SearchResult(engine=found.engine)
     rows = [
         ("Properties", ", ".join(prop.name for prop in found.properties)),
@@ -50,7 +50,7 @@ def counterexample_html(found: CheckResult) -> str:
 
 
 def proof_html(found: Proved) -> str:
-    """A table of what was proved, with its text."""
+    """A table of the proved statements, with their text."""
     rows = [
         ("Method", found.method),
         ("Properties", ", ".join(found.facts.get("properties", ()))),

@@ -244,7 +244,7 @@ class Proof(_Answer):
 
     @property
     def message(self) -> str:
-        """The proved statements, or what is missing for a proof."""
+        """The proved statements, or the open obligations of a proof."""
         return self._found.headline
 
     @property

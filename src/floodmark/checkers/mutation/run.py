@@ -26,7 +26,7 @@ _BY_CHANGE: dict[type[Model], dict[str, Mutant]] = {}
 
 @dataclass(frozen=True, slots=True)
 class MutantTask:
-    """One mutant, identified by its change, and what it is tried against."""
+    """One mutant, identified by its change, and the checks that it is tried against."""
 
     change: str
     stages: tuple[Stage, ...]

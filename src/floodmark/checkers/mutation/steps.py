@@ -1,4 +1,4 @@
-"""A digest of what a model can do: every state-changing step from its reachable states, wherever it leads.
+"""A digest of a model's behaviour: every state-changing step from its reachable states, wherever it leads.
 
 Properties look at states and at steps. They see a step to a state outside the boundary, that state itself, and an
 initial state outside the boundary, so these count. What no property sees does not: the name of a step, in how many ways

@@ -94,7 +94,7 @@ def _stage(spec: Spec, budget: TrialBudget) -> Stage:
 
 
 def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: TrialBudget) -> Trial:
-    """Tries a mutant against the checks of the stages, the smallest first, and says what became of it."""
+    """Tries a mutant against the checks of the stages, the smallest first, and returns its fate."""
     every = sorted(every, key=lambda stage: stage.distinct)
     trial = Trial(mutant.change, mutant.kind, mutant.file, mutant.line, mutant.column, "equal")
     with mutant.planted():

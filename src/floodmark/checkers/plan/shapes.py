@@ -1,4 +1,4 @@
-"""The shape of a planned move: how many replicas go, stay and come, whatever their brokers are called."""
+"""The shape of a planned move: the numbers of replicas that go, stay and come, without the names of brokers."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class _ResultsReader:
         return self._completed(result, entry) if entry["loaded"] else result
 
     def _completed(self, result: CheckResult, entry: WrittenEntry) -> CheckResult:
-        """The result with the model, and what was found in it."""
+        """The result with the model, and with the findings about it."""
         check = self._checks(result.address(), result.variant, tuple(result.invariant_files))
         asked = replace(check.settings, constants=result.constants, properties=tuple(entry["checked"]))
         check = replace(check, settings=asked)

@@ -1,4 +1,4 @@
-"""Replays stored counterexamples in CPython, and verifies that they show what they claim."""
+"""Replays stored counterexamples in CPython, and verifies their claims."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _taken(model: Model, state: State | None, entry: WrittenEntry) -> TraceState
 
 
 def require_shown(model: Model, violation: Violation, prop: Property | None) -> None:
-    """Raises SourceError unless CPython sees in a trace what the violation says."""
+    """Raises SourceError unless CPython confirms the violation in its trace."""
     trace, name = violation.trace, violation.property
     if violation.failed_step is not None and trace:
         try:
