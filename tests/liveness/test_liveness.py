@@ -388,7 +388,7 @@ def test_a_bound_is_no_number_of_identifiers() -> None:
     class Counted(Work):
         nodes = Constant(2, bound=True)
 
-    with pytest.raises(ModelError, match="nodes is the number of Node identifiers, so it is no bound"):
+    with pytest.raises(ModelError, match="nodes counts the identifiers of Node, so it is no bound"):
         beyond_bounds(Counted())
 
 

@@ -268,7 +268,7 @@ def _with_larger(model: Model, bound: str) -> Model | None:
         return None
     for name, cls in model._classes.items():
         if issubclass(cls, Identifier) and model.identifier_count(cls) != larger.identifier_count(cls):
-            message = f"{bound} is the number of {name} identifiers, so it is no bound on runs; leave out bound=True"
+            message = f"{bound} counts the identifiers of {name}, so it is no bound on runs; leave out bound=True"
             raise ModelError(message, *type(model).source_position())
     return larger
 

@@ -29,7 +29,7 @@ def where_the_good_design_differs(check: Check, model: Model, violation: Violati
         good = with_constants(cls, model)
         changed = _changed(check.spec, cls, model)
     except SourceError as error:
-        text = f"{cls.__name__} cannot be compared, as it does not admit these constants: {error.message}"
+        text = f"{cls.__name__} cannot be compared, as it cannot be made with these constants: {error.message}"
         return Divergence(cls.__name__, type(model).__name__, "unlike", None, text, (), error.file, error.line)
     properties = check.spec.properties(cls, check.settings.invariant_files)
     subject = CheckSubject(properties, check.spec.fairness, changed)
