@@ -136,7 +136,7 @@ class _Canonical:
     def _try_all(
         self, module: ir.Module, orders: list[tuple[IdentifierType, _Order]], codes: dict[str, Value], best: list[Value]
     ) -> None:
-        """Tries, for each kind of identifiers, every order that its ties leave open."""
+        """For each kind of identifiers, every order that its ties leave open."""
         if not orders:
             self._try(codes, best)
             return
@@ -268,7 +268,7 @@ def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariabl
 
 
 class _Order:
-    """The positions of identifiers when they are sorted by signature; equal signatures share their positions."""
+    """Where identifiers go when they are sorted by signature; those with equal signatures share their places."""
 
     def __init__(self, builder: ir.IRBuilder, signatures: list[Value]) -> None:
         self._builder = builder
