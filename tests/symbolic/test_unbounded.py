@@ -788,9 +788,9 @@ class Counter(Model):
 """
 
 
-def _proved(tmp_path: Path, text: str) -> Proved:
+def _proved(tmp_path: Path, text: str, unbounded: bool = True) -> Proved:
     write(tmp_path, {"mine.py": text, "mine.toml": 'model = "mine.py:Counter"\n'})
-    return prove_check(Check(read(tmp_path / "mine.toml"), None, CheckSettings()), ProofTask(unbounded=True))
+    return prove_check(Check(read(tmp_path / "mine.toml"), None, CheckSettings()), ProofTask(unbounded=unbounded))
 
 
 def test_the_command_says_for_which_values(tmp_path: Path) -> None:
@@ -806,6 +806,16 @@ def test_the_command_shows_the_constants_of_a_counterexample(tmp_path: Path) -> 
     assert proved.verdict == "undetermined"
     assert "set does not preserve declared types" in proved.lines
     assert any("in a state, with n = " in line for line in proved.lines)
+
+
+@pytest.mark.parametrize("unbounded", [False, True])
+def test_a_step_to_an_initial_state_that_breaks_a_property_is_not_said_to_fail(tmp_path: Path, unbounded: bool) -> None:
+    beginning = "    @initial\n    def start(self) -> None:\n        self.x = self.n\n\n"
+    text = SPEC.replace("    @action", f"{beginning}    @action", 1)
+    text = text.replace("self.x <= self.n", "self.x < self.n").replace("action,", "action, initial,")
+    lines = _proved(tmp_path, text, unbounded).lines
+    assert "p is false in an initial state" in lines
+    assert "    start() leads there" in lines
 
 
 class Ballot(Record):

@@ -34,15 +34,20 @@ def obligation_lines(system: System, obligation: Obligation, known: Sequence[Pro
     shown = obligation.counterexample
     if shown is None:
         return [said]
-    return [said, *(f"    {line}" for line in _counterexample_lines(system, shown, known)), ""]
+    lines = _counterexample_lines(system, shown, known, fails=obligation.property == TYPES)
+    return [said, *(f"    {line}" for line in lines), ""]
 
 
-def _counterexample_lines(system: System, shown: CounterexampleToInduction, known: Sequence[Property]) -> list[str]:
-    """Two states: the first as its differences from an initial state, the second as its differences from the first."""
+def _counterexample_lines(
+    system: System, shown: CounterexampleToInduction, known: Sequence[Property], fails: bool
+) -> list[str]:
+    """Two states: the first as its differences from an initial state, the second as its differences from the first.
+    An initial step, and one that ``fails``, has the first alone.
+    """
     names = list(system.variables)
     lines = state_lines(system, shown, known)
     if shown.after is None:
-        lines.append(f"{show_step(shown.step)} leaves the declared types")
+        lines.append(f"{show_step(shown.step)} {'leaves the declared types' if fails else 'leads there'}")
         return lines
     lines.append(f"{show_step(shown.step)} leads to:")
     lines += [f"  {line}" for line in change_lines(names, shown.before, shown.after)] or ["  the same state"]
