@@ -1,4 +1,4 @@
-"""What a cluster's cores and executors are used for: ``python -m benchmarks.allocation [--write]``.
+"""The use of a cluster's cores and executors: ``python -m benchmarks.allocation [--write]``.
 
 - *tasks*: as many searches as the cluster has cores run as tasks, each for a fixed time (its limit). If all of them run
   at once, all together take little more than one. Spark is given more cores than this machine has: a task that has less

@@ -1,4 +1,4 @@
-"""What it costs to say what an edit changes: ``python -m benchmarks.edits [--edits N] [--write]``.
+"""The cost of comparing two versions: ``python -m benchmarks.edits [--edits N] [--write]``.
 
 The first table compares models with designs of theirs that differ by a rule, as an edit would, and has the time of that
 beside the time of searching both. The second one says what a file of states would save: the time of a search, beside

@@ -1,4 +1,4 @@
-"""How much disk space an installation takes: ``python -m benchmarks.install_size``.
+"""The disk space of an installation: ``python -m benchmarks.install_size``.
 
 For Floodmark without extras and for each of its extras, as pyproject.toml has them: the sizes of the files of all
 packages that it needs and that the lines above do not, as they are installed in this environment.

@@ -1,4 +1,4 @@
-"""How fast Kafka's own classes run beside models, and what walks find: ``python -m benchmarks.kafka --write``.
+"""The speed of Kafka's own classes beside models, and the findings of walks: ``python -m benchmarks.kafka --write``.
 
 Twelve parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in
 lockstep, also with the model of KIP-966 (``elr``), of the quorum, of voters that change (``voters``), of a partition's

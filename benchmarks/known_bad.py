@@ -1,4 +1,4 @@
-"""How soon walks meet the violation of each known-bad design, beside a search.
+"""The steps until walks meet the violation of each known-bad design, beside a search.
 
     python -m benchmarks.known_bad walk [--seconds S] [--designs N]     goes on where the record ends
     python -m benchmarks.known_bad report [--write]

@@ -1,4 +1,4 @@
-"""What liveness costs: ``python -m benchmarks.liveness [--runs N] [--write]``.
+"""The cost of liveness: ``python -m benchmarks.liveness [--runs N] [--write]``.
 
 Each search runs without and with properties of runs, alternately, on one core, so that a busy machine affects both
 alike; the ratio is that of the least processor times, with all code already compiled. It includes the attempts to do

@@ -1,4 +1,4 @@
-"""How much memory a command uses under a limit: ``python -m benchmarks.memory [--write]``.
+"""The memory of a command under a limit: ``python -m benchmarks.memory [--write]``.
 
 The dining philosophers are searched, 6^n states for n of them, with several limits. Meanwhile the memory of the
 command's processes is sampled every 20 milliseconds: anonymous and shared pages of each, added up. (Pages shared

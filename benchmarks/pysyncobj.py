@@ -1,4 +1,4 @@
-"""How far uniform and guided walks get on PySyncObj: ``python -m benchmarks.pysyncobj --write``.
+"""Uniform and guided walks on PySyncObj: ``python -m benchmarks.pysyncobj --write``.
 
 Steps until each bug of a release, with 30 seeds; steps in lockstep with real nodes per second of processor time; and
 the share of a small model's reachable states that walks reach. Needs PySyncObj (installed, or in the folder that

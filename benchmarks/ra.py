@@ -1,4 +1,4 @@
-"""What is found in RabbitMQ's Ra, and how soon: ``python -m benchmarks.ra [--seeds N] [--most N] [--others FOLDER ...]
+"""The findings in RabbitMQ's Ra, and their cost: ``python -m benchmarks.ra [--seeds N] [--most N] [--others FOLDER ...]
 [--write]``.
 
 The shortest runs of the known-bad designs, which searches of all states find; then schedules that are drawn from what

@@ -1,4 +1,4 @@
-"""How a table in a file is filled: ``python -m benchmarks.refill [--write]``.
+"""Two ways of filling a table in a file: ``python -m benchmarks.refill [--write]``.
 
 When a partition's table is full, one with twice as many cells is filled with all its states. Here that is done in two
 ways, alternately: in the order of the states, so that the table's pages are changed at random, and in slices of the

@@ -1,4 +1,4 @@
-"""What refinements cost and what they notice: ``python -m benchmarks.refinement [--write]``.
+"""The cost of refinements and the designs that they notice: ``python -m benchmarks.refinement [--write]``.
 
 Each spec of the quick tier whose model refines another one is measured. Where its search is too short, the row of the
 deep tier in the same file is measured instead, if there is one.

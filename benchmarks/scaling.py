@@ -1,4 +1,4 @@
-"""What a distributed search would cost at sizes that were not measured: ``python -m benchmarks.scaling [--write]``.
+"""The predicted cost of a distributed search at unmeasured sizes: ``python -m benchmarks.scaling [--write]``.
 
 The cost of a level comes from benchmarks/RESULTS.md, where benchmarks/spark.py writes it; ``--write`` writes the tables
 to docs/scaling.md.

@@ -1,4 +1,4 @@
-"""What share of the reachable states and steps walks reach, and what estimates are worth, where the truth is known.
+"""The share of reachable states and steps that walks reach, and the quality of estimates, where the truth is known.
 
     python -m benchmarks.simulation walk [--seconds S] [--specs N]      goes on where the record ends
     python -m benchmarks.simulation report [--write]

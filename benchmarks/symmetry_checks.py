@@ -1,4 +1,4 @@
-"""What it costs to test a symmetry proof on the states that a search meets.
+"""The cost of testing a symmetry proof on the states of a search.
 
     python -m benchmarks.symmetry_checks --write
 

@@ -1,4 +1,4 @@
-"""What a state costs with symmetry, beside the same search without: ``python -m benchmarks.symmetry_cost [--write]``.
+"""The cost of a state with symmetry, beside the same search without: ``python -m benchmarks.symmetry_cost [--write]``.
 
 Each pair of searches runs one after the other, in processor seconds of one worker without compilation, until so many
 states are generated. The table has the pair whose ratio is in the middle.

@@ -1,4 +1,4 @@
-"""How far walks and tours get on a real ZooKeeper: ``python -m benchmarks.zookeeper --write``.
+"""The coverage of walks and tours on a real ZooKeeper: ``python -m benchmarks.zookeeper --write``.
 
 Steps in lockstep per second of this process's processor time; the share of actions and of reachable states that they
 come to; steps until a server contradicts each mistaken belief of mistaken.py; and steps, in its model, until each

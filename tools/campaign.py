@@ -56,7 +56,7 @@ REFUSALS = (
     "has no capacity", "must be drawn", "possible values; draw it", "has no field", "this joins sequences of Struct",
     "there; use two variables", "but this is Struct", "an integer grows beyond 64 bits", "bits, more than 4096",
 )
-"""What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
+"""The expected refusals of a generated model: an empty literal has no type of its own; a branch can be decided;
 a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
 sorted, compared or searched may have None in it, or be None; a union may turn out to be a record of one class when
 another is meant, or to be two of them in two sequences or in two values of a local name; a parameter that takes every

@@ -25,7 +25,7 @@ class Node(Identifier, count="nodes", prefix="n"):
 
 
 class Site(Identifier, count="sites", prefix="s"):
-    """Where it is, one of any number as well."""
+    """Its location, which may be one of any number."""
 
 
 class Drawn(Model):
