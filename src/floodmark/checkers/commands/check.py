@@ -42,12 +42,12 @@ class CheckRequest:
     only: tuple[str, ...] = ()
 
 
-def check(asked: CheckRequest, reports: Reports) -> ExitCode:
+def check(request: CheckRequest, reports: Reports) -> ExitCode:
     """Checks, prints verdicts, writes reports, and returns the exit code."""
-    about = wanted(asked.paths, asked.tier)
-    reports.must_be_writable([*(each.address for each in about), *asked.settings.invariant_files])
-    broken, every = planned([each for each in about if each.is_there], asked.settings)
-    require_meaning(asked.only, [each.model() for each in every] if asked.only and not broken else [])
+    about = wanted(request.paths, request.tier)
+    reports.must_be_writable([*(each.address for each in about), *request.settings.invariant_files])
+    broken, every = planned([each for each in about if each.is_there], request.settings)
+    require_meaning(request.only, [each.model() for each in every] if request.only and not broken else [])
     results: list[CheckResult] = []
     line = SearchProgress(states_expected)
     file = ProgressFile(reports.json, len(broken) + len(every), states_expected)
@@ -61,7 +61,7 @@ def check(asked: CheckRequest, reports: Reports) -> ExitCode:
             line.clear()
             results.append(result)
             file.done = len(results)
-            _tell(result, asked)
+            _tell(result, request)
     except KeyboardInterrupt:
         under_way = line.clear()
         ended = f"interrupted: {len(results)} of {counted(len(broken) + len(every), 'check')} ended"
@@ -71,7 +71,7 @@ def check(asked: CheckRequest, reports: Reports) -> ExitCode:
         line.clear()
         click.echo(f"ended by an error: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
         raise
-    return worst([_conclude(results, asked, about), write_reports(reports, results)])
+    return worst([_conclude(results, request, about), write_reports(reports, results)])
 
 
 def planned(about: Sequence[Wanted], settings: CheckSettings) -> tuple[list[CheckResult], list[Check]]:
@@ -102,8 +102,8 @@ def planned(about: Sequence[Wanted], settings: CheckSettings) -> tuple[list[Chec
     return [*broken, *map(misplaced, unfound_properties(every))], every
 
 
-def _tell(result: CheckResult, asked: CheckRequest) -> None:
-    for line in text.lines(result, asked.traces, asked.only):
+def _tell(result: CheckResult, request: CheckRequest) -> None:
+    for line in text.lines(result, request.traces, request.only):
         click.echo(line)
     if result.traceback:
         click.echo(result.traceback, err=True)
@@ -115,16 +115,16 @@ def _left(about: Sequence[Wanted], tier: str) -> str:
     return left_out([each.spec for each in about if each.spec is not None and each.tier == tier], tier, proofs=False)
 
 
-def _conclude(results: Sequence[CheckResult], asked: CheckRequest, about: Sequence[Wanted]) -> ExitCode:
+def _conclude(results: Sequence[CheckResult], request: CheckRequest, about: Sequence[Wanted]) -> ExitCode:
     code = worst(result.exit_code for result in results)
-    tier = asked.tier or "quick"
+    tier = request.tier or "quick"
     if not results:
         click.echo(f"nothing was checked: there is no {'' if tier == 'all' else f'{tier} '}spec here")
         return code
-    if not asked.traces:
+    if not request.traces:
         for line in text.hint(results):
             click.echo(line)
-    whole = asked.settings.only_variant is None and not asked.settings.properties
+    whole = request.settings.only_variant is None and not request.settings.properties
     if tier != "all" and whole and (left := _left(about, tier)):
         click.echo(left)
     if whole and all(result.variant is not None for result in results):

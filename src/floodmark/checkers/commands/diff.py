@@ -42,12 +42,12 @@ class DiffRequest:
     html_file: Path | None = None
 
 
-def diff(asked: DiffRequest, say: Callable[[str], None]) -> ExitCode:
+def diff(request: DiffRequest, say: Callable[[str], None]) -> ExitCode:
     """Compares, prints the differences, writes reports, and returns the exit code."""
-    for path in (asked.json_file, asked.html_file):
+    for path in (request.json_file, request.html_file):
         must_be_writable(path, ())
-    settings = EditSettings(Options(asked.workers, limits=asked.limits), asked.constants)
-    with _subjects(asked) as (versions, pairs):
+    settings = EditSettings(Options(request.workers, limits=request.limits), request.constants)
+    with _subjects(request) as (versions, pairs):
         edits = []
         line = StatusLine()
 
@@ -57,22 +57,23 @@ def diff(asked: DiffRequest, say: Callable[[str], None]) -> ExitCode:
         for edit in compared(pairs, versions, settings, watch):
             edits.append(edit)
             line.clear()
-            if not edit.unchanged or asked.every or len(pairs) == 1:
+            if not edit.unchanged or request.every or len(pairs) == 1:
                 for said in text.lines(edit, versions):
                     say(said)
         for said in end(edits, versions):
             say(said)
         content = json_entries.content(edits, versions)
         codes = [
-            exit_code(edits), write_edits_page(asked.html_file, content), write_json(asked.json_file, "edits", content)
+            exit_code(edits), write_edits_page(request.html_file, content),
+            write_json(request.json_file, "edits", content),
         ]
     return worst(codes)
 
 
-def compare_versions(asked: DiffRequest) -> tuple[dict[str, Any], ExitCode]:
+def compare_versions(request: DiffRequest) -> tuple[dict[str, Any], ExitCode]:
     """The comparison without output, as JSON."""
-    settings = EditSettings(Options(asked.workers, limits=asked.limits), asked.constants)
-    with _subjects(asked) as (versions, pairs):
+    settings = EditSettings(Options(request.workers, limits=request.limits), request.constants)
+    with _subjects(request) as (versions, pairs):
         edits = list(compared(pairs, versions, settings))
         return json_entries.content(edits, versions), exit_code(edits)
 
@@ -124,24 +125,24 @@ def exit_code(edits: Sequence[SpecEdit]) -> ExitCode:
 
 
 @contextlib.contextmanager
-def _subjects(asked: DiffRequest) -> Iterator[tuple[tuple[Version, Version], list[SpecPair]]]:
+def _subjects(request: DiffRequest) -> Iterator[tuple[tuple[Version, Version], list[SpecPair]]]:
     with ExitStack() as stack:
-        if asked.behind is None and len(asked.named) == 2 and _is_spec(asked.named[1]):
-            old, new = (only(read_all(spec_path(name))) for name in asked.named)
+        if request.behind is None and len(request.named) == 2 and _is_spec(request.named[1]):
+            old, new = (only(read_all(spec_path(name))) for name in request.named)
             near = [working_tree(spec.path) for spec in (old, new)]
             versions = tuple(
-                Version(name, tree.root, tree.home) for name, tree in zip(asked.named, near, strict=True)
+                Version(name, tree.root, tree.home) for name, tree in zip(request.named, near, strict=True)
             )
-            yield (versions[0], versions[1]), [SpecPair(asked.named[1], old, new)]
+            yield (versions[0], versions[1]), [SpecPair(request.named[1], old, new)]
             return
-        if not asked.named or len(asked.named) > 2:
+        if not request.named or len(request.named) > 2:
             raise SourceError("name two specs, or one or two commits: floodmark diff main -- specs/lease.toml")
-        paths = [spec_path(name) for name in asked.behind or ["specs"]]
+        paths = [spec_path(name) for name in request.behind or ["specs"]]
         for path in paths:
             if not path.exists() and "@" not in path.name:
                 raise SourceError("there is no such spec", str(path))
         here = working_tree(resolved(paths[0]))
-        trees = [stack.enter_context(commit(ref, resolved(paths[0]))) for ref in asked.named]
+        trees = [stack.enter_context(commit(ref, resolved(paths[0]))) for ref in request.named]
         both = (trees[0], trees[1]) if len(trees) == 2 else (trees[0], here)
         yield both, pairs_in(both, paths, "quick")
 

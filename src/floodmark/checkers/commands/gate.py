@@ -51,30 +51,30 @@ class GateRequest:
         return shlex.join(words)
 
 
-def gate(asked: GateRequest, reports: Reports, say: Callable[[str], None]) -> ExitCode:
+def gate(request: GateRequest, reports: Reports, say: Callable[[str], None]) -> ExitCode:
     """Runs the gate, prints the results, writes reports and the lock, and returns the exit code."""
-    if not asked.folder.is_dir() and not (asked.folder.is_file() and asked.folder.suffix == spec_address.SUFFIX):
-        raise SourceError("there is no such folder and no such spec", str(asked.folder))
+    if not request.folder.is_dir() and not (request.folder.is_file() and request.folder.suffix == spec_address.SUFFIX):
+        raise SourceError("there is no such folder and no such spec", str(request.folder))
     reports.must_be_writable()
-    scope = GateScope.of(asked.folder)
-    limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)
-    settings = replace(asked.settings, limits=Limits(memory=limits.memory), compare=reports.are_wanted)
-    run = GateRun(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
+    scope = GateScope.of(request.folder)
+    limits = limits_of(Project.of(scope.lock).root, request.settings.limits)
+    settings = replace(request.settings, limits=Limits(memory=limits.memory), compare=reports.are_wanted)
+    run = GateRun(scope, request.tier, settings, request.use_cache, request.command, request.update, limits.seconds)
     began = time.perf_counter()
     outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
     run.shown.clear()
     edits = None
     told: Iterable[str] = ()
-    if asked.against is not None:
+    if request.against is not None:
         from floodmark.checkers.commands.diff import edit_lines, edits_since  # a tenth of a run that finds all it needs
 
         spent = time.perf_counter() - began
         left = None if limits.seconds is None else max(limits.seconds - spent, 0.0)
-        edits = edits_since(asked.against, asked.folder, asked.tier, Limits(seconds=left, memory=limits.memory))
+        edits = edits_since(request.against, request.folder, request.tier, Limits(seconds=left, memory=limits.memory))
         told = edit_lines(edits)
     code = outcome.exit_code
-    refusals = _refusals(outcome) if asked.update else []
-    accepted = asked.update and not refusals
+    refusals = _refusals(outcome) if request.update else []
+    accepted = request.update and not refusals
     if accepted:
         lock.write(outcome.lock, now)
         code = ExitCode.AS_EXPECTED

@@ -43,6 +43,6 @@ def simulate(
     require_numbers(walks=walks, steps=steps, seed=seed, seconds=seconds, workers=workers)
     names, functions = names_of(properties)
     spec = given(design, constants, sizes, SETTINGS, functions=functions, invariants=names)
-    asked = Simulate(walks, steps, seed, strategy)
-    settings = CheckSettings(limits=Limits(seconds=seconds), workers=workers, walks=asked)
+    simulation = Simulate(walks, steps, seed, strategy)
+    settings = CheckSettings(limits=Limits(seconds=seconds), workers=workers, walks=simulation)
     return result_of(Check(spec, None, settings), names, good)
