@@ -11,7 +11,7 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Constant, Model, Record, Seq, Set, action, require
-from floodmark.checkers.project.spec import read, wanted
+from floodmark.checkers.project.spec import read, selected_specs
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.compiler import program
 from floodmark.compiler.compile_cache import ABSENT, Reading, Readings, name_around
@@ -223,7 +223,7 @@ def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.M
 @pytest.mark.slow
 def test_all_models_are_read_as_if_each_were_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """In random order, with all their properties: what a process reads depends on what it read before in no spec."""
-    specs = [each.spec for each in wanted([ROOT / "specs"]) if each.is_there and each.spec is not None]
+    specs = [each.spec for each in selected_specs([ROOT / "specs"]) if each.is_there and each.spec is not None]
     found = [check for spec in specs for check in checks(spec, CheckSettings())]
     random.Random(1).shuffle(found)
     together = program._READINGS

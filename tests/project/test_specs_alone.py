@@ -8,7 +8,7 @@ import pytest
 
 from floodmark.checkers.commands.check import planned
 from floodmark.checkers.native.engine import Native
-from floodmark.checkers.project.spec import wanted
+from floodmark.checkers.project.spec import selected_specs
 from floodmark.checkers.run.engines import engine_of
 from floodmark.checkers.verdict.check import MIN_STATES_FOR_CLUSTER, CheckSettings
 
@@ -19,7 +19,7 @@ LISTED_ELSEWHERE = {"alter_isr/batch.toml", "kraft/batch.toml", "under_replicate
 
 
 def _needs_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken, every = planned(wanted([path]), CheckSettings())
+    broken, every = planned(selected_specs([path]), CheckSettings())
     assert [result.message for result in broken] == []
     assert every
     for check in every:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from floodmark.checkers.project.spec import Spec, wanted
+from floodmark.checkers.project.spec import Spec, selected_specs
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 
@@ -15,7 +15,7 @@ SPECS = Path(__file__).resolve().parents[2] / "specs"
 def shipped() -> Mapping[Path, Spec]:
     """All specs, by their addresses."""
     found = {}
-    for each in wanted([SPECS], "all"):
+    for each in selected_specs([SPECS], "all"):
         assert each.spec is not None, f"{each.address} cannot be read"
         found[each.address] = each.spec
     return found

@@ -13,7 +13,7 @@ import click
 from floodmark.checkers import interrupts
 from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.project.spec import Spec, Wanted, read, wanted
+from floodmark.checkers.project.spec import SelectedSpec, Spec, read, selected_specs
 from floodmark.checkers.project.unchecked_tiers import left_out
 from floodmark.checkers.report import text
 from floodmark.checkers.report.outputs import Reports, write_reports
@@ -44,7 +44,7 @@ class CheckRequest:
 
 def check(request: CheckRequest, reports: Reports) -> ExitCode:
     """Checks, prints verdicts, writes reports, and returns the exit code."""
-    about = wanted(request.paths, request.tier)
+    about = selected_specs(request.paths, request.tier)
     reports.must_be_writable([*(each.address for each in about), *request.settings.invariant_files])
     broken, every = planned([each for each in about if each.is_there], request.settings)
     require_meaning(request.only, [each.model() for each in every] if request.only and not broken else [])
@@ -74,7 +74,7 @@ def check(request: CheckRequest, reports: Reports) -> ExitCode:
     return worst([_conclude(results, request, about), write_reports(reports, results)])
 
 
-def planned(about: Sequence[Wanted], settings: CheckSettings) -> tuple[list[CheckResult], list[Check]]:
+def planned(about: Sequence[SelectedSpec], settings: CheckSettings) -> tuple[list[CheckResult], list[Check]]:
     """A result for each spec that cannot be read and each property that no spec finds, and the checks of the others."""
     broken: list[CheckResult] = []
     specs: dict[Path, Spec] = {}
@@ -92,11 +92,11 @@ def planned(about: Sequence[Wanted], settings: CheckSettings) -> tuple[list[Chec
     ]
     if settings.properties and not broken:
         every = with_properties(every, settings.properties)
-    wanted = settings.only_variant
-    if wanted is not None and specs and not every:
+    name = settings.only_variant
+    if name is not None and specs and not every:
         known = replace(settings, only_variant=None)
         names = [variant_name(check) for spec in specs.values() for check in checks(spec, known)]
-        raise SourceError(f"no spec has a variant {wanted!r}{did_you_mean(wanted, dict.fromkeys(names))}")
+        raise SourceError(f"no spec has a variant {name!r}{did_you_mean(name, dict.fromkeys(names))}")
     if not broken:
         must_matter(settings.invariant_files, every)
     return [*broken, *map(misplaced, unfound_properties(every))], every
@@ -110,12 +110,12 @@ def _tell(result: CheckResult, request: CheckRequest) -> None:
     sys.stdout.flush()
 
 
-def _left(about: Sequence[Wanted], tier: str) -> str:
+def _left(about: Sequence[SelectedSpec], tier: str) -> str:
     """The checks of the given specs that belong to another tier."""
     return left_out([each.spec for each in about if each.spec is not None and each.tier == tier], tier, proofs=False)
 
 
-def _conclude(results: Sequence[CheckResult], request: CheckRequest, about: Sequence[Wanted]) -> ExitCode:
+def _conclude(results: Sequence[CheckResult], request: CheckRequest, about: Sequence[SelectedSpec]) -> ExitCode:
     code = worst(result.exit_code for result in results)
     tier = request.tier or "quick"
     if not results:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.interface.results import Result
-from floodmark.checkers.interface.subject import Design, Given, Wanted, given, names_of
+from floodmark.checkers.interface.subject import Design, Given, PropertyArgument, given, names_of
 from floodmark.checkers.project.input_limits import memory as amount
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import Flawed
@@ -31,7 +31,7 @@ SETTINGS = (
 def check(
     design: Design,
     *,
-    properties: Sequence[Wanted] | None = None,
+    properties: Sequence[PropertyArgument] | None = None,
     good: type[Model] | None = None,
     engine: Literal["native", "reference"] = "native",
     symmetry: bool | Sequence[str] = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.interface.results import Proof
-from floodmark.checkers.interface.subject import Design, Wanted, given, names_of
+from floodmark.checkers.interface.subject import Design, PropertyArgument, given, names_of
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import PROOF_METHODS, ProofMethod
 from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH, ProofTask
@@ -19,7 +19,7 @@ def prove(
     design: Design,
     *,
     method: ProofMethod = "induction",
-    properties: Sequence[Wanted] | None = None,
+    properties: Sequence[PropertyArgument] | None = None,
     any_size: bool = False,
     unbounded: bool = False,
     depth: int = DEFAULT_DEPTH,

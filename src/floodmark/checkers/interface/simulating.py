@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.interface.checking import result_of
 from floodmark.checkers.interface.results import Result
-from floodmark.checkers.interface.subject import Design, Wanted, given, names_of
+from floodmark.checkers.interface.subject import Design, PropertyArgument, given, names_of
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import STRATEGIES, Simulate, StrategyName
 from floodmark.checkers.search_result import Limits
@@ -25,7 +25,7 @@ def simulate(
     steps: int = _USUAL.steps,
     seed: int = _USUAL.seed,
     strategy: StrategyName = _USUAL.strategy,
-    properties: Sequence[Wanted] | None = None,
+    properties: Sequence[PropertyArgument] | None = None,
     good: type[Model] | None = None,
     seconds: float | None = None,
     workers: int = 0,

@@ -16,7 +16,7 @@ from floodmark.language.model import Model
 
 Design = type[Model] | Model
 """A model's class, or the class with constants, as ``floodmark.conformance.model_of`` returns it."""
-Wanted = str | Callable[..., Any]
+PropertyArgument = str | Callable[..., Any]
 """A property: its name, or its function."""
 
 
@@ -76,14 +76,16 @@ def _file(cls: type[Model]) -> Path:
     return file if file.is_file() else Path.cwd() / "notebook"
 
 
-def names_of(wanted: Sequence[Wanted] | None) -> tuple[tuple[str, ...] | None, tuple[Callable[..., Any], ...]]:
+def names_of(
+    properties: Sequence[PropertyArgument] | None,
+) -> tuple[tuple[str, ...] | None, tuple[Callable[..., Any], ...]]:
     """The names of properties, None for all, and those of them that are passed as functions."""
-    if wanted is None:
+    if properties is None:
         return None, ()
-    if isinstance(wanted, str) or callable(wanted):
-        raise TypeError(f"properties is a list: write properties=[{getattr(wanted, '__name__', repr(wanted))}]")
-    for each in wanted:
+    if isinstance(properties, str) or callable(properties):
+        raise TypeError(f"properties is a list: write properties=[{getattr(properties, '__name__', repr(properties))}]")
+    for each in properties:
         if not isinstance(each, str) and not callable(each):
             raise TypeError(f"a property is a name or a function, not {each!r}")
-    names = [each if isinstance(each, str) else each.__name__ for each in wanted]
-    return tuple(dict.fromkeys(names)), tuple(each for each in wanted if not isinstance(each, str))
+    names = [each if isinstance(each, str) else each.__name__ for each in properties]
+    return tuple(dict.fromkeys(names)), tuple(each for each in properties if not isinstance(each, str))

@@ -147,8 +147,8 @@ class Spec:
         for function in beside(cls):
             add_function(found, function, cls)
         if self.refines.liveness:
-            wanted = found if self.invariants is None else self.invariants
-            for prop in [each for each in found.values() if each.is_refinement and each.name in wanted]:
+            names = found if self.invariants is None else self.invariants
+            for prop in [each for each in found.values() if each.is_refinement and each.name in names]:
                 other = abstract_class(prop.function)
                 known = collect(other, self.invariant_modules(other, "scenarios"))
                 for function in beside(other):
@@ -341,7 +341,7 @@ def tool_settings(root: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SelectedSpec:
     """The address of a spec, with the selected tier, which may be "all"; no ``spec`` if it cannot be read."""
 
     address: Path
@@ -356,34 +356,34 @@ class Wanted:
 
 
 def find(arguments: list[Path], tier: str | None = None) -> list[Path]:
-    """The addresses of the specs that arguments mean, each of one spec whose model is of the tier, as in ``wanted``."""
-    every = wanted(arguments, tier)
+    """The addresses of the selected specs whose model is of the tier."""
+    every = selected_specs(arguments, tier)
     return [each.address for each in every if each.spec is None or each.tier in ("all", each.spec.tier)]
 
 
-def wanted(arguments: list[Path], tier: str | None = None) -> list[Wanted]:
+def selected_specs(arguments: list[Path], tier: str | None = None) -> list[SelectedSpec]:
     """All specs that arguments are about, each once.
 
     A folder selects a tier (quick, deep, all; None is quick), the rows of a file as well (None is all); any other file
     is selected as a whole.
     """
-    found: dict[Path, Wanted] = {}
+    found: dict[Path, SelectedSpec] = {}
     for argument in arguments:
         if os.path.isdir(argument):
             paths = [(path, tier or "quick") for path in input_file.below(argument, spec_address.SUFFIX)]
         else:
             paths = [(argument, (tier or "all") if _has_rows(argument) else "all")]
-        for each in (each for path, of in paths for each in _wanted(path, of)):
+        for each in (each for path, of in paths for each in _selected(path, of)):
             earlier = found.get(each.address, each)
             found[each.address] = each if each.tier == earlier.tier else replace(each, tier="all")
     return list(found.values())
 
 
-def _wanted(path: Path, tier: str) -> list[Wanted]:
+def _selected(path: Path, tier: str) -> list[SelectedSpec]:
     try:
-        return [Wanted(spec.address, tier, spec) for spec in read_all(path)]
+        return [SelectedSpec(spec.address, tier, spec) for spec in read_all(path)]
     except SourceError:
-        return [Wanted(path, tier, None)]
+        return [SelectedSpec(path, tier, None)]
 
 
 def _has_rows(address: Path) -> bool:
@@ -425,14 +425,14 @@ __all__ = [
     "ProofExpectation",
     "ProofMethod",
     "Proving",
+    "SelectedSpec",
     "Spec",
     "SurvivalReason",
     "Tier",
-    "Wanted",
     "find",
     "known",
     "only",
     "read",
     "read_all",
-    "wanted",
+    "selected_specs",
 ]
