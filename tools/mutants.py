@@ -5,7 +5,7 @@ rewrites that must change nothing.
     python -m tools.mutants compare kraft --jobs 1       specs whose names begin so
     python -m tools.mutants draw --models 1000           drawn models, some variants of each function
     python -m tools.mutants terms                        compares z3's terms of the mutants of every spec with CPython
-    python -m tools.mutants prove examples               asks z3 of some, where its terms are small
+    python -m tools.mutants prove                        asks the proof methods about some of each spec and each kind
     python -m tools.mutants report --write               puts what was compared into benchmarks/RESULTS.md
 
 A function is changed in one model, the smallest of those that run it. Each changed model is searched natively up to a
@@ -16,7 +16,8 @@ actions, boundaries and properties that run the function has to mean what CPytho
 unchanged model's search (``tests/support/term_agreement.py``); terms for any number of identifiers must not exclude it.
 Every proof method asks about these terms and nothing else. With ``prove``, bounded search by z3 has to
 come to CPython's verdict at CPython's depth, and no proof, be it for any number of identifiers, may say that a violated
-model holds, or the opposite.
+model holds, or the opposite. The methods are asked about one mutant of each kind of each spec, a violated one if one of
+the first few is; round by round, in each of which a spec has another kind.
 
 What is known of a changed model counts as long as its text, its subject and the sources of Floodmark stay the same.
 """
@@ -219,7 +220,7 @@ def compared(
             fate = "agreed"
             if variant.alike and plain is not None and (why := difference(plain, found)):
                 fate = "disagreed"
-            if proofs and fate == "agreed":
+            if proofs:
                 said = proved(subject, found)
     except RefusedError as error:
         fate, why = "refused", str(error)
@@ -248,10 +249,15 @@ def difference(plain: Found, found: Found) -> str:
 
 DEPTH = 4
 """States of the longest runs that bounded search looks at, and the largest k."""
-SECONDS = 5.0
+SECONDS = 3.0
 """How long a method may think about a changed model."""
 TASKS = (ProofTask(method="induction"), ProofTask(method="k-induction", depth=DEPTH), ProofTask(method="infer"),
-         ProofTask(method="induction", any_size=True))
+         ProofTask(method="induction", unbounded=True), ProofTask(method="induction", any_size=True),
+         ProofTask(method="infer", any_size=True))
+RANKING = ProofTask(method="ranking")
+"""Is about properties of runs, which are not searched here; a proof searches them itself, as far as it gets."""
+TRIED = 6
+"""So many mutants of a kind are searched for a violated one, about which the proof methods are asked."""
 
 
 def proved(subject: Subject, found: Found) -> Counter[str]:
@@ -259,15 +265,16 @@ def proved(subject: Subject, found: Found) -> Counter[str]:
     where it contradicts them."""
     assert subject.check is not None
     said = Counter([_bounded(subject, found)])
-    for task in TASKS:
-        name = f"{task.method} for any size" if task.any_size else task.method
+    runs = any(prop.is_liveness for prop in subject.check.properties())
+    for task in (*TASKS, RANKING) if runs else TASKS:
+        name = f"{task.method}{' for any size' * task.any_size}{' unbounded' * task.unbounded}"
         try:
             result = prove_check(subject.check, replace(task, seconds=SECONDS))
         except (SourceError, UnsupportedError):
             said[f"{name}: refused"] += 1
             continue
         said[f"{name}: {result.verdict}"] += 1
-        bad = found.verdict in ("violated", "error")
+        bad = found.verdict in ("violated", "error") and task is not RANKING
         wrong = (result.verdict, found.verdict) == ("violated", "holds") or (result.verdict == "holds" and bad)
         if wrong or result.exit_code == ExitCode.INTERNAL_ERROR:
             raise DisagreementError(f"{name}: {result.headline}; CPython: {found}")
@@ -403,14 +410,16 @@ class Job:
     """Which command asks."""
     command: str = ""
     """The whole command."""
+    kind: str = ""
+    """The kind of the mutants, of one of which the proof methods are asked."""
 
     def variants(self) -> Iterator[tuple[FunctionType, Variant]]:
         for function in self.functions:
             found = stronger(self.subject, function) if self.is_stronger else mutants(function)
-            yield from ((function, variant) for variant in found)
+            yield from ((function, variant) for variant in found if self.kind in ("", variant.kind))
 
     def __str__(self) -> str:
-        kind = "rewrites" if self.is_stronger else "mutants"
+        kind = "rewrites" if self.is_stronger else self.kind or "mutants"
         return f"{self.subject.name}, {kind} of {len(self.functions)} functions from {self.functions[0].__qualname__}"
 
 
@@ -434,6 +443,8 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
     plain: Found | None = None
     asked: Scope | None = None
     fates: Counter[str] = Counter()
+    if job.kind:
+        return _prove_one(known, into, job)
     for function, variant in job.variants():
         key = _key(job, function, variant)
         if (key, _sources()) in known or int(key[:8], 16) % job.one_in:
@@ -444,11 +455,41 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
             asked = Scope(job.subject) if asked is None else asked
             entry = compared_terms(asked, function, variant)
         else:
-            entry = compared(job.subject, function, variant, plain, job.budget, job.question == "prove")
+            entry = compared(job.subject, function, variant, plain, job.budget)
         entry |= {"key": key, "sources": _sources(), "command": job.command}
         fates[entry["fate"]] += 1
         _keep(into, entry, variant)
     return fates
+
+
+def _prove_one(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
+    """Asks the proof methods about a violated mutant that has states, if there is one among the first, or else about
+    the first; which come first, a hash of what they are decides."""
+    every = sorted((_key(job, function, variant), function, variant) for function, variant in job.variants())[:TRIED]
+    if any((key, _sources()) in known for key, _, _ in every):
+        return Counter()
+
+    def is_violated(function: FunctionType, variant: Variant) -> bool:
+        found = compared(job.subject, function, variant, None, job.budget)
+        return found["verdict"] in ("violated", "error") and found["states"] > 0
+
+    key, function, variant = next((it for it in every if is_violated(*it[1:])), every[0])
+    entry = compared(job.subject, function, variant, None, job.budget, proofs=True)
+    _keep(into, entry | {"key": key, "sources": _sources(), "command": job.command}, variant)
+    return Counter([entry["fate"]])
+
+
+def proving(chosen: Sequence[str], budget: Budget, command: str) -> list[Job]:
+    """Each spec with each kind of mutants that there is of its functions, which none smaller runs; in rounds, in each
+    of which the specs have other kinds."""
+    rounds: dict[int, list[Job]] = defaultdict(list)
+    for number, (each, functions) in enumerate(smallest(subjects_of_specs())):
+        if not chosen or any(each.name.startswith(name) for name in chosen):
+            kinds = sorted({variant.kind for function in functions for variant in mutants(function)})
+            for at, kind in enumerate(kinds):
+                job = Job(each, functions, 1, budget, False, "prove", command, kind)
+                rounds[(at - number) % len(kinds)].append(job)
+    return [job for _, jobs in sorted(rounds.items()) for job in jobs]
 
 
 def jobs(
@@ -646,7 +687,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("compare", "terms", "prove"):
         comparing = commands.add_parser(name)
         comparing.add_argument("specs", nargs="*", help="what their names begin with; all of them by default")
-        comparing.add_argument("--one-in", type=int, default=1, help="only one variant in so many")
+        if name != "prove":
+            comparing.add_argument("--one-in", type=int, default=1, help="only one variant in so many")
         comparing.add_argument("--jobs", type=int, default=cores(), help="how many at once")
         comparing.add_argument("--steps", type=int, default=Budget.steps, help="steps that CPython takes of each")
     drawing = commands.add_parser("draw")
@@ -672,7 +714,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             draw(asked.into, asked.models, asked.seed, asked.each, Budget(states=400, steps=300, late=3))
             return
         budget = replace(Budget(), steps=asked.steps)
-        command = f"python -m tools.mutants {' '.join([asked.command, f'--one-in {asked.one_in}', *asked.specs])}"
+        command = " ".join(["python -m tools.mutants", asked.command, *asked.specs])
+        if asked.command == "prove":
+            compare(asked.into, proving(asked.specs, budget, command), asked.jobs)
+            return
         compare(asked.into, jobs(asked.specs, asked.one_in, budget, asked.command, command), asked.jobs)
 
 
