@@ -210,7 +210,7 @@ def compared(
 
     ``plain`` is what was found of the unchanged model; a change that makes another model needs none.
     """
-    started = time.process_time()
+    started, clock = time.process_time(), time.perf_counter()
     found = Found("")
     why = ""
     said: Counter[str] = Counter()
@@ -221,7 +221,8 @@ def compared(
             if variant.alike and plain is not None and (why := difference(plain, found)):
                 fate = "disagreed"
             if proofs:
-                said = proved(subject, found)
+                slow = (time.perf_counter() - clock) / max(0.01, time.process_time() - started)
+                said = proved(subject, found, SECONDS * max(1.0, slow))
     except RefusedError as error:
         fate, why = "refused", str(error)
     except DisagreementError as error:
@@ -250,7 +251,7 @@ def difference(plain: Found, found: Found) -> str:
 DEPTH = 4
 """States of the longest runs that bounded search looks at, and the largest k."""
 SECONDS = 3.0
-"""How long a method may think about a changed model."""
+"""How long a method may think about a changed model, in processor time."""
 TASKS = (ProofTask(method="induction"), ProofTask(method="k-induction", depth=DEPTH), ProofTask(method="infer"),
          ProofTask(method="induction", unbounded=True), ProofTask(method="induction", any_size=True),
          ProofTask(method="infer", any_size=True))
@@ -260,16 +261,16 @@ TRIED = 6
 """So many mutants of a kind are searched for a violated one, about which the proof methods are asked."""
 
 
-def proved(subject: Subject, found: Found) -> Counter[str]:
-    """What each proof method says of a model about which CPython and the native search agree. Raises DisagreementError
-    where it contradicts them."""
+def proved(subject: Subject, found: Found, seconds: float) -> Counter[str]:
+    """What each proof method says within so many seconds of a model about which CPython and the native search agree.
+    Raises DisagreementError where it contradicts them."""
     assert subject.check is not None
-    said = Counter([_bounded(subject, found)])
+    said = Counter([_bounded(subject, found, seconds)])
     runs = any(prop.is_liveness for prop in subject.check.properties())
     for task in (*TASKS, RANKING) if runs else TASKS:
         name = f"{task.method}{' for any size' * task.any_size}{' unbounded' * task.unbounded}"
         try:
-            result = prove_check(subject.check, replace(task, seconds=SECONDS))
+            result = prove_check(subject.check, replace(task, seconds=seconds))
         except (SourceError, UnsupportedError):
             said[f"{name}: refused"] += 1
             continue
@@ -281,11 +282,11 @@ def proved(subject: Subject, found: Found) -> Counter[str]:
     return said
 
 
-def _bounded(subject: Subject, found: Found) -> str:
+def _bounded(subject: Subject, found: Found, seconds: float) -> str:
     """What bounded search says, which has to find a violation where CPython does, and none before."""
     try:
         searched = at_widths(subject.model, lambda model: bmc.search(
-            system_of(model, subject.properties), subject.properties, DEPTH, Deadline(SECONDS)))
+            system_of(model, subject.properties), subject.properties, DEPTH, Deadline(seconds)))
     except (SourceError, UnsupportedError):
         return "bmc: refused"
     length = None if searched.violation is None else len(searched.violation.trace)
