@@ -28,18 +28,21 @@ import argparse
 import ast
 import hashlib
 import inspect
+import itertools
 import json
 import linecache
 import os
+import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from types import FunctionType
+from random import Random
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 from unittest.mock import patch
 
@@ -52,7 +55,7 @@ from floodmark.checkers.mutation.change import changes
 from floodmark.checkers.native import search as native
 from floodmark.checkers.processes import run_each
 from floodmark.checkers.project.loading import is_users
-from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.properties import Property, functions_by_name
 from floodmark.checkers.project.reached_functions import reached_functions
 from floodmark.checkers.project.spec import find, read_all
 from floodmark.checkers.resources import cores
@@ -65,17 +68,20 @@ from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.result import ExitCode
+from floodmark.compiler.program import read_program
 from floodmark.language.errors import SourceError
 from floodmark.language.model import State
+from floodmark.language.reference import initial_states
 from floodmark.language.source import rewritten, source_of
 from floodmark.language.values import admit, running
 from floodmark.language.widths import Outgrown
 from tests.support.any_size_agreement import disagreements_of_part
+from tests.support.drawn_states import drawn_states
 from tests.support.engines import imported, properties_of
 from tests.support.level_agreement import Budget, DisagreementError, Found, RefusedError, agreement
 from tests.support.model_strategy import GeneratedModel
 from tests.support.model_strategy import models as drawn_models
-from tests.support.term_agreement import Part, Terms
+from tests.support.term_agreement import Part, Question, Terms, questions, run
 from tools.rewriting import members_of, rewrites
 from tools.rewriting.scene import Scene
 
@@ -129,6 +135,8 @@ class Variant:
     what: str
     tree: ast.FunctionDef
     helpers: tuple[str, ...] = ()
+    place: range = range(0)
+    """The lines of the changed statement, as far as it has no statements in it."""
 
     def text(self) -> str:
         return "\n\n".join([*self.helpers, ast.unparse(self.tree)])
@@ -142,8 +150,18 @@ def variants(subject: Subject, function: FunctionType, few: int | None = FEW) ->
 
 def mutants(function: FunctionType) -> Iterator[Variant]:
     """The changes that ``floodmark mutate`` makes of a function."""
-    for change in changes(source_of(function).tree):
-        yield Variant(f"mutate: {change.kind}", False, f"- {change.was}  + {change.now}", change.tree)
+    tree = source_of(function).tree
+    for change in changes(tree):
+        what = f"- {change.was}  + {change.now}"
+        yield Variant(f"mutate: {change.kind}", False, what, change.tree, place=_statement(tree, change.line))
+
+
+def _statement(tree: ast.FunctionDef, line: int) -> range:
+    """The lines of the innermost statement at a line, without those of the statements in it."""
+    at = max((node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node is not tree
+              and node.lineno <= line <= (node.end_lineno or 0)), key=lambda node: (node.lineno, node.col_offset))
+    inner = [node.lineno for node in ast.walk(at) if isinstance(node, ast.stmt) and node is not at]
+    return range(at.lineno, max(at.lineno, min([it - 1 for it in inner], default=at.end_lineno or 0)) + 1)
 
 
 def stronger(subject: Subject, function: FunctionType, few: int | None = FEW) -> Iterator[Variant]:
@@ -306,9 +324,12 @@ def _deep(found: Found) -> bool:
 
 # Terms.
 
-STATES, STATES_OF_ANY_SIZE, FURTHER_STATES = 5, 2, 300
-"""In how many states z3's terms of a changed function are compared with CPython; in the further ones where an action
-has no choice of parameters in the first."""
+STATES, STATES_OF_ANY_SIZE, CHOICES, SIZES = 5, 2, 4, (1, 2, 3)
+"""In how many states z3's terms of a changed function are compared with CPython, how many choices of an action's
+parameters in each, and the numbers of identifiers whose beginnings are compared."""
+FURTHER_STATES, DRAWN_STATES, WITNESSES, ELSEWHERE = 300, 600, 3, 4
+"""So many reached states and drawn ones are gone through for some in which CPython runs the changed line, in as many
+models."""
 
 
 class Scope:
@@ -320,12 +341,13 @@ class Scope:
         called: dict[Callable[..., Any], list[Callable[..., Any]]] = {}
         self.methods = {
             kind: {name: set(reached_functions(cls, [method], called)) for name, method in cls.methods(kind).items()}
-            for kind in ("action", "boundary")
+            for kind in ("action", "boundary", "initial")
         }
         self.properties = {prop: set(reached_functions(cls, [prop.function], called)) for prop in subject.properties}
         self.states = at_widths(subject.model, self._states)
 
     def _states(self, model: Model) -> list[State]:
+        self.sized = model
         found = native.begin(model, self.subject.properties, Options(workers=1, limits=Limits(states=Budget.states)))
         found.run()
         rows = [tuple(row) for piece in found.pieces() for row in piece.tolist()]
@@ -333,10 +355,10 @@ class Scope:
         self.further = [unpack(rows[at]) for at in _spread(len(rows), FURTHER_STATES)]
         return [unpack(rows[at]) for at in _spread(len(rows), STATES)]
 
-    def require_room(self, model: Model) -> None:
+    def require_room(self, model: Model, questions: Sequence[Question]) -> None:
         """Raises Outgrown where a container of the model is too small for a state."""
         with running(model):
-            for state in [*self.states, *self.further]:
+            for state in [*self.states, *(question.state for question in questions)]:
                 for (name, kind), value in zip(model.variable_types.items(), state, strict=True):
                     admit(kind, value, name)
 
@@ -347,7 +369,51 @@ class Scope:
             for kind in ("action", "boundary")
         )
         properties = (prop for prop, reached in self.properties.items() if function in reached)
-        return Part(actions, boundaries, tuple(properties))
+        begins = any(function in reached for reached in self.methods["initial"].values())
+        return Part(actions, boundaries, tuple(properties), begins)
+
+    def witnesses(self, function: FunctionType, places: Iterable[range]) -> dict[range, list[Question]]:
+        """For some lines of a function, questions for which CPython runs them."""
+        part, chance = self.part(function), Random(0)
+        found: dict[range, list[Question]] = {place: [] for place in places}
+        if not (part.actions or part.boundaries or part.properties):
+            return found
+        drawn = itertools.islice(drawn_states(self.sized, self.further, chance), DRAWN_STATES)
+        states = itertools.chain(self.states, self.further, drawn)
+        for few in iter(lambda: list(itertools.islice(states, 2)), []):
+            for question in questions(self.sized, part, few, CHOICES, chance):
+                try:
+                    lines = lines_of(function, partial(run, self.sized, part, question))
+                except Outgrown:
+                    continue
+                for place, known in found.items():
+                    if len(known) < WITNESSES and not lines.isdisjoint(place):
+                        known.append(question)
+            if all(len(known) == WITNESSES for known in found.values()):
+                break
+        return found
+
+
+def lines_of(function: FunctionType, runs: Callable[[], object]) -> set[int]:
+    """The lines of a function that are run."""
+    codes, waiting = set(), [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        codes.add(code)
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+    lines: set[int] = set()
+
+    def inside(frame: FrameType, event: str, argument: Any) -> Any:
+        lines.add(frame.f_lineno)
+        return inside
+
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, argument: inside if frame.f_code in codes else None)
+    try:
+        runs()
+    finally:
+        sys.settrace(before)
+    return lines
 
 
 def _spread(count: int, most: int) -> list[int]:
@@ -355,44 +421,69 @@ def _spread(count: int, most: int) -> list[int]:
     return sorted({(at + 1) * count // most - 1 for at in range(most)} - {-1})
 
 
-def compared_terms(scope: Scope, function: FunctionType, variant: Variant) -> dict[str, Any]:
-    """What became of a changed function whose terms were compared: ``agreed``, ``refused``, ``disagreed`` or
-    ``failed``, and why; ``asked`` counts what was compared, for any number of identifiers as well."""
+def compared_terms(
+    scope: Scope, function: FunctionType, variant: Variant, witnesses: Sequence[Question] = ()
+) -> dict[str, Any]:
+    """What became of a changed function whose terms were compared, also for the questions that run the change:
+    ``agreed``, ``refused``, ``without terms``, ``disagreed`` or ``failed``, and why; ``asked`` counts what was
+    compared, for any number of identifiers as well, and for how many questions CPython ran the changed line."""
     started = time.process_time()
     part = scope.part(function)
     counts: Counter[str] = Counter()
 
     def unlike(model: Model) -> list[str]:
-        scope.require_room(model)
-        terms = Terms(model, part)
-        found = [*terms.unlike(scope.states)]
-        if not terms.counts:
-            found += terms.unlike(scope.further)
+        scope.require_room(model, witnesses)
         counts.clear()
+        terms = Terms(model, part)
+        asked = [*witnesses, *questions(model, part, scope.states, CHOICES, Random(0))]
+        found = [*terms.unlike(asked)]
+        counts["runs"] = sum(_runs(function, variant, partial(run, model, part, question)) for question in asked)
+        if part.begins:
+            found += terms.unlike_beginnings(scope.states)
+            begun = itertools.islice(initial_states(model), FURTHER_STATES)
+            counts["runs"] += _runs(function, variant, lambda: [*begun])
         counts.update(terms.counts)
+        of_few = {question.state for question in witnesses[:1]} | {*scope.states[-STATES_OF_ANY_SIZE:]}
         try:
-            of_any, asked = disagreements_of_part(model, part, scope.states[-STATES_OF_ANY_SIZE:])
+            few = [question for question in asked if question.state in of_few]
+            of_any, count = disagreements_of_part(model, part, few, SIZES)
         except Outgrown:
             raise
         except (SourceError, UnsupportedError):
             return found
-        counts.update({f"for any size: {name}": count for name, count in asked.items()})
+        counts.update({f"for any size: {name}": number for name, number in count.items()})
         counts["for any size"] += 1
         return found + of_any
 
-    try:
-        with planted(function, variant):
+    with planted(function, variant):
+        try:
             wrong = at_widths(scope.subject.model, unlike)
-        fate, why = ("disagreed", wrong[0]) if wrong else ("agreed", "")
-    except (SourceError, UnsupportedError) as error:
-        fate, why = "refused", error.message
-    except Exception as error:
-        fate, why = "failed", f"{type(error).__name__}: {error}"
+            fate, why = ("disagreed", wrong[0]) if wrong else ("agreed", "")
+        except (SourceError, UnsupportedError) as error:
+            fate, why = _refused(scope), error.message
+        except Exception as error:
+            fate, why = "failed", f"{type(error).__name__}: {error}"
     return {
         "subject": scope.subject.name, "function": function.__qualname__, "kind": variant.kind, "alike": False,
         "what": variant.what, "fate": fate, "why": why[:2000], "asked": dict(counts),
         "seconds": round(time.process_time() - started, 2),
     }
+
+
+def _runs(function: FunctionType, variant: Variant, runs: Callable[[], object]) -> bool:
+    """Whether a changed line is run."""
+    return not lines_of(function, runs).isdisjoint(variant.place)
+
+
+def _refused(scope: Scope) -> str:
+    """What keeps a changed model from terms: its source cannot be read, or it has no initial state, so that there is
+    neither a search nor a proof; or else the translation."""
+    model = scope.sized
+    try:
+        read_program(model, functions_by_name(scope.subject.properties))
+        return "without terms" if next(initial_states(model), None) else "refused"
+    except SourceError:
+        return "refused"
 
 
 # The campaign.
@@ -413,6 +504,9 @@ class Job:
     """The whole command."""
     kind: str = ""
     """The kind of the mutants, of one of which the proof methods are asked."""
+    running: Mapping[FunctionType, Sequence[Subject]] = field(default_factory=dict)
+    """The smallest subjects that run each function, for those that are asked where their own one does not run what is
+    changed."""
 
     def variants(self) -> Iterator[tuple[FunctionType, Variant]]:
         for function in self.functions:
@@ -422,6 +516,40 @@ class Job:
     def __str__(self) -> str:
         kind = "rewrites" if self.is_stronger else self.kind or "mutants"
         return f"{self.subject.name}, {kind} of {len(self.functions)} functions from {self.functions[0].__qualname__}"
+
+
+class Asking:
+    """Compares terms in the smallest model in which CPython runs the changed line, of a few models that have it."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.scopes: dict[str, Scope] = {}
+        self.known: dict[FunctionType, dict[range, tuple[Scope, list[Question]]]] = {}
+
+    def compared(self, function: FunctionType, variant: Variant) -> dict[str, Any]:
+        if function not in self.known:
+            self.known[function] = self._found(function)
+        scope, witnesses = self.known[function][variant.place]
+        entry = compared_terms(scope, function, variant, witnesses)
+        return entry | {"subject": self.job.subject.name, "asked of": scope.subject.name}
+
+    def _scope(self, subject: Subject) -> Scope:
+        if subject.name not in self.scopes:
+            self.scopes[subject.name] = Scope(subject)
+        return self.scopes[subject.name]
+
+    def _found(self, function: FunctionType) -> dict[range, tuple[Scope, list[Question]]]:
+        own = self._scope(self.job.subject)
+        found: dict[range, tuple[Scope, list[Question]]] = {it.place: (own, []) for it in mutants(function)}
+        if own.part(function) == Part(begins=True):
+            return found
+        for subject in self.job.running[function]:
+            missing = [place for place, (_, witnesses) in found.items() if not witnesses]
+            if not missing:
+                break
+            scope = self._scope(subject)
+            found |= {place: (scope, known) for place, known in scope.witnesses(function, missing).items() if known}
+        return found
 
 
 @cache
@@ -442,7 +570,7 @@ def _key(job: Job, function: FunctionType, variant: Variant) -> str:
 def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
     """Compares the variants of a job that are not known yet, and keeps what is found of each at once."""
     plain: Found | None = None
-    asked: Scope | None = None
+    asking: Asking | None = None
     fates: Counter[str] = Counter()
     if job.kind:
         return _prove_one(known, into, job)
@@ -453,8 +581,8 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
         if plain is None and variant.alike and job.question != "terms":
             plain = agreement(job.subject.model, job.subject.properties, job.budget, job.subject.deadlock)
         if job.question == "terms":
-            asked = Scope(job.subject) if asked is None else asked
-            entry = compared_terms(asked, function, variant)
+            asking = Asking(job) if asking is None else asking
+            entry = asking.compared(function, variant)
         else:
             entry = compared(job.subject, function, variant, plain, job.budget)
         entry |= {"key": key, "sources": _sources(), "command": job.command}
@@ -499,10 +627,15 @@ def jobs(
     """Each function of the project once with the mutants of ``floodmark mutate``, and then once with the stronger
     ones, in the smallest model that runs it; in an order in which those that come first are a sample of all."""
     found = []
-    for each, functions in smallest(subjects_of_specs()):
+    every = subjects_of_specs()
+    running: dict[FunctionType, list[Subject]] = defaultdict(list)
+    for each in every if question == "terms" else ():
+        for function in each.functions():
+            running[function] += [each] if len(running[function]) <= ELSEWHERE else []
+    for each, functions in smallest(every):
         if not chosen or any(each.name.startswith(name) for name in chosen):
             parts = [functions[at : at + TOGETHER] for at in range(0, len(functions), TOGETHER)]
-            found += [Job(each, part, one_in, budget, is_stronger, question, command)
+            found += [Job(each, part, one_in, budget, is_stronger, question, command, running=running)
                       for is_stronger in ((False,) if question == "terms" else (False, True)) for part in parts]
     return sorted(found, key=lambda job: (job.is_stronger, hashlib.sha256(str(job).encode()).digest()))
 
@@ -639,30 +772,36 @@ def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
     return [*lines, ""]
 
 
-def _fate_of_terms(entry: dict[str, Any]) -> str:
-    """What became of a changed function, or ``unasked`` where its terms agree because they were not asked."""
-    asked = entry["asked"].get("steps", 0) + entry["asked"].get("predicates", 0)
-    return "unasked" if entry["fate"] == "agreed" and not asked else str(entry["fate"])
-
-
 def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
     """What the terms of changed functions were asked."""
-    fates = Counter(_fate_of_terms(entry) for entry in compared)
+    fates = Counter(entry["fate"] for entry in compared)
+    agreed = [entry for entry in compared if entry["fate"] == "agreed"]
+    idle = Counter(f"`{entry['function']}`" for entry in agreed if not entry["asked"].get("runs"))
     asked = sum((Counter(entry["asked"]) for entry in compared), Counter())
     seconds = sum(entry["seconds"] for entry in compared)
     of_any = asked["for any size: steps"] + asked["for any size: failures"]
     properties = sum(count for name, count in asked.items()
                      if name == "for any size: properties" or name.startswith("for any size: transitions"))
+    elsewhere = sum(entry["asked of"] != entry["subject"] for entry in agreed)
+    why = Counter(entry["why"] for entry in compared if entry["fate"] == "without terms")
     return [
         *_of_all_mutants(compared),
-        f"z3's terms of {fates['agreed']:,} of them mean what CPython does in up to {STATES} states each, or in up to "
-        f"{FURTHER_STATES} where an action has no choice of parameters in these; those of "
-        f"{fates['disagreed'] + fates['failed']:,} do not, and {fates['refused']:,} are refused by the compiler or "
-        f"have no terms. Nothing was asked about {fates['unasked']:,}: they change how a run begins, which CPython "
-        "says and not z3, or an action that no choice of parameters has in these states. "
-        f"{asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were "
-        f"compared. {asked['for any size']:,} have terms for any number of identifiers as well, which exclude none of "
-        f"{of_any:,} steps and {properties:,} values of properties. {seconds:,.0f} seconds of one core.",
+        f"z3's terms of {fates['agreed']:,} of them mean what CPython does; those of "
+        f"{fates['disagreed'] + fates['failed']:,} do not. {fates['refused']:,} are refused by the compiler or have no "
+        "initial state, so there is neither a search of them nor a proof; "
+        f"{fates['without terms']:,} have no terms, so there is no proof.",
+        "",
+        f"CPython runs the changed line in some question about each, but for {idle.total():,} changes of lines that it "
+        f"runs in none of {FURTHER_STATES} reached and {DRAWN_STATES} drawn states of up to {ELSEWHERE + 1} models: "
+        f"{', '.join(f'{name} {count}' for name, count in sorted(idle.items())) or 'none'}. {elsewhere:,} were asked "
+        "in another model than the smallest one. "
+        f"{asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were compared, and "
+        f"whether {asked['beginnings']:,} states are initial, which every method takes from CPython where a model has "
+        f"constants. {asked['for any size']:,} have terms for any number of identifiers as well, which exclude none of "
+        f"{of_any:,} steps, {properties:,} values of properties and {asked['for any size: initial']:,} beginnings with "
+        f"1 to {SIZES[-1]} identifiers. {seconds:,.0f} seconds of one core.",
+        *(["", "Why there are no terms: " + "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common())]
+          if why else []),
     ]
 
 

@@ -39,7 +39,7 @@ from floodmark.language.types import (
     parts_of,
 )
 from floodmark.language.values import running
-from tests.support.term_agreement import Part, PartOfSystem, some_steps
+from tests.support.term_agreement import Part, PartOfSystem, Question
 
 EFFORT = 200_000
 """How much z3 may do about one question, in its own units. Without an answer there is no disagreement."""
@@ -134,16 +134,12 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
     Raises ModelError for what cannot be said of any number of identifiers.
     """
     pinned = Pinned(model, properties)
-    system = pinned.system
     transitions = [prop for prop in properties if prop.kind == "transition"]
     found: list[str] = []
     counts: Counter[str] = Counter()
+    found += _wrong_beginnings(pinned, counts, most)
     with running(model):
         begun = list(itertools.islice(initial_states(model), most))
-    for step, state in begun:
-        counts["initial"] += 1
-        if all(pinned.excludes(it.enabled, pinned.is_state(it.after, state)) for it in system.beginnings):
-            found.append(f"{step} cannot lead to {state}")
     waiting = [state for _, state in begun]
     seen = dict.fromkeys(waiting)
     while waiting and len(seen) <= most * 4:
@@ -158,19 +154,48 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
     return found, counts
 
 
-def disagreements_of_part(model: Model, part: Part, states: Sequence[State]) -> tuple[list[str], Counter[str]]:
-    """What CPython does in these states with a part of a model, and the terms exclude; and how much was asked."""
+def disagreements_of_part(
+    model: Model, part: Part, asked: Sequence[Question], sizes: Sequence[int] = ()
+) -> tuple[list[str], Counter[str]]:
+    """What CPython does and the terms exclude where some questions are asked of a part of a model, and at the beginning
+    with these numbers of identifiers; and how much was asked."""
     pinned = Pinned(model, part.properties, part)
     found: list[str] = []
     counts: Counter[str] = Counter()
-    for state in states:
-        steps = [step for name in sorted(part.actions) for step in some_steps(model, state, name)]
+    for state in dict.fromkeys(question.state for question in asked):
+        steps = [question.step for question in asked if question.step is not None and question.state == state]
         for _ in _of_state(pinned, part.properties, state, steps, found, counts):
             pass
     transitions = [prop for prop in part.properties if prop.kind == "transition"]
-    for old, new in itertools.pairwise(states) if transitions else ():
-        found += _wrong_transitions(pinned, transitions, old, new, counts)
+    for question in asked:
+        if question.next is not None:
+            found += _wrong_transitions(pinned, transitions, question.state, question.next, counts)
+    _, counting = any_size_constants(model)
+    for size in sizes if part.begins else ():
+        try:
+            sized = type(model)(**{**model.constant_values, **dict.fromkeys(counting, size)})
+        except ModelError:
+            continue  # the model has no such size
+        found += _wrong_beginnings(Pinned(sized, part.properties, part), counts)
     return found, counts
+
+
+def _wrong_beginnings(pinned: Pinned, counts: Counter[str], most: int = 12) -> list[str]:
+    """How CPython begins and the terms exclude."""
+    begun, found, beginnings = [], [], pinned.system.beginnings
+    try:
+        with running(pinned.model):
+            for first in itertools.islice(initial_states(pinned.model), most):
+                begun.append(first)
+    except SourceError as error:
+        counts["failures"] += 1
+        if all(pinned.excludes(it.failed) for it in beginnings):
+            found.append(f"a beginning cannot fail ({error.message})")
+    for step, state in begun:
+        counts["initial"] += 1
+        if all(pinned.excludes(it.enabled, pinned.is_state(it.after, state)) for it in beginnings):
+            found.append(f"{step} cannot lead to {state}")
+    return found
 
 
 def _of_state(

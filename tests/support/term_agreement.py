@@ -7,11 +7,11 @@ terms is about the model that CPython runs.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from random import Random
+from typing import Any, TypeVar
 
 import z3
 
@@ -22,20 +22,33 @@ from floodmark.checkers.symbolic.translate.transition_system import Components, 
 from floodmark.compiler.program import Program
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
-from floodmark.language.reference import Step, _bindings, choices, fire, holds
+from floodmark.language.reference import Step, choices, fire, holds, initial_states, parameter_types
 from floodmark.language.widths import Outgrown
+from tests.support.drawn_states import drawn
 
-ENABLED, DISABLED = 6, 3
-"""The choices of an action's parameters in a state: so many that its guards allow at first, and of all others."""
+T = TypeVar("T")
+
+FEW_BEGINNINGS = 64
+"""With more initial states, the condition that a state is one of them is not compared."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What of a model is compared: the actions and boundaries of these names, and these properties."""
+    """What of a model is compared: the actions and boundaries of these names, these properties, and how runs begin."""
 
     actions: frozenset[str] = frozenset()
     boundaries: frozenset[str] = frozenset()
     properties: tuple[Property, ...] = ()
+    begins: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a part of a model: its predicates of a state, or of that and a ``next`` one; or a step."""
+
+    state: State
+    next: State | None = None
+    step: Step | None = None
 
 
 class PartOfSystem(System):
@@ -111,26 +124,46 @@ class Terms:
     def _constants(self, state: State) -> list[Any]:
         return _of_sorts(self._leaves(self.system.constant(state)), self.leaves)
 
-    def unlike(self, states: Sequence[State]) -> Iterator[str]:
+    def unlike(self, questions: Iterable[Question]) -> Iterator[str]:
         """Where the terms say something else than CPython."""
-        for state in states:
-            here = self._constants(state)
-            yield from self._predicates(self.of_states, self._functions_of_states(), here, state)
-            for name in self.actions:
-                for step in some_steps(self.model, state, name):
-                    yield from self._step(step, state, here)
-        transitions = self._transitions()
-        for old, new in itertools.pairwise(states) if transitions else ():  # whether or not it is a step
-            constants = [*self._constants(new), *self._constants(old)]
-            yield from self._predicates(self.of_steps, transitions, constants, old, new)
+        here: list[Any] = []
+        state: State | None = None
+        for question in questions:
+            if question.state != state:
+                state = question.state
+                here = self._constants(state)
+            if question.step is not None:
+                yield from self._step(question.step, state, here)
+            elif question.next is None:
+                yield from self._predicates(self.of_states, self._functions_of_states(), here, state)
+            else:
+                constants = [*self._constants(question.next), *here]
+                yield from self._predicates(self.of_steps, self._transitions(), constants, state, question.next)
+
+    def unlike_beginnings(self, others: Sequence[State]) -> Iterator[str]:
+        """Whether what the methods say of initial states is true of others than CPython's, among these; where a model
+        has constants of its own, CPython's initial states are all that methods know of a beginning.
+
+        Raises SourceError if there is none, as every method does.
+        """
+        begun = [state for _, state in self.system.initial_states()]
+        real = [state for _, state in initial_states(self.model)]
+        if begun != real:
+            yield f"runs begin in {real}; z3: {begun}"
+        if len(begun) > FEW_BEGINNINGS:
+            return
+        initial = _Together(self.leaves, [as_term(self.system.initial(self.system.now.state))])
+        for state in [*_spread(real, 2), *others]:
+            self.counts["beginnings"] += 1
+            (told,) = initial.told(self._constants(state))
+            if not (z3.is_true if state in real else z3.is_false)(told):
+                yield f"that runs begin in {state} is {state in real}; z3: {told}"
 
     def _transitions(self) -> dict[str, Callable[..., Any]]:
         return {each.name: each.function for each in self.part.properties if each.kind == "transition"}
 
     def _functions_of_states(self) -> dict[str, Callable[..., Any]]:
-        found = {each.name: each.function for each in self.part.properties if each.kind != "transition"}
-        boundaries = type(self.model).methods("boundary")
-        return {**found, **{each.name: boundaries[each.name] for each in self.system.program.boundaries}}
+        return {**functions_of_states(self.model, self.part)}
 
     def _step(self, step: Step, state: State, here: list[Any]) -> Iterator[str]:
         action = next(fired.action for fired in self.system.fired if fired.action.name == step.action)
@@ -185,22 +218,60 @@ class Terms:
                 yield f"{name} is {true} in {states}; z3: {truth}, failed {failed}"
 
 
-def some_steps(model: Model, state: State, name: str) -> list[Step]:
-    """Some choices of the parameters of an action: what its first guards allow, and others."""
+def functions_of_states(model: Model, part: Part) -> dict[str, Callable[..., Any]]:
+    """The properties of states of a part of a model, and its boundaries."""
+    boundaries = type(model).methods("boundary")
+    found = {each.name: each.function for each in part.properties if each.kind != "transition"}
+    return {**found, **{name: boundaries[name] for name in boundaries if name in part.boundaries}}
+
+
+def questions(model: Model, part: Part, states: Sequence[State], most: int, chance: Random) -> Iterator[Question]:
+    """What can be asked of a part of a model in some states: what its predicates are, also of each two in sequence
+    whether or not there is a step, and where actions lead for so many choices of their parameters that the first guards
+    allow, and one that may be any."""
+    transitions = any(each.kind == "transition" for each in part.properties)
+    of_states = bool(functions_of_states(model, part))
+    for at, state in enumerate(states):
+        if of_states:
+            yield Question(state)
+        if transitions and at:
+            yield Question(states[at - 1], state)
+        for name in sorted(part.actions):
+            for step in some_steps(model, state, name, most, chance):
+                yield Question(state, step=step)
+
+
+def run(model: Model, part: Part, question: Question) -> None:
+    """Runs in CPython what a question is about."""
+    try:
+        if question.step is not None:
+            fire(model, question.state, question.step)
+            return
+        if question.next is None:
+            for function in functions_of_states(model, part).values():
+                holds(model, function, question.state)
+            return
+        for each in part.properties:
+            if each.kind == "transition":
+                holds(model, each.function, question.state, question.next)
+    except SourceError:
+        pass
+
+
+def some_steps(model: Model, state: State, name: str, most: int, chance: Random) -> list[Step]:
+    """Some choices of the parameters of an action: what its first guards allow, and another one."""
     try:
         allowed = choices(model, state, name)
     except Outgrown:
         raise
     except SourceError:
-        allowed = []
-    model.load(state)
-    method = type(model).methods("action")[name]
-    others = (Step(name, dict(arguments)) for arguments in itertools.islice(_bindings(model, method), 40))
-    beside = [step for step in others if step not in allowed]
-    return [*_spread(allowed, ENABLED), *_spread(beside, DISABLED)]
+        allowed = []  # what CPython does not enumerate, its types may be too large for
+    kinds = parameter_types(model, type(model).methods("action")[name])
+    other = Step(name, {parameter: drawn(kind, chance) for parameter, kind in kinds.items()})
+    return [*_spread(allowed, most), *([] if other in allowed else [other])]
 
 
-def _spread(every: Sequence[Step], most: int) -> Sequence[Step]:
+def _spread(every: Sequence[T], most: int) -> Sequence[T]:
     """So many of them, from all parts of the sequence."""
     return every if len(every) <= most else [every[at * len(every) // most] for at in range(most)]
 
