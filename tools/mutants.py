@@ -444,16 +444,8 @@ def compared_terms(
             counts["runs"] += _runs(function, variant, lambda: [*begun])
         counts.update(terms.counts)
         of_few = {question.state for question in witnesses[:1]} | {*scope.states[-STATES_OF_ANY_SIZE:]}
-        try:
-            few = [question for question in asked if question.state in of_few]
-            of_any, count = disagreements_of_part(model, part, few, SIZES)
-        except Outgrown:
-            raise
-        except (SourceError, UnsupportedError):
-            return found
-        counts.update({f"for any size: {name}": number for name, number in count.items()})
-        counts["for any size"] += 1
-        return found + of_any
+        few = [question for question in asked if question.state in of_few]
+        return found + with_open_constants(model, part, few, counts)
 
     with planted(function, variant):
         try:
@@ -468,6 +460,21 @@ def compared_terms(
         "what": variant.what, "fate": fate, "why": why[:2000], "asked": dict(counts),
         "seconds": round(time.process_time() - started, 2),
     }
+
+
+def with_open_constants(model: Model, part: Part, asked: Sequence[Question], counts: Counter[str]) -> list[str]:
+    """What CPython does and terms exclude that leave constants open, where there are such terms."""
+    found = []
+    for any_size in (True, False):
+        way = "for any size" if any_size else "unbounded"
+        try:
+            wrong, count = disagreements_of_part(model, part, asked, SIZES, any_size)
+        except (SourceError, UnsupportedError):
+            continue
+        found += [f"{way}: {each}" for each in wrong]
+        counts.update({f"{way}: {name}": number for name, number in count.items()})
+        counts[way] += 1
+    return found
 
 
 def _runs(function: FunctionType, variant: Variant, runs: Callable[[], object]) -> bool:
@@ -779,9 +786,6 @@ def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
     idle = Counter(f"`{entry['function']}`" for entry in agreed if not entry["asked"].get("runs"))
     asked = sum((Counter(entry["asked"]) for entry in compared), Counter())
     seconds = sum(entry["seconds"] for entry in compared)
-    of_any = asked["for any size: steps"] + asked["for any size: failures"]
-    properties = sum(count for name, count in asked.items()
-                     if name == "for any size: properties" or name.startswith("for any size: transitions"))
     elsewhere = sum(entry["asked of"] != entry["subject"] for entry in agreed)
     why = Counter(entry["why"] for entry in compared if entry["fate"] == "without terms")
     return [
@@ -797,12 +801,21 @@ def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
         "in another model than the smallest one. "
         f"{asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were compared, and "
         f"whether {asked['beginnings']:,} states are initial, which every method takes from CPython where a model has "
-        f"constants. {asked['for any size']:,} have terms for any number of identifiers as well, which exclude none of "
-        f"{of_any:,} steps, {properties:,} values of properties and {asked['for any size: initial']:,} beginnings with "
-        f"1 to {SIZES[-1]} identifiers. {seconds:,.0f} seconds of one core.",
+        f"constants. {_of_open_constants(asked, 'for any size')} have terms for any number of identifiers as well, "
+        f"{_of_open_constants(asked, 'unbounded')} some for every bound of integers. "
+        f"{seconds:,.0f} seconds of one core.",
         *(["", "Why there are no terms: " + "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common())]
           if why else []),
     ]
+
+
+def _of_open_constants(asked: Counter[str], way: str) -> str:
+    """How many changed models have terms that leave constants open, and what they were asked."""
+    counts = {name.removeprefix(f"{way}: "): count for name, count in asked.items() if name.startswith(f"{way}: ")}
+    steps = counts.get("steps", 0) + counts.get("failures", 0)
+    properties = sum(count for name, count in counts.items() if name.startswith(("properties", "transitions")))
+    return (f"{asked[way]:,} (which exclude none of {steps:,} steps, {properties:,} values of properties and "
+            f"{counts.get('initial', 0):,} beginnings with 1 to {SIZES[-1]})")
 
 
 def _of_all_mutants(compared: Sequence[dict[str, Any]]) -> list[str]:

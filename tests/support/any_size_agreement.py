@@ -15,7 +15,7 @@ from unittest.mock import patch
 import z3
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants, unbounded_constants
 from floodmark.checkers.symbolic.methods.induction import asked, induction
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
@@ -50,17 +50,20 @@ PAIRED = 6
 
 
 class Pinned:
-    """The terms of a model, told that it has the numbers of identifiers that ``model`` has."""
+    """The terms of a model, told that it has the numbers of identifiers that ``model`` has; or, unless these are open,
+    the bounds of integers that it has."""
 
-    def __init__(self, model: Model, properties: Sequence[Property], part: Part | None = None) -> None:
+    def __init__(
+        self, model: Model, properties: Sequence[Property], part: Part | None = None, any_size: bool = True
+    ) -> None:
         self.model = model
-        names, counting = any_size_constants(model)
-        if not counting:
-            raise UnsupportedError("nothing counts identifiers")
+        names, varied = _open_constants(model, any_size)
+        if not varied:
+            raise UnsupportedError("no constant counts identifiers or only bounds integers")
         self.system: System = (
-            system_of(model, properties, names, any_size=True)
+            system_of(model, properties, names, any_size)
             if part is None
-            else PartOfSystem(model, part, names, any_size=True)
+            else PartOfSystem(model, part, names, any_size)
         )
         self.in_first_slots = False
         """Whether the elements of a set with a capacity are in its first slots, as one of the ways to have them."""
@@ -124,6 +127,14 @@ class Pinned:
         return bool(solver.check() == z3.unsat)
 
 
+def _open_constants(model: Model, any_size: bool) -> tuple[list[str], list[str]]:
+    """The constants that are left open, and those of them to which other values can be given."""
+    if any_size:
+        return any_size_constants(model)
+    names = unbounded_constants(model)
+    return names, names
+
+
 def _open_kinds(kinds: Any) -> list[OpenIdentifierType]:
     return [part for kind in kinds for part in parts_of(kind) if isinstance(part, OpenIdentifierType)]
 
@@ -155,11 +166,11 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
 
 
 def disagreements_of_part(
-    model: Model, part: Part, asked: Sequence[Question], sizes: Sequence[int] = ()
+    model: Model, part: Part, asked: Sequence[Question], sizes: Sequence[int], any_size: bool
 ) -> tuple[list[str], Counter[str]]:
-    """What CPython does and the terms exclude where some questions are asked of a part of a model, and at the beginning
-    with these numbers of identifiers; and how much was asked."""
-    pinned = Pinned(model, part.properties, part)
+    """What CPython does and the terms with open constants exclude where some questions are asked of a part of a model,
+    and at the beginning where these numbers are their values; and how much was asked."""
+    pinned = Pinned(model, part.properties, part, any_size)
     found: list[str] = []
     counts: Counter[str] = Counter()
     for state in dict.fromkeys(question.state for question in asked):
@@ -170,13 +181,13 @@ def disagreements_of_part(
     for question in asked:
         if question.next is not None:
             found += _wrong_transitions(pinned, transitions, question.state, question.next, counts)
-    _, counting = any_size_constants(model)
+    _, varied = _open_constants(model, any_size)
     for size in sizes if part.begins else ():
         try:
-            sized = type(model)(**{**model.constant_values, **dict.fromkeys(counting, size)})
+            sized = type(model)(**{**model.constant_values, **dict.fromkeys(varied, size)})
         except ModelError:
             continue  # the model has no such size
-        found += _wrong_beginnings(Pinned(sized, part.properties, part), counts)
+        found += _wrong_beginnings(Pinned(sized, part.properties, part, any_size), counts)
     return found, counts
 
 

@@ -178,6 +178,39 @@ def test_a_count_is_asked_of_every_choice_of_identifiers() -> None:
     ]
 
 
+UNEQUAL_COUNT = """\
+from floodmark import Constant, Identifier, Model, Set, action, invariant, require
+
+class Voter(Identifier, count="voters"): ...
+
+class Votes(Model):
+    voters = Constant(2)
+    ready: Set[Voter] = Set()
+    over: bool = False
+
+    @action
+    def votes(self, voter: Voter) -> None:
+        require(not self.over)
+        self.ready.add(voter)
+
+    @action
+    def ends(self) -> None:
+        require(len(self.ready) != self.voters)
+        self.over = True
+
+    @invariant
+    def goes_on(self) -> bool:
+        return not self.over
+"""
+
+
+def test_an_action_may_ask_whether_a_count_is_unequal(tmp_path: Path) -> None:
+    """The condition is part of the name of a symbol, in which an exclamation mark would stand for a witness."""
+    write(tmp_path, {"votes.py": UNEQUAL_COUNT, "votes.toml": 'model = "votes.py:Votes"\n'})
+    check = Check(read(tmp_path / "votes.toml"), None, CheckSettings())
+    assert prove_check(check, ProofTask("infer", any_size=True)).verdict != "holds"
+
+
 class Peer(Identifier, count=2, prefix="a peer "):
     """A peer, whose prefix begins no name."""
 

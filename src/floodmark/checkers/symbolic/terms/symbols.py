@@ -38,9 +38,7 @@ class Symbols:
         return z3.Function(self._name(hint), *sorts, result)
 
     def _name(self, hint: str) -> str:
-        if WITNESS in hint:
-            raise AssertionError(f"{hint} could be the name of a witness")
-        return f"{next(self._numbers)}:{hint}"
+        return f"{next(self._numbers)}:{hint.replace(WITNESS, '~')}"  # a hint may be a condition with !=
 
 
 class SkolemConstants:
