@@ -16,12 +16,15 @@ from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference import search as reference
 from floodmark.checkers.search_result import Limits, Options
-from floodmark.checkers.symbolic.translate import transition_system
+from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.symbolic.translate import effects, transition_system
 from floodmark.checkers.symbolic.translate.expressions import Evaluator as ExpressionEvaluator
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.lowering import Lowering
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
+from floodmark.language.source import source_of
+from tests.agreement.doors import Doors, Rooms
 from tests.support.engines import properties_of
 from tests.support.level_agreement import Budget, agreement
 from tools import mutants
@@ -168,7 +171,7 @@ def test_a_compiler_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch, tm
 
 def of_spec(name: str) -> Subject:
     check = Check(read(ROOT / "specs" / "examples" / f"{name}.toml"), None, CheckSettings())
-    return subject(name, check.cls()(**check.constants), check.properties())
+    return replace(subject(name, check.cls()(**check.constants), check.properties()), check=check)
 
 
 def terms_of_mutants(scope: Scope, one_in: int) -> tuple[Counter[str], Counter[str]]:
@@ -227,6 +230,101 @@ def test_terms_that_mean_something_else_are_noticed(mistake: str, monkeypatch: p
     assert not fates["failed"]
 
 
+def of_doors(limit: int) -> Subject:
+    return subject(f"doors {limit}", Doors(limit=limit), properties_of(Doors))
+
+
+def of_rooms() -> Subject:
+    return subject("rooms", Rooms(), properties_of(Rooms))
+
+
+def test_terms_are_asked_where_the_changed_line_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a larger model, or in drawn states, where the smallest one does not reach it; what cannot run is told."""
+    monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [of_doors(0), of_doors(2)])
+    mutants.compare(tmp_path, jobs([], 1, BUDGET, "terms"), 1)
+    found = {(entry["function"], entry["what"]): entry for entry in mutants.results(tmp_path)}
+    assert {entry["fate"] for entry in found.values()} == {"agreed"}
+    opens = found["Doors.opens", "- self.opened = self.limit  + (dropped)"]
+    repaired = found["Doors.is_repaired", "- self.repaired = True  + (dropped)"]
+    moved = found["Doors.is_moved", "- self.broken = True  + (dropped)"]
+    assert opens["asked of"] == "doors 2" and opens["asked"]["runs"] > 0
+    assert repaired["asked of"] == "doors 0" and repaired["asked"]["runs"] > 0
+    assert not moved["asked"]["runs"]
+    assert "1 changes of lines that it runs in none" in " ".join(mutants.table(tmp_path))
+
+
+def test_terms_of_what_no_search_reaches_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    doors = of_doors(0)
+    function = function_of(doors, "is_repaired")
+    variant = next(each for each in mutants.mutants(function) if each.kind == "mutate: assignment")
+    tree = ast.parse(variant.text().replace("pass", "self.repaired = self.broken")).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    other = replace(variant, tree=tree)
+    scope = Scope(doors)
+    witnesses = scope.witnesses(function, [variant.place])[variant.place]
+    assert compared_terms(scope, function, other, witnesses)["fate"] == "agreed"
+    monkeypatch.setattr(transition_system, "fire", nothing_assigned(effects.fire))
+    assert compared_terms(scope, function, other)["fate"] == "agreed"
+    assert compared_terms(scope, function, other, witnesses)["fate"] == "disagreed"
+
+
+def beginnings(scope: Scope) -> tuple[Counter[str], Counter[str]]:
+    function = function_of(scope.subject, "start")
+    found = [compared_terms(scope, function, variant) for variant in mutants.mutants(function)]
+    return Counter(it["fate"] for it in found), sum((Counter(it["asked"]) for it in found), Counter())
+
+
+def test_beginnings_of_changed_models_mean_what_cpython_does() -> None:
+    fates, asked = beginnings(Scope(of_rooms()))
+    assert fates["agreed"] >= 3
+    assert fates["refused"] == 2  # without a value of a variable
+    assert asked["beginnings"] > 0
+    assert asked["for any size: initial"] > 0
+    assert asked["runs"] == fates["agreed"]
+
+
+def test_wrong_beginnings_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    scope = Scope(of_rooms())
+    with monkeypatch.context() as patching:
+        patching.setattr(transition_system.System, "initial", lambda self, state: True)
+        assert beginnings(scope)[0]["disagreed"] > 0
+    monkeypatch.setattr(transition_system, "fire", lambda *given: replace(effects.fire(*given), enabled=False))
+    assert beginnings(scope)[0]["disagreed"] > 0
+
+
+def test_what_keeps_a_changed_model_from_terms_is_told() -> None:
+    doors = of_rooms()
+    function, entering = function_of(doors, "start"), function_of(doors, "enters")
+    scope = Scope(doors)
+    fates = {}
+    for name, changing, text in (
+        ("undefined", entering, "def enters(self, guest: Guest) -> None:\n    self.key = host"),
+        ("unset", function, "def start(self, first: Guest, second: Guest) -> None:\n    self.key = first"),
+    ):
+        tree = ast.parse(text).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        tree.args = source_of(changing).tree.args
+        fates[name] = compared_terms(scope, changing, Variant("mutate: assignment", False, name, tree))["fate"]
+    assert fates == {"undefined": "refused", "unset": "refused"}
+
+
+def test_proof_methods_are_asked_about_a_violated_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof of one is a disagreement."""
+    monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [of_spec("peterson")])
+    every = [job for job in mutants.proving([], BUDGET, "") if job.kind == "mutate: comparison"]
+    mutants.compare(tmp_path / "right", every, 1)
+    (entry,) = mutants.results(tmp_path / "right")
+    assert (entry["fate"], entry["verdict"]) == ("agreed", "violated")
+    assert len(entry["proofs"]) > len(mutants.TASKS)
+    assert not any(said.endswith(": holds") for said in entry["proofs"])
+    mutants.compare(tmp_path / "right", every, 1)
+    assert len(mutants.results(tmp_path / "right")) == 1
+    monkeypatch.setattr(mutants, "prove_check", lambda check, task: replace(prove_check(check, task), verdict="holds"))
+    mutants.compare(tmp_path / "wrong", every, 1)
+    (entry,) = mutants.results(tmp_path / "wrong")
+    assert entry["fate"] == "disagreed"
+
+
 def test_functions_that_a_change_needs_are_gone_afterwards() -> None:
     model = task("locks", "FairLock")
     function = function_of(model, "join")
@@ -263,13 +361,6 @@ def test_a_campaign_of_terms_counts_what_was_asked(tmp_path: Path, monkeypatch: 
     told = " ".join(mutants.table(tmp_path))
     assert f"{len(found)} of them were compared" in told
     assert f"{sum(entry['asked'].get('steps', 0) for entry in found):,} steps" in told
-
-
-def test_terms_that_nobody_asked_do_not_count_as_agreeing() -> None:
-    entry = {"kind": "mutate: call", "subject": "a", "fate": "agreed", "asked": {"for any size": 1}, "seconds": 0.0}
-    told = " ".join(mutants._of_terms([entry, entry | {"asked": {"steps": 2}}]))
-    assert "terms of 1 of them mean" in told
-    assert "Nothing was asked about 1:" in told
 
 
 FEW_STATES = Limits(states=2_000, generated=20_000)
