@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import z3
 
+from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants, unbounded_constants
 from floodmark.checkers.symbolic.methods.induction import asked, induction
@@ -187,7 +188,9 @@ def disagreements_of_part(
             sized = type(model)(**{**model.constant_values, **dict.fromkeys(varied, size)})
         except ModelError:
             continue  # the model has no such size
-        found += _wrong_beginnings(Pinned(sized, part.properties, part, any_size), counts)
+        found += at_widths(
+            sized, lambda model: _wrong_beginnings(Pinned(model, part.properties, part, any_size), counts)
+        )
     return found, counts
 
 
