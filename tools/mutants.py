@@ -5,6 +5,7 @@ rewrites that must change nothing.
     python -m tools.mutants compare kraft --jobs 1       specs whose names begin so
     python -m tools.mutants draw --models 1000           drawn models, some variants of each function
     python -m tools.mutants terms                        compares z3's terms of the mutants of every spec with CPython
+    python -m tools.mutants counterexamples              looks for those of the mutants in the same terms
     python -m tools.mutants prove                        asks the proof methods about some of each spec and each kind
     python -m tools.mutants report --write               puts what was compared into benchmarks/RESULTS.md
 
@@ -14,7 +15,9 @@ number of states, and by CPython up to a number of steps, level by level and sta
 levels, digest, figures, verdict and length of trace of the unchanged model. With ``terms``, what z3 is told of the
 actions, boundaries and properties that run the function has to mean what CPython does, in states from all parts of the
 unchanged model's search (``tests/support/term_agreement.py``); terms for any number of identifiers must not exclude it.
-Every proof method asks about these terms and nothing else. With ``prove``, bounded search by z3 has to
+Every proof method asks about these terms and nothing else. With ``counterexamples``, what a search finds has to be one
+in the terms of the methods (``tests/support/counterexample_terms.py``), so that none that is sound proves the property,
+however long it thinks. With ``prove``, bounded search by z3 has to
 come to CPython's verdict at CPython's depth, and no proof, be it for any number of identifiers, may say that a violated
 model holds, or the opposite. The methods are asked about one mutant of each kind of each spec, a violated one if one of
 the first few is; round by round, in each of which a spec has another kind.
@@ -76,6 +79,7 @@ from floodmark.language.source import rewritten, source_of
 from floodmark.language.values import admit, running
 from floodmark.language.widths import Outgrown
 from tests.support.any_size_agreement import disagreements_of_part
+from tests.support.counterexample_terms import Told
 from tests.support.drawn_states import drawn_states
 from tests.support.engines import imported, properties_of
 from tests.support.level_agreement import Budget, DisagreementError, Found, RefusedError, agreement
@@ -298,6 +302,34 @@ def proved(subject: Subject, found: Found, seconds: float) -> Counter[str]:
         if wrong or result.exit_code == ExitCode.INTERNAL_ERROR:
             raise DisagreementError(f"{name}: {result.headline}; CPython: {found}")
     return said
+
+
+def counterexample(subject: Subject, function: FunctionType, variant: Variant) -> dict[str, Any]:
+    """What became of a changed function whose counterexample, if a search finds one, has to be one in the terms of the
+    proof methods: ``agreed``, ``refused``, ``disagreed`` or ``failed``, and why; ``steps`` are those of the run."""
+    started = time.process_time()
+    steps: list[int] = []
+
+    def denied(model: Model) -> list[str]:
+        steps.clear()
+        options = Options(workers=1, limits=Limits(states=Budget.states))
+        found = native.search_states(model, subject.properties, options).violations[:1]
+        steps.extend(len(each.trace) for each in found)
+        return [each for one in found for each in Told(model, subject.properties).denied(one)]
+
+    with planted(function, variant):
+        try:
+            wrong = at_widths(subject.model, denied)
+            fate, why = ("disagreed", wrong[0]) if wrong else ("agreed", "")
+        except (SourceError, UnsupportedError) as error:
+            fate, why = "refused", error.message
+        except Exception as error:
+            fate, why = "failed", f"{type(error).__name__}: {error}"
+    return {
+        "subject": subject.name, "function": function.__qualname__, "kind": variant.kind, "alike": False,
+        "what": variant.what, "fate": fate, "why": why[:2000], "steps": steps,
+        "seconds": round(time.process_time() - started, 2),
+    }
 
 
 def _bounded(subject: Subject, found: Found, seconds: float) -> str:
@@ -590,6 +622,8 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
         if job.question == "terms":
             asking = Asking(job) if asking is None else asking
             entry = asking.compared(function, variant)
+        elif job.question == "counterexamples":
+            entry = counterexample(job.subject, function, variant)
         else:
             entry = compared(job.subject, function, variant, plain, job.budget)
         entry |= {"key": key, "sources": _sources(), "command": job.command}
@@ -643,7 +677,7 @@ def jobs(
         if not chosen or any(each.name.startswith(name) for name in chosen):
             parts = [functions[at : at + TOGETHER] for at in range(0, len(functions), TOGETHER)]
             found += [Job(each, part, one_in, budget, is_stronger, question, command, running=running)
-                      for is_stronger in ((False,) if question == "terms" else (False, True)) for part in parts]
+                      for is_stronger in ((False, True) if question == "compare" else (False,)) for part in parts]
     return sorted(found, key=lambda job: (job.is_stronger, hashlib.sha256(str(job).encode()).digest()))
 
 
@@ -732,6 +766,8 @@ def table(into: Path) -> list[str]:
     kept = {entry["key"]: entry for entry in every if entry["sources"] == latest}
     if any("asked" in entry for entry in kept.values()):
         return _of_terms(list(kept.values()))
+    if any("steps" in entry for entry in kept.values()):
+        return _of_counterexamples(list(kept.values()))
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in kept.values():
         kinds[entry["kind"]].update({entry["fate"]: 1, "whole": entry["whole"] and entry["fate"] == "agreed",
@@ -809,6 +845,22 @@ def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
+def _of_counterexamples(compared: Sequence[dict[str, Any]]) -> list[str]:
+    """How many counterexamples are some in terms as well."""
+    fates = Counter(entry["fate"] for entry in compared if entry["steps"])
+    states = sum(sum(entry["steps"]) for entry in compared)
+    seconds = sum(entry["seconds"] for entry in compared)
+    return [
+        *_of_all_mutants(compared),
+        f"A search of up to {Budget.states:,} states finds {fates.total():,} of them violated, with runs of {states:,} "
+        f"states. {fates['agreed']:,} counterexamples are some in the terms of the proof methods: they begin in an "
+        "initial state, each step satisfies the step relation, the last state or step breaks the property, and that "
+        "step is a counterexample to induction, all of which z3's simplifier says without a query. "
+        f"{fates['disagreed'] + fates['failed']:,} are not, and {fates['refused']:,} models have no terms. "
+        f"{seconds:,.0f} seconds of one core.",
+    ]
+
+
 def _of_open_constants(asked: Counter[str], way: str) -> str:
     """How many changed models have terms that leave constants open, and what they were asked."""
     counts = {name.removeprefix(f"{way}: "): count for name, count in asked.items() if name.startswith(f"{way}: ")}
@@ -837,7 +889,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "mutants", help="where what is found is kept")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("compare", "terms", "prove"):
+    for name in ("compare", "terms", "counterexamples", "prove"):
         comparing = commands.add_parser(name)
         comparing.add_argument("specs", nargs="*", help="what their names begin with; all of them by default")
         if name != "prove":
@@ -859,6 +911,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             proofs = any(entry.get("proofs") for entry in every)
             name = "proofs of mutants" if proofs else "mutants and rewrites"
             name = "terms of mutants" if any("asked" in entry for entry in every) else name
+            name = "counterexamples of mutants" if any("steps" in entry for entry in every) else name
             section(name, "python -m tools.mutants report --write", lines)
         return
     with tempfile.TemporaryDirectory() as cache_folder:

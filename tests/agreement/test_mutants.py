@@ -19,12 +19,14 @@ from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate import effects, transition_system
 from floodmark.checkers.symbolic.translate.expressions import Evaluator as ExpressionEvaluator
+from floodmark.checkers.symbolic.translate.obligations import TYPES
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.lowering import Lowering
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.source import source_of
 from tests.agreement.doors import Doors, Rooms
+from tests.support import counterexample_terms
 from tests.support.engines import properties_of
 from tests.support.level_agreement import Budget, agreement
 from tools import mutants
@@ -306,6 +308,29 @@ def test_what_keeps_a_changed_model_from_terms_is_told() -> None:
         tree.args = source_of(changing).tree.args
         fates[name] = compared_terms(scope, changing, Variant("mutate: assignment", False, name, tree))["fate"]
     assert fates == {"undefined": "refused", "unset": "refused"}
+
+
+def denied_counterexample() -> str:
+    """What the terms deny of the counterexample of a mutant."""
+    violated = of_spec("peterson")
+    function = function_of(violated, "one_at_a_time")
+    variant = next(each for each in mutants.mutants(function) if each.kind == "mutate: comparison")
+    found = mutants.counterexample(violated, function, variant)
+    assert found["steps"][0] > 1
+    return str(found["why"])
+
+
+def test_a_counterexample_that_the_terms_of_a_method_deny_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert denied_counterexample() == ""
+    for where, name, wrong, said in (
+        (transition_system.System, "initial", lambda *given: False, "runs do not begin"),
+        (transition_system, "fire", nothing_assigned(effects.fire), "does not lead"),
+        (counterexample_terms, "broken", lambda *given: False, "is not broken"),
+        (counterexample_terms, "goals_of", lambda *given: [(TYPES, False)], "induction excludes"),
+    ):
+        with monkeypatch.context() as patching:
+            patching.setattr(where, name, wrong)
+            assert said in denied_counterexample()
 
 
 def test_proof_methods_are_asked_about_a_violated_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

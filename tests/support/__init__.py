@@ -9,6 +9,8 @@
 - ``agreement.py`` compares reachable sets state by state, ``level_agreement.py`` level by level.
 - ``any_size_models.py`` and ``any_size_loops.py`` draw models about any number of identifiers;
   ``any_size_agreement.py`` compares their terms with CPython.
+- ``term_agreement.py`` compares z3's terms of a part of a model with CPython, in reached states and those that
+  ``drawn_states.py`` draws; ``counterexample_terms.py`` looks for a counterexample in the terms of the methods.
 - ``ir_evaluation.py`` evaluates expression graphs in Python's integers.
 - ``edits.py`` draws models and edits of them, with an oracle of behaviours; ``repositories.py`` has a repository under
   git to be edited.
