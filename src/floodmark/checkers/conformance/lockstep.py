@@ -115,12 +115,12 @@ class Lockstep:
                     differing.append((each.name, expected, _in_words_of_the_model(each, shown)))
         if differing:
             after = f"after {counted(len(self.taken), 'step')}"
-            told = [f"{after} the implementation differs from the model", *self._steps()]
-            told += [
+            lines = [f"{after} the implementation differs from the model", *self._steps()]
+            lines += [
                 f"{name}: the model has {show(expected)}, the implementation {show(shown)}"
                 for name, expected, shown in differing
             ]
-            raise Mismatch("\n".join(told), self.steps, differing)
+            raise Mismatch("\n".join(lines), self.steps, differing)
 
     def _steps(self) -> list[str]:
         """The steps, numbered as those of a counterexample: the initial one is the first."""

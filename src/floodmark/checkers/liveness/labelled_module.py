@@ -43,8 +43,8 @@ def labelled_parts(
     """The functions of the code."""
     methods = type(model).methods("action")
     fair = assumptions.by_action
-    asked = {name: read_choices(model, name, fair[name].methods if name in fair else ()) for name in methods}
-    actions = [choosing.action for choosing in asked.values()]
+    choosing_actions = {name: read_choices(model, name, fair[name].methods if name in fair else ()) for name in methods}
+    actions = [choosing.action for choosing in choosing_actions.values()]
     for name, action in beyond.items():
         if action.ruled_out_by:
             with action.forgotten():
@@ -57,7 +57,7 @@ def labelled_parts(
     plans = [plan(action) for action in actions]
     interface = interface_of(program, plans)
     steered = {name for name, action in beyond.items() if action.steered_by}
-    chosen = {name: choosing.chosen for name, choosing in asked.items()}
+    chosen = {name: choosing.chosen for name, choosing in choosing_actions.items()}
     made = _LabelledParts(interface, program, assumptions, steered, chosen)
     return made.all(plans, None), interface
 

@@ -62,7 +62,7 @@ def _run_here(every: Sequence[Check], watch: Watch | None) -> Iterator[tuple[Che
 
 
 def _run_parallel(
-    asked: Sequence[Check],
+    original: Sequence[Check],
     run_as: Sequence[Check],
     function: Callable[[Check], bytes],
     count: int,
@@ -70,11 +70,11 @@ def _run_parallel(
 ) -> Iterator[tuple[Check, CheckResult]]:
     def on_report(position: int, progress: object) -> None:
         if watch is not None:
-            watch(asked[position], progress)
+            watch(original[position], progress)
 
     seconds, kin = (lambda check: check.seconds), (lambda check: check.spec.address)
     found = processes.run_each(function, run_as, count, seconds, on_report, kin=kin)
-    for check, content in zip(asked, processes.in_order(found), strict=True):
+    for check, content in zip(original, processes.in_order(found), strict=True):
         yield check, replace(received(check, content), reproduce=check.reproduce())
 
 
@@ -161,5 +161,5 @@ def compared(check: Check, result: CheckResult) -> CheckResult:
     except Exception as error:
         assert result.search_result is not None
         said = f"an internal fault hides where the good design decides otherwise: {type(error).__name__}: {error}"
-        told = replace(result.search_result, notes=[*result.search_result.notes, said])
-        return replace(result, search_result=told)
+        noted = replace(result.search_result, notes=[*result.search_result.notes, said])
+        return replace(result, search_result=noted)

@@ -36,6 +36,6 @@ def walking_of(check: Check) -> Walking:
     """The walks that a check requests."""
     from floodmark.checkers.simulation.walker import Walking, WalkStrategy
 
-    asked = check.walks
-    assert asked is not None
-    return Walking(asked.walks, asked.steps, asked.seed, WalkStrategy[asked.strategy.upper()])
+    walks = check.walks
+    assert walks is not None
+    return Walking(walks.walks, walks.steps, walks.seed, WalkStrategy[walks.strategy.upper()])

@@ -85,8 +85,8 @@ def judge(check: Check, result: CheckResult, found: SearchResult) -> CheckResult
     code = ExitCode.NOT_AS_EXPECTED if differences else ExitCode.AS_EXPECTED
     code = {"error": ExitCode.USER_ERROR, "undetermined": ExitCode.UNDETERMINED}.get(result.verdict, code)
     result = replace(result, expected=not differences, exit_code=code)
-    told = check.wanted_property is not None or result.verdict == "holds"
-    if code == ExitCode.NOT_AS_EXPECTED and told:
+    is_explained = check.wanted_property is not None or result.verdict == "holds"
+    if code == ExitCode.NOT_AS_EXPECTED and is_explained:
         return replace(result, message="; ".join(filter(None, [result.message, *differences])))
     return result
 
@@ -118,7 +118,7 @@ def _differences(check: Check, result: CheckResult, found: SearchResult) -> list
     if check.changed:
         return []
     if check.wanted_property is None and check.spec.expect.verdict == "violated":
-        return []  # the figures are those of a search that ends at a property that was not asked for
+        return []  # the figures are those of a search that ends at a property that was not requested
     depth = len(result.violation.trace) if result.violation is not None else found.depth
     expect = check.spec.expect
     figures = [("depth", check.wanted_depth, depth)]
