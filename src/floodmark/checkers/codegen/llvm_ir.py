@@ -385,7 +385,7 @@ class IRBuilder:
         )
 
     def _filled(self, words: Sequence[Value], kind: LlvmIntType) -> list[Value]:
-        """As many words as a type has: the given ones, extended with zeros."""
+        """The first words of an integer of this type, extended with zeros if there are fewer."""
         return [words[index] if index < len(words) else _ZERO for index in range(kind.width // WORD.width)]
 
     def _wide_binary(self, name: str, left: Value, right: Value) -> Value:

@@ -49,14 +49,15 @@ from floodmark.compiler.layout import Layout
 from floodmark.language.types import MapType, SeqType, Type
 
 _DONE, _FAILED, _ABANDONED = range(3)
-"""How a function ended: at its end, by a failure of the model, or by a ``require`` that is false."""
+"""The ends of a function: normal, by a failure of the model, or by a ``require`` that is false."""
 _FAILED_TO_JUDGE = 2
-"""What a function returns besides 0 and 1."""
+"""The result of a predicate whose evaluation fails, besides 0 for false and 1 for true."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkPlaces:
-    """Where in the context the marks of an action or a property are: what is set, and what is counted."""
+    """The positions in the context of the marks of an action or a property: the flags that are set, and the counters.
+    """
 
     flags: int
     counts: int
@@ -80,7 +81,7 @@ class Statements:
         self.first_premise = first_premise
         self.memory = memory
         self.marks: MarkPlaces | None = None
-        """Where marks are, in code that counts coverage."""
+        """The positions of marks, in code that counts coverage."""
         self.abandoned: ir.Block | None = None
         self.symbol = function.name
         self.functions: dict[int, ir.Function] = {}
@@ -185,7 +186,7 @@ class Statements:
         return self.memory.look(self.builder, self.context, node, self._key(node))
 
     def _key(self, node: Inline) -> list[Value]:
-        """What the result of a call depends on: variables, or parts of states."""
+        """The words on which the result of a call depends: variables, or parts of states."""
         if node.images:
             return [word for image in node.images for word in self._key(image)]
         if node.of_state is None:
