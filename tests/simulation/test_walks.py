@@ -16,7 +16,9 @@ from floodmark import (
     Identifier,
     Map,
     Model,
+    Record,
     Seq,
+    Set,
     action,
     always_eventually,
     boundary,
@@ -385,6 +387,47 @@ def test_a_property_that_fails_is_found() -> None:
     violation = walked(FailingRing()).violations[0]
     assert violation.kind == "error"
     assert violation.property == "the_ninth_is_known"
+
+
+class Shelf(Record):
+    kept: Annotated[Set[Digit], Capacity(2)]
+
+
+class Kept(Model):
+    """Its guards make sets whose elements take slots."""
+
+    last: Digit = 0
+    shelf: Shelf = Shelf(kept=Set())
+
+    @action
+    def keeps(self) -> None:
+        require(self.shelf != Shelf(kept=Set({self.last})))
+        self.shelf = Shelf(kept=Set({self.last}))
+
+    @action
+    def goes_on(self) -> None:
+        require(self.last < 9 and self.shelf == Shelf(kept=Set({self.last})))
+        self.last += 1
+
+
+@EVERY_STRATEGY
+def test_a_guard_may_fill_slots(strategy: WalkStrategy) -> None:
+    found = walked(Kept(), strategy)
+    assert found.distinct == search_states(Kept(), [], ALONE).distinct == 20
+    assert found.walked is not None
+    assert found.walked.dead_ends == 1000 or strategy is WalkStrategy.SWARM
+
+
+class FrenchRing(Ring):
+    @action
+    def répète(self, node: Node) -> None:
+        require(self.marks[node] == 1)
+        self.marks[node] = 0
+
+
+@EVERY_STRATEGY
+def test_names_may_have_any_letters(strategy: WalkStrategy) -> None:
+    assert walked(FrenchRing(), strategy).actions["répète"]
 
 
 def test_a_violation_is_found_however_long_walks_may_be() -> None:

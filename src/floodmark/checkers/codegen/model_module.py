@@ -444,7 +444,8 @@ def candidates_part(program: Program, interface: Interface) -> CodePart:
     """``candidates``: (state*, context*) -> a mask of the actions that may be enabled in a state; the others are not.
 
     Of each action, the guards that mention no parameter are evaluated, up to the first that can fail or takes a loop.
-    None of them can fail, so they are evaluated together, without a branch between them.
+    None of them can fail, so they are evaluated together, without a branch between them. Code that fills slots asks
+    whether there is room nevertheless: without it, every action might be enabled.
     """
     asked = [_asked_first(plan(action)) for action in program.actions[:MAX_CANDIDATES]]
 
@@ -454,6 +455,8 @@ def candidates_part(program: Program, interface: Interface) -> CodePart:
         code.states.words["new"] = [
             code.builder.gep(function.args[0], [const(index)]) for index in range(interface.layout.words)
         ]
+        code.routine.failed = code.routine.block("failed")
+        ir.IRBuilder(code.routine.failed).ret(const(-1))
         mask: Value = const(0)
         for place, guards in enumerate(asked):
             enabled: Value = const(1, I1)
@@ -481,7 +484,7 @@ class Symbols:
     """The names of the functions for a model's actions and predicates, each given once.
 
     A symbol has the role and the name, so that a known-bad design finds the code of its model, and a count of earlier
-    symbols with both in common, so that two functions never share one.
+    symbols with both in common, so that two functions never share one. LLVM looks up ASCII names only.
     """
 
     def __init__(self) -> None:
@@ -490,7 +493,7 @@ class Symbols:
     def new(self, role: str, name: str) -> str:
         number = self._given[role, name]
         self._given[role, name] += 1
-        return f"{role}.{number}.{name}"
+        return f"{role}.{number}.{name.encode('ascii', 'xmlcharrefreplace').decode()}"
 
 
 def function_in(module: ir.Module, name: str, result: ir.LlvmType, parameters: int) -> ir.Function:
