@@ -359,7 +359,7 @@ def _deep(found: Found) -> bool:
 STATES, STATES_OF_ANY_SIZE, CHOICES, SIZES = 5, 2, 4, (1, 2, 3)
 """In how many states z3's terms of a changed function are compared with CPython, how many choices of an action's
 parameters in each, and the numbers of identifiers whose beginnings are compared."""
-FURTHER_STATES, DRAWN_STATES, WITNESSES, ELSEWHERE = 300, 600, 3, 4
+FURTHER_STATES, DRAWN_STATES, WITNESSES, ELSEWHERE = 300, 600, 3, 8
 """So many reached states and drawn ones are gone through for some in which CPython runs the changed line, in as many
 models."""
 
@@ -544,7 +544,7 @@ class Job:
     kind: str = ""
     """The kind of the mutants, of one of which the proof methods are asked."""
     running: Mapping[FunctionType, Sequence[Subject]] = field(default_factory=dict)
-    """The smallest subjects that run each function, for those that are asked where their own one does not run what is
+    """The subjects that run each function, the smallest first; others are asked where that does not run what is
     changed."""
 
     def variants(self) -> Iterator[tuple[FunctionType, Variant]]:
@@ -582,7 +582,8 @@ class Asking:
         found: dict[range, tuple[Scope, list[Question]]] = {it.place: (own, []) for it in mutants(function)}
         if own.part(function) == Part(begins=True):
             return found
-        for subject in self.job.running[function]:
+        every = self.job.running[function]
+        for subject in [every[0], *(every[1:][at] for at in _spread(len(every) - 1, ELSEWHERE))]:
             missing = [place for place, (_, witnesses) in found.items() if not witnesses]
             if not missing:
                 break
@@ -672,7 +673,7 @@ def jobs(
     running: dict[FunctionType, list[Subject]] = defaultdict(list)
     for each in every if question == "terms" else ():
         for function in each.functions():
-            running[function] += [each] if len(running[function]) <= ELSEWHERE else []
+            running[function].append(each)
     for each, functions in smallest(every):
         if not chosen or any(each.name.startswith(name) for name in chosen):
             parts = [functions[at : at + TOGETHER] for at in range(0, len(functions), TOGETHER)]
