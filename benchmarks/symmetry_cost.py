@@ -1,7 +1,7 @@
 """The cost of a state with symmetry, beside the same search without: ``python -m benchmarks.symmetry_cost [--write]``.
 
-Each pair of searches runs one after the other, in processor seconds of one worker without compilation, until so many
-states are generated. The table has the pair whose ratio is in the middle.
+Each pair of searches runs one after the other, in processor seconds of one worker, until so many states are generated.
+They begin when a search has its code and its symmetry proof. The table has the pair whose ratio is in the middle.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 
 from benchmarks.results import section
-from floodmark.checkers.native.search import search_states
+from floodmark.checkers.native.search import begin
 from floodmark.checkers.project import spec as specs
 from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, checks
+from floodmark.language.model import sized
+from floodmark.language.widths import FIRST_WIDTHS
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = 20_000_000
@@ -27,12 +29,16 @@ SUBJECTS = [
 def nanoseconds(spec: str, constant: str, count: int, symmetry: bool) -> tuple[float, SearchResult]:
     """Those for each generated state, and the result."""
     (check, *_) = checks(specs.read(ROOT / "specs" / f"{spec}.toml"), CheckSettings(constants={constant: count}))
-    model = check.cls()(**check.constants)
+    model = sized(check.cls()(**check.constants), FIRST_WIDTHS)
     properties = [prop for prop in check.properties() if not prop.is_liveness]
     options = Options(workers=1, symmetry=symmetry, limits=Limits(generated=GENERATED), likely=GENERATED)
-    began = time.process_time()
-    found = search_states(model, properties, options)
-    return (time.process_time() - began - found.compile_seconds) / found.generated * 1e9, found
+    search = begin(model, properties, options)
+    try:
+        began = time.process_time()
+        found = search.run()
+        return (time.process_time() - began) / found.generated * 1e9, found
+    finally:
+        search.close()
 
 
 def row(name: str, spec: str, constant: str, count: int, times: int) -> str:

@@ -496,6 +496,33 @@ class IRBuilder:
         zeros = f"<{count} x i32> zeroinitializer"
         return self._pure(kind, f"shufflevector {first.typed}, {kind.text} poison, {zeros}")
 
+    def lanes(self, element: LlvmIntType, numbers: Sequence[int]) -> Value:
+        """A vector of constants."""
+        kind = VectorType(element, len(numbers))
+        return Value(kind, f"<{', '.join(f'{element.text} {number}' for number in numbers)}>")
+
+    def insert_element(self, vector: Value, element: Value, index: int) -> Value:
+        return self._pure(vector.type, f"insertelement {vector.typed}, {element.typed}, i32 {index}")
+
+    def rearranged(self, vector: Value, places: Sequence[int]) -> Value:
+        """A vector of the elements at these places of another one."""
+        mask = ", ".join(f"i32 {place}" for place in places)
+        kind = vector.type
+        return self._pure(
+            VectorType(kind.element, len(places)),
+            f"shufflevector {vector.typed}, {kind.text} poison, <{len(places)} x i32> <{mask}>",
+        )
+
+    def compared_lanes(self, order: str, left: Value, right: Value) -> Value:
+        """1 for each element of two vectors that are in this order, as unsigned numbers, and 0 for the others."""
+        lanes = VectorType(_BIT, left.type.count)
+        return self.zext(self._pure(lanes, f"icmp {_UNSIGNED[order]} {left.typed}, {right.text}"), left.type)
+
+    def any_lane(self, vector: Value) -> Value:
+        """The bits that are set in some element of a vector."""
+        element = vector.type.element
+        return self.intrinsic("llvm.vector.reduce.or", vector.type, [vector], element)
+
     def select(self, condition: Value, then: Value, otherwise: Value) -> Value:
         if type(condition) is LlvmConstant:
             return then if condition.constant else otherwise
@@ -506,7 +533,7 @@ class IRBuilder:
             return WideValue(then.type, [self.select(condition, *pair) for pair in pairs])
         return self._pure(then.type, f"select i1 {condition.text}, {then.typed}, {otherwise.typed}")
 
-    def zext(self, value: Value, kind: LlvmIntType) -> Value:
+    def zext(self, value: Value, kind: LlvmIntType | VectorType) -> Value:
         if type(value) is LlvmConstant:
             return LlvmConstant(kind, value.constant)
         if _is_wide(kind):
@@ -544,7 +571,8 @@ class IRBuilder:
 
     def intrinsic(self, name: str, of: LlvmType, arguments: Sequence[Value], result: LlvmType) -> Value:
         """An operation of LLVM's that depends on its arguments alone, and has the form of a function."""
-        called = self.function.module.declared(f"{name}.{of.text}", result, [each.type for each in arguments])
+        kind = f"v{of.count}{of.element.text}" if isinstance(of, VectorType) else of.text
+        called = self.function.module.declared(f"{name}.{kind}", result, [each.type for each in arguments])
         return self._pure(result, _call(called, result, arguments))
 
     def extract_value(self, pair: Value, index: int) -> Value:
@@ -605,6 +633,9 @@ class IRBuilder:
     def bitcast(self, pointer: Value, kind: PointerType) -> Value:
         _share(pointer)
         return Value(kind, pointer.text)
+
+    def ptrtoint(self, pointer: Value, kind: LlvmIntType) -> Value:
+        return self._pure(kind, f"ptrtoint {pointer.typed} to {kind.text}")
 
     def inttoptr(self, value: Value, kind: PointerType) -> Value:
         return Value(kind, self._pure(kind, f"inttoptr {value.typed} to ptr").text)

@@ -116,7 +116,7 @@ def put_if_zero(array: Cells, index: int, value: int) -> int:
     raise NotImplementedError
 
 
-def call_model(address: int, *arguments: Words) -> int:
+def call_model(address: int, *arguments: Words | int) -> int:
     """Calls a function of the model's machine code."""
     raise NotImplementedError
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Container, Sequence
 
 from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register, resize, shifted_left
+from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, masked, register, resize, shifted_left
 from floodmark.checkers.codegen.routine import Routine
-from floodmark.checkers.codegen.signature import is_determined, signature
+from floodmark.checkers.codegen.signature import Signatures, is_determined
 from floodmark.checkers.codegen.state_words import StateWords
-from floodmark.compiler.layout import Layout
-from floodmark.compiler.renaming import SymmetryProof, is_renamed
+from floodmark.compiler.layout import Layout, Slot
+from floodmark.compiler.renaming import SIGNATURE_MULTIPLIER, SymmetryProof, is_renamed
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
+    WORD,
     BagType,
     IdentifierType,
     MapType,
@@ -27,21 +29,39 @@ from floodmark.language.types import (
     SetType,
     Type,
 )
+from floodmark.language.values import Identifier
 
 MAX_PERMUTATIONS = 5040
+CHUNK = 32
+"""States whose identifiers are ordered before the first of them is renamed: no branch depends on a state meanwhile, so
+a processor works on several at once."""
+ORDERS_BITS = 12
+"""The logarithm of how many orders a worker remembers, by all that signatures depend on."""
+MAX_UNROLLED = 4
+"""The capacity up to which slots are renamed and sorted without a loop."""
+_COUNTS = 4
+"""How many counts are in a word."""
+_BYTE = ir.LlvmIntType(8)
 _NIBBLE = 4
+_TIES = 32
+"""The bit of an order from which it has the ties."""
 
 
 def emit_canonical(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof) -> None:
-    """Adds ``canonical(state*)`` to a module. Raises ModelError when there are too many renamings to try."""
+    """Adds ``canonical(states*, count, orders*)`` to a module. Raises ModelError when there are too many renamings to
+    try."""
     types = list(symmetry_proof.kinds)
     count = math.prod(math.factorial(kind.count) for kind in types)
     if count > MAX_PERMUTATIONS:  # so of any type there are fewer identifiers than a nibble has values
         raise ModelError(f"identifiers have {count} renamings, more than {MAX_PERMUTATIONS}; use symmetry = false")
-    pointer = I64.as_pointer()
-    function = ir.Function(module, ir.FunctionType(I64, [pointer]), "canonical")
+    function = ir.Function(module, ir.FunctionType(I64, [I64.as_pointer(), I64, I64.as_pointer()]), "canonical")
     function.attributes.append("nounwind")
     _Canonical(function, layout, types).emit_all(module)
+
+
+def remembered_words(layout: Layout, symmetry_proof: SymmetryProof) -> int:
+    """The words that ``canonical`` needs to remember orders: all zero at first."""
+    return (_Basis(layout, symmetry_proof.kinds).size + len(symmetry_proof.kinds)) << ORDERS_BITS
 
 
 def emit_rename(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof) -> None:
@@ -67,25 +87,28 @@ class _Canonical:
         self.types = types
         self.classes = {kind.cls for kind in types}
         self.images: dict[IdentifierType, Value] = {}
+        self.masks = {kind: self._room_for_masks(kind) for kind in types if self._has_sets_of(kind)}
+        """For each type, where the renamed codes of all sets of its identifiers are."""
+        self.basis = _Basis(layout, types)
 
     def emit_all(self, module: ir.Module) -> None:
         if self.types:
-            self._emit_least(module)
+            self._emit_chunks(module)
         self.builder.ret(const(0))
         self.routine.finish()
 
     def emit_one(self) -> None:
         """Renames by a given renaming."""
         state, images = self.routine.function.args
-        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.states.layout.words)]
+        pointers = self._pointers(state)
         old, new = self._room_for_state(), self._room_for_state()
-        for place, other, pointer in zip(old, new, pointers, strict=True):
-            self.builder.store(self.builder.load(pointer), place)
-            self.builder.store(const(0), other)
         self.states.words["old"] = old
         self.states.words["new"] = new
+        self._read(pointers)
+        for other in new:
+            self.builder.store(const(0), other)
         for number, named in enumerate(self.types):
-            self.images[named] = self.builder.load(self.builder.gep(images, [const(number)]))
+            self._set_images(named, self.builder.load(self.builder.gep(images, [const(number)])))
         for name, kind in self.states.layout.variables.items():
             self.states.write_code(name, self.renamed(kind, self.states.read_code(name, "old")))
         for pointer, place in zip(pointers, new, strict=True):
@@ -93,31 +116,136 @@ class _Canonical:
         self.builder.ret(const(0))
         self.routine.finish()
 
-    def _emit_least(self, module: ir.Module) -> None:
-        state = self.routine.function.args[0]
-        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.states.layout.words)]
+    def _emit_chunks(self, module: ir.Module) -> None:
+        builder = self.builder
+        states, count, _ = self.routine.function.args
         old, new, best = self._room_for_state(), self._room_for_state(), self._room_for_state()
-        for place, other, pointer in zip(old, best, pointers, strict=True):
-            self.builder.store(self.builder.load(pointer), place)
-            self.builder.store(const(-1), other)
         self.states.words["old"] = old
         self.states.words["new"] = new
-        codes = {name: self.states.read_code(name, "old") for name in self.states.layout.variables}
-        orders = [_Order(self.builder, self._signatures(kind, codes)) for kind in self.types]
-        with self.routine.when(self._may_change(orders)):
-            self._try_all(module, list(zip(self.types, orders, strict=True)), codes, best)
-            for pointer, place in zip(pointers, best, strict=True):
-                self.builder.store(self.builder.load(place), pointer)
+        kinds = len(self.types)
+        orders = self.routine.room(ir.ArrayType(I64, CHUNK * kinds), "orders")
+        missing = self.routine.room(ir.ArrayType(I64, CHUNK), "missing")
+        unknown = self.routine.room(I64, "unknown")
+        memory = self._remembered()
+        with self.routine.counting(const(0), count, CHUNK) as (start, _, _):
+            left = builder.sub(count, start)
+            size = builder.select(builder.icmp_unsigned("<", left, const(CHUNK)), left, const(CHUNK))
+            first = builder.gep(states, [builder.mul(start, const(len(old)))])
+            builder.store(const(0), unknown)
+            with self.routine.counting(const(0), size) as (index, _, _):
+                pointers = self._pointers(builder.gep(first, [builder.mul(index, const(len(old)))]))
+                keys = self.basis.words(builder, pointers)
+                entry = memory(keys)
+                differs: Value = const(0)
+                for number, key in enumerate(keys):
+                    known = builder.load(builder.gep(entry, [const(number)]))
+                    differs = builder.or_(differs, builder.xor(key, known))
+                for number in range(kinds):
+                    order = builder.load(builder.gep(entry, [const(len(keys) + number)]))
+                    builder.store(order, builder.gep(orders, [const(0), self._place(index, number)]))
+                missed = builder.or_(
+                    builder.icmp_unsigned("!=", differs, const(0)), builder.icmp_unsigned("==", order, const(0))
+                )
+                so_far = builder.load(unknown)
+                builder.store(index, builder.gep(missing, [const(0), so_far]))
+                builder.store(builder.add(so_far, builder.zext(missed, I64)), unknown)
+            with self.routine.counting(const(0), builder.load(unknown)) as (next_one, _, _):
+                index = builder.load(builder.gep(missing, [const(0), next_one]))
+                pointers = self._pointers(builder.gep(first, [builder.mul(index, const(len(old)))]))
+                codes = self._read(pointers)
+                keys = self.basis.words(builder, pointers)
+                entry = memory(keys)
+                found_orders = [self._order(kind, codes) for kind in self.types]
+                for number, word in enumerate([*keys, *found_orders]):
+                    builder.store(word, builder.gep(entry, [const(number)]))
+                for number, order in enumerate(found_orders):
+                    builder.store(order, builder.gep(orders, [const(0), self._place(index, number)]))
+            with self.routine.counting(const(0), size) as (index, _, _):
+                places = [self._place(index, number) for number in range(kinds)]
+                chosen = [builder.load(builder.gep(orders, [const(0), place])) for place in places]
+                with self.routine.when(self._may_change(chosen)):
+                    pointers = self._pointers(builder.gep(first, [builder.mul(index, const(len(old)))]))
+                    codes = self._read(pointers)
+                    known = self._is_known(chosen)
+                    for other, place in zip(best, old, strict=True):
+                        builder.store(builder.select(known, builder.load(place), const(-1)), other)
+                    self._try_all(module, list(zip(self.types, chosen, strict=True)), codes, best)
+                    for pointer, place in zip(pointers, best, strict=True):
+                        builder.store(builder.load(place), pointer)
 
-    def _may_change(self, orders: list[_Order]) -> Value:
+    def _place(self, index: Value, number: int) -> Value:
+        """Where among the orders of a chunk that of a type of identifiers is in a state."""
+        return self.builder.add(self.builder.mul(index, const(len(self.types))), const(number))
+
+    def _remembered(self) -> Callable[[Sequence[Value]], Value]:
+        """Finds the place of an order by all that it depends on: the words of that, and behind them an order for each
+        type. An order is never zero, so an empty place has none. Who gives no memory has one place."""
+        builder = self.builder
+        width = self.basis.size + len(self.types)
+        given = self.routine.function.args[2]
+        own = self.routine.room(ir.ArrayType(I64, width), "own")
+        for number in range(width):
+            builder.store(const(0), builder.gep(own, [const(0), const(number)]))
+        missing = builder.icmp_unsigned("==", builder.ptrtoint(given, I64), const(0))
+        places = builder.select(missing, builder.gep(own, [const(0), const(0)]), given)
+        last = builder.select(missing, const(0), const((1 << ORDERS_BITS) - 1))
+
+        def place(keys: Sequence[Value]) -> Value:
+            mixed: Value = const(0)
+            for number, key in enumerate(keys):
+                mixed = builder.add(mixed, builder.mul(key, const(pow(SIGNATURE_MULTIPLIER, number + 1, 1 << WORD))))
+            mixed = builder.mul(builder.xor(mixed, builder.lshr(mixed, const(WORD // 2))), const(SIGNATURE_MULTIPLIER))
+            index = builder.and_(builder.lshr(mixed, const(WORD - ORDERS_BITS)), last)
+            return builder.gep(places, [builder.mul(index, const(width))])
+
+        return place
+
+    def _pointers(self, state: Value) -> list[Value]:
+        return [self.builder.gep(state, [const(index)]) for index in range(self.states.layout.words)]
+
+    def _read(self, pointers: list[Value]) -> dict[str, Value]:
+        """The codes of the variables of a state, which is the old one from now on."""
+        for place, pointer in zip(self.states.words["old"], pointers, strict=True):
+            self.builder.store(self.builder.load(pointer), place)
+        return {name: self.states.read_code(name, "old") for name in self.states.layout.variables}
+
+    def _order(self, kind: IdentifierType, codes: dict[str, Value]) -> Value:
+        """The identifiers' new numbers where those with equal signatures keep their order, a nibble each; and from bit
+        ``_TIES`` on, unless one order suffices, a bit for each place that has the same signature as the next one."""
+        builder = self.builder
+        hashes = Signatures(builder, kind, self.classes)
+        signatures = hashes.of(self.states.layout.variables, codes)
+        lowest = alike = earlier = hashes.constant([])
+        for step in range(1, kind.count):
+            others = [(number + step) % kind.count for number in range(kind.count)]
+            turned = builder.rearranged(signatures, [*others, *[0] * (hashes.lanes - kind.count)])
+            same = builder.compared_lanes("==", turned, signatures)
+            lowest = builder.add(lowest, builder.compared_lanes("<", turned, signatures))
+            alike = builder.add(alike, same)
+            before = hashes.constant([int(other < number) for number, other in enumerate(others)])
+            earlier = builder.add(earlier, builder.and_(same, before))
+        shifts = hashes.constant([_NIBBLE * number for number in range(kind.count)])
+        found = builder.shl(builder.add(lowest, earlier), shifts)
+        if not self._is_determined(kind):
+            one = hashes.constant([1] * hashes.lanes)
+            run = builder.shl(builder.sub(builder.shl(one, alike), one), lowest)
+            found = builder.or_(found, builder.shl(run, hashes.constant([_TIES] * hashes.lanes)))
+        return builder.any_lane(builder.and_(found, hashes.constant([-1 % (1 << 64)] * kind.count)))
+
+    def _may_change(self, orders: list[Value]) -> Value:
         """Whether some identifiers are not in the order of their signatures, or more than one order has to be tried."""
         found: Value = const(0, I1)
         for kind, order in zip(self.types, orders, strict=True):
-            moved = self.builder.icmp_unsigned("!=", order.sorted, const(packed(tuple(range(kind.count)))))
+            moved = self.builder.icmp_unsigned("!=", order, const(packed(tuple(range(kind.count)))))
             found = self.builder.or_(found, moved)
-            if not self._is_determined(kind):
-                found = self.builder.or_(found, self.builder.icmp_unsigned("!=", order.ties, const(0)))
         return found
+
+    def _is_known(self, orders: list[Value]) -> Value:
+        """Whether the first renaming to try changes nothing; where several types are renamed, that is not asked."""
+        if len(self.types) > 1 or self._is_determined(self.types[0]):
+            return const(0, I1)
+        numbers = self.builder.and_(orders[0], const((1 << _TIES) - 1))
+        return self.builder.icmp_unsigned("==", numbers, const(packed(tuple(range(self.types[0].count)))))
 
     def _is_determined(self, kind: IdentifierType) -> bool:
         """Whether identifiers with equal signatures can be exchanged in every state, so that one order suffices.
@@ -129,12 +257,32 @@ class _Canonical:
     def _room_for_state(self) -> list[Value]:
         return [self.routine.room(I64, "word") for _ in range(self.states.layout.words)]
 
-    def _signatures(self, kind: IdentifierType, codes: dict[str, Value]) -> list[Value]:
-        variables, numbers = self.states.layout.variables, range(kind.count)
-        return [signature(self.builder, variables, codes, kind, number, self.classes) for number in numbers]
+    def _has_sets_of(self, kind: IdentifierType) -> bool:
+        """Whether variables contain sets of these identifiers."""
+        return any(_contains_set_of(each, kind) for each in self.states.layout.variables.values())
+
+    def _room_for_masks(self, kind: IdentifierType) -> Value:
+        return self.routine.room(ir.ArrayType(_BYTE, 1 << kind.count), "masks")
+
+    def _set_images(self, kind: IdentifierType, images: Value) -> None:
+        """From now on identifiers are renamed to these, a nibble each."""
+        self.images[kind] = images
+        if kind not in self.masks:
+            return
+        size = 1 << kind.count
+        table: Value = self.builder.lanes(_BYTE, [0] * size)
+        for number in range(kind.count):
+            bit = self.builder.trunc(self.builder.shl(const(1), self._image(kind, number)), _BYTE)
+            having = self.builder.lanes(_BYTE, [255 * (code >> number & 1) for code in range(size)])
+            table = self.builder.or_(table, self.builder.and_(self.builder.splat(bit, size), having))
+        whole = self.builder.bitcast(self.masks[kind], ir.VectorType(_BYTE, size).as_pointer())
+        self.builder.store(table, whole, align=1)
+
+    def _image(self, kind: IdentifierType, number: int) -> Value:
+        return cut(self.builder, self.images[kind], _NIBBLE * number, _NIBBLE)
 
     def _try_all(
-        self, module: ir.Module, orders: list[tuple[IdentifierType, _Order]], codes: dict[str, Value], best: list[Value]
+        self, module: ir.Module, orders: list[tuple[IdentifierType, Value]], codes: dict[str, Value], best: list[Value]
     ) -> None:
         """For each kind of identifiers, every order that its ties leave open."""
         if not orders:
@@ -142,16 +290,28 @@ class _Canonical:
             return
         (kind, order), *rest = orders
         if self._is_determined(kind):
-            self.images[kind] = order.sorted
+            self._set_images(kind, order)
             self._try_all(module, rest, codes, best)
             return
         ways, starts = _ties(kind.count)
         places = _table(module, f"starts.{len(rest)}", starts)
-        first, last = (self._entry(places, self.builder.add(order.ties, const(more))) for more in (0, 1))
+        ties = self.builder.lshr(order, const(_TIES))
+        first, last = (self._entry(places, self.builder.add(ties, const(more))) for more in (0, 1))
+        if len(self.types) == 1:  # the first way keeps all places
+            first = self.builder.add(first, self.builder.zext(self._is_known([order]), I64))
         table = _table(module, f"ways.{len(rest)}", ways)
         with self.routine.counting(first, last) as (index, _, _):
-            self.images[kind] = order.images(self._entry(table, index))
+            self._set_images(kind, self._rearranged(kind, order, self._entry(table, index)))
             self._try_all(module, rest, codes, best)
+
+    def _rearranged(self, kind: IdentifierType, order: Value, way: Value) -> Value:
+        """The identifiers' new numbers, a nibble each, when their places are rearranged in this way."""
+        images: Value = const(0)
+        for number in range(kind.count):
+            place = cut(self.builder, order, _NIBBLE * number, _NIBBLE)
+            image = cut(self.builder, way, self.builder.mul(place, const(_NIBBLE)), _NIBBLE)
+            images = self.builder.or_(images, shifted_left(self.builder, image, _NIBBLE * number))
+        return images
 
     def _entry(self, table: ir.GlobalVariable, index: Value) -> Value:
         return self.builder.load(self.builder.gep(table, [const(0), index]))
@@ -208,6 +368,8 @@ class _Canonical:
         return code
 
     def _renamed_optional(self, inner: Type, code: Value) -> Value:
+        if self._is_simple(inner) and code.type is I64:
+            return self._renamed_slot(inner, code)
         result = self.routine.room(code.type, "optional")
         self.builder.store(const(0, code.type), result)
         with self.routine.when(self.builder.icmp_unsigned("!=", code, const(0, code.type))):
@@ -216,7 +378,29 @@ class _Canonical:
             self.builder.store(self.builder.add(image, const(1, code.type)), result)
         return self.builder.load(result)
 
+    def _is_simple(self, kind: Type) -> bool:
+        """Whether renaming takes no branch: then it may be done to any bits, whether or not they are a code."""
+        if not is_renamed(kind, self.classes):
+            return True
+        match kind:
+            case IdentifierType() | SetType(IdentifierType(), None):
+                return True
+            case OptionalType(inner):
+                return kind.bits <= WORD and self._is_simple(inner)
+            case RecordType(_, fields):
+                return all(self._is_simple(of) for _, of in fields)
+        return False
+
+    def _renamed_slot(self, element: Type, code: Value) -> Value:
+        """0 is nothing, and stays; other codes are those of an element plus one."""
+        part = masked(self.builder, self.builder.sub(code, const(1)), element.bits)
+        image = self.builder.add(self.renamed(element, part), const(1))
+        return self.builder.select(self.builder.icmp_unsigned("!=", code, const(0)), image, const(0))
+
     def _renamed_mask(self, element: Type, code: Value) -> Value:
+        if isinstance(element, IdentifierType):
+            place = self.builder.gep(self.masks[element], [const(0), resize(self.builder, code, I64)])
+            return self.builder.zext(self.builder.load(place), I64)
         result = windows.blank(self.routine, code.type)
         with windows.members(self.routine, code) as (position, _, _):
             image = self.renamed(element, resize(self.builder, position, register(element.bits)))
@@ -225,6 +409,8 @@ class _Canonical:
 
     def _renamed_slots(self, element: Type, capacity: int, code: Value) -> Value:
         width = element.codes.bit_length()
+        if capacity <= MAX_UNROLLED and width <= WORD and self._is_simple(element):
+            return self._sorted_slots(element, capacity, code)
         source, result = windows.of(self.routine, code), self.routine.room(code.type, "slots")
         self.builder.store(const(0, code.type), result)
         self.routine.failed = self.routine.failed or self._unreachable()
@@ -237,6 +423,23 @@ class _Canonical:
             self.builder.store(containers.insert(self.routine, element, capacity, slots, image, once=False), result)
         return self.builder.load(result)
 
+    def _sorted_slots(self, element: Type, capacity: int, code: Value) -> Value:
+        """Renamed slots in descending order, without a branch."""
+        width = element.codes.bit_length()
+        kept: list[Value] = []
+        for index in range(capacity):
+            moving = self._renamed_slot(element, cut(self.builder, code, index * width, width))
+            for place, slot in enumerate(kept):
+                larger = self.builder.icmp_unsigned(">", moving, slot)
+                kept[place] = self.builder.select(larger, moving, slot)
+                moving = self.builder.select(larger, slot, moving)
+            kept.append(moving)
+        result: Value = const(0, code.type)
+        for place, slot in enumerate(kept):
+            moved = shifted_left(self.builder, resize(self.builder, slot, code.type), place * width)
+            result = self.builder.or_(result, moved)
+        return result
+
     def _unreachable(self) -> ir.Block:
         block = self.routine.block("impossible")
         ir.IRBuilder(block).unreachable()
@@ -244,6 +447,12 @@ class _Canonical:
 
     def _renamed_map(self, kind: MapType, code: Value) -> Value:
         width = kind.value.bits
+        if isinstance(kind.key, IdentifierType) and kind.key in self.images and self._is_simple(kind.value):
+            entries = windows.blank(self.routine, code.type)
+            for number in range(kind.key.count):
+                image = self.renamed(kind.value, cut(self.builder, code, number * width, width))
+                entries.write(self.builder.mul(self._image(kind.key, number), const(width)), width, image)
+            return entries.code()
         source, result = windows.of(self.routine, code), windows.blank(self.routine, code.type)
         with elements.keys(self.routine, kind) as (position, key):
             image = self.renamed(kind.value, source.cut(self.builder.mul(position, const(width)), width))
@@ -267,38 +476,67 @@ def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariabl
     return ir.GlobalVariable(module, name, content)
 
 
-class _Order:
-    """Where identifiers go when they are sorted by signature; those with equal signatures share their places."""
+class _Basis:
+    """All that signatures depend on, as words: bits of a state, and how many bits it has in some of its variables."""
 
-    def __init__(self, builder: ir.IRBuilder, signatures: list[Value]) -> None:
-        self._builder = builder
-        count = len(signatures)
-        self._places: list[Value] = [const(0)] * count
-        lowest: list[Value] = [const(0)] * count
-        alike: list[Value] = [const(0)] * count
-        for i, j in itertools.combinations(range(count), 2):
-            less = builder.zext(builder.icmp_unsigned("<", signatures[i], signatures[j]), I64)
-            same = builder.zext(builder.icmp_unsigned("==", signatures[i], signatures[j]), I64)
-            more = builder.sub(builder.sub(const(1), less), same)
-            lowest[i], lowest[j] = builder.add(lowest[i], more), builder.add(lowest[j], less)
-            alike[i], alike[j] = builder.add(alike[i], same), builder.add(alike[j], same)
-            self._places[j] = builder.add(self._places[j], same)
-        self._places = [builder.add(place, low) for place, low in zip(self._places, lowest, strict=True)]
-        self.ties: Value = const(0)
-        """Bit k is set when places k and k + 1 belong to equal signatures."""
-        for low, others in zip(lowest, alike, strict=True):
-            run = builder.sub(builder.shl(const(1), others), const(1))
-            self.ties = builder.or_(self.ties, builder.shl(run, low))
-        self.sorted: Value = self.images(const(packed(tuple(range(count)))))
-        """The identifiers' new numbers where those with equal signatures keep their order."""
+    def __init__(self, layout: Layout, types: Sequence[IdentifierType]) -> None:
+        classes = {kind.cls for kind in types}
+        whole = [name for name, kind in layout.variables.items() if not _is_counted(kind, classes)]
+        slots = [layout.slots[name] for name in whole if not _is_unsigned(layout.variables[name], classes)]
+        self._bits = [sum(_bits_in(slot, word) for slot in slots) for word in range(layout.words)]
+        counted = [slot for name, slot in layout.slots.items() if _is_counted(layout.variables[name], classes)]
+        self._counted = [counted[start : start + _COUNTS] for start in range(0, len(counted), _COUNTS)]
 
-    def images(self, way: Value) -> Value:
-        """The identifiers' new numbers, a nibble each, when the places are rearranged in this way."""
-        images: Value = const(0)
-        for number, place in enumerate(self._places):
-            image = cut(self._builder, way, self._builder.mul(place, const(_NIBBLE)), _NIBBLE)
-            images = self._builder.or_(images, shifted_left(self._builder, image, _NIBBLE * number))
-        return images
+    @property
+    def size(self) -> int:
+        return sum(map(bool, self._bits)) + len(self._counted)
+
+    def words(self, builder: ir.IRBuilder, state: list[Value]) -> list[Value]:
+        """Those of a state, given by pointers to its words."""
+        found = [builder.and_(builder.load(state[word]), const(bits)) for word, bits in enumerate(self._bits) if bits]
+        for slots in self._counted:
+            counts: Value = const(0)
+            for place, slot in enumerate(slots):
+                for word in range(len(state)):
+                    if bits := _bits_in(slot, word):
+                        count = builder.ctpop(builder.and_(builder.load(state[word]), const(bits)))
+                        counts = builder.add(counts, shifted_left(builder, count, place * (WORD // _COUNTS)))
+            found.append(counts)
+        return found
+
+
+def _bits_in(slot: Slot, word: int) -> int:
+    """The bits of a word in which a variable is stored."""
+    code = ((1 << slot.bits) - 1) << (slot.word * WORD + slot.offset)
+    return code >> word * WORD & (1 << WORD) - 1
+
+
+def _is_counted(kind: Type, classes: Container[type[Identifier]]) -> bool:
+    """Whether signatures depend on such a variable's size alone."""
+    if not (isinstance(kind, SetType) and kind.capacity is None and is_renamed(kind, classes)):
+        return False
+    return not isinstance(kind.element, IdentifierType) and kind.bits < 1 << WORD // _COUNTS
+
+
+def _is_unsigned(kind: Type, classes: Container[type[Identifier]]) -> bool:
+    """Whether signatures do not depend on such a variable."""
+    slots = isinstance(kind, BagType) or (isinstance(kind, SetType) and kind.capacity is not None)
+    return slots and is_renamed(kind, classes)
+
+
+def _contains_set_of(kind: Type, identifier: IdentifierType) -> bool:
+    match kind:
+        case OptionalType(inner):
+            return _contains_set_of(inner, identifier)
+        case RecordType(_, fields):
+            return any(_contains_set_of(of, identifier) for _, of in fields)
+        case SetType(element, capacity):
+            return (capacity is None and element == identifier) or _contains_set_of(element, identifier)
+        case BagType(element, _) | SeqType(element, _):
+            return _contains_set_of(element, identifier)
+        case MapType(key, value):
+            return _contains_set_of(key, identifier) or _contains_set_of(value, identifier)
+    return False
 
 
 def _ties(count: int) -> tuple[list[int], list[int]]:

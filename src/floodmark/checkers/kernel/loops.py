@@ -57,10 +57,11 @@ FILTERED_FROM = 0
 STORE, COUNT, TABLE, BITS, LIMIT, CURSOR, LEVEL_END, LEVEL = range(8)
 BUFFER, PENDING, SCRATCH, CONTEXT, EXPAND, CHECK, CANONICAL, BEST = range(8, 16)
 DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
-FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT = range(24, 31)
+FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT, ORDERS = range(24, 32)
 FIELDS = 32
 """``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell hold a position; ``STATE`` is room for
-the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` successors."""
+the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` successors; ``ORDERS`` is what ``canonical`` remembers, or
+0."""
 
 # What ``run`` returns.
 PAUSED, LEVEL_DONE, GROW = range(3)
@@ -336,11 +337,6 @@ def look_at_flags(w: Words, context: Words, position: Word) -> None:
         context[OUTSIDE] = ALL_ONES
 
 
-def canonicalise(w: Words, states: Words, count: Word) -> None:
-    for i in range(count):
-        call_model(w[CANONICAL], offset(states, i * NW))
-
-
 def drop_recent(w: Words, states: Words, count: Word) -> Word:
     """Keeps those of some successors that are not recent, and returns how many these are."""
     kept = 0
@@ -398,7 +394,7 @@ def expand_some(w: Words, most: Word) -> Word:
         if SYMMETRY == 1:
             if RECENT_BITS > 0:
                 made = drop_recent(w, out, made)
-            canonicalise(w, out, made)
+            call_model(w[CANONICAL], out, made, w[ORDERS])
         count = count + made
         cursor = cursor + 1
     w[CURSOR] = cursor
@@ -492,7 +488,7 @@ def find_parent(w: Words, start: Word, stop: Word) -> Word:
         position = (start + i) * THREADS + w[ME]
         made = call_model(w[EXPAND], state_at(w, position), buffer, context)
         if SYMMETRY == 1:
-            canonicalise(w, buffer, made)
+            call_model(w[CANONICAL], buffer, made, w[ORDERS])
         for j in range(made):
             if same(offset(buffer, j * NW), target) == 1:
                 note(w, BEST_PARENT, position)
@@ -517,7 +513,6 @@ LOOPS: list[Callable[..., Any]] = [
     note_all,
     insert_all,
     look_at_flags,
-    canonicalise,
     drop_recent,
     take_chunk,
     expand_some,

@@ -38,7 +38,7 @@ PROVED_STEPS, PROVED_PART = 1 << 17, 128
 """The same for the actions whose symmetry z3 proved."""
 RENAMINGS = 24
 """The maximum number of renamings that take turns; if a model has more, an even selection of them."""
-_CHUNK = 1 << 18
+_CHUNK, _SAMPLED_CHUNK = 1 << 18, 1 << 13
 
 Rows = NDArray[np.uint64]
 Packed = tuple[int, ...]
@@ -163,12 +163,18 @@ def sample(parts: Sequence[StorePart], words: int) -> Rows:
     every = range(len(parts[0].levels))
     later = sorted(every, key=lambda level: level * int(loops.MULTIPLIER_1) % (1 << 64))
     kinds = [(list(every), wanted), (later, MIN_SAMPLED_STATES)]
-    chosen = [np.zeros((0, words), dtype=np.uint64)]
+    chosen = []
     for levels, enough in kinds:
         rows = np.zeros((0, words), dtype=np.uint64)
+        seen = 0
         for level in levels:
-            if len(rows) >= enough:
+            if seen >= enough:
                 break
-            rows = np.concatenate([rows, *(part.rows(*part.levels[level]) for part in parts)])
-        chosen.append(first_rows(rows, wanted))
+            for part in parts:
+                start, stop = part.levels[level]
+                seen += stop - start
+                for first in range(start, stop, _SAMPLED_CHUNK):
+                    more = part.rows(first, min(first + _SAMPLED_CHUNK, stop))
+                    rows = first_rows(np.concatenate([rows, more]), wanted)
+        chosen.append(rows)
     return np.unique(np.concatenate(chosen), axis=0)
