@@ -1,6 +1,10 @@
 """Symmetry: machine code that replaces a state by the representative of its orbit (``floodmark.compiler.renaming``).
 
 Renaming is exact for every type: identifiers are looked up, sets and maps are rearranged, and slots are sorted again.
+
+``canonical`` handles states in chunks: first it finds the order of the identifiers of each state, most of them among
+those it remembers, and then it renames. The order is a function of the words of a ``_Basis``, which are compared as a
+whole, so the result does not depend on what is remembered.
 """
 
 from __future__ import annotations
@@ -33,10 +37,10 @@ from floodmark.language.values import Identifier
 
 MAX_PERMUTATIONS = 5040
 CHUNK = 32
-"""States whose identifiers are ordered before the first of them is renamed: no branch depends on a state meanwhile, so
-a processor works on several at once."""
+"""States whose orders are found before the first of them is renamed. No branch depends on a state meanwhile, so a
+processor works on several states at once."""
 ORDERS_BITS = 12
-"""The logarithm of how many orders a worker remembers, by all that signatures depend on."""
+"""The logarithm of the number of orders that a worker remembers."""
 MAX_UNROLLED = 4
 """The capacity up to which slots are renamed and sorted without a loop."""
 _COUNTS = 4
@@ -178,8 +182,9 @@ class _Canonical:
         return self.builder.add(self.builder.mul(index, const(len(self.types))), const(number))
 
     def _remembered(self) -> Callable[[Sequence[Value]], Value]:
-        """Finds the place of an order by all that it depends on: the words of that, and behind them an order for each
-        type. An order is never zero, so an empty place has none. Who gives no memory has one place."""
+        """The memory of orders, as a function that gives the entry for the words of a basis: these words, and behind
+        them an order for each type. No order is zero, so an empty entry matches nothing. Without memory from the caller
+        there is one entry."""
         builder = self.builder
         width = self.basis.size + len(self.types)
         given = self.routine.function.args[2]
@@ -477,7 +482,7 @@ def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariabl
 
 
 class _Basis:
-    """All that signatures depend on, as words: bits of a state, and how many bits it has in some of its variables."""
+    """Everything that signatures depend on, as words: bits of a state, and the sizes of some of its sets."""
 
     def __init__(self, layout: Layout, types: Sequence[IdentifierType]) -> None:
         classes = {kind.cls for kind in types}
