@@ -27,6 +27,19 @@ class Comprehensions:
         self.routine = routine
         self.builder = routine.builder
         self.emit = emit
+        self._divided: Reduce | None = None
+        self._todo: Value | None = None
+
+    def leave_out(self, divided: Reduce, todo: Value) -> None:
+        """From now on, asks an ``all`` only of the values whose bits are set in the word at ``todo``."""
+        self._divided, self._todo = divided, todo
+
+    @contextmanager
+    def _those_to_do(self, kind: Type) -> Any:
+        assert self._todo is not None
+        mask = self.builder.and_(self.builder.load(self._todo), const((1 << kind.codes) - 1))
+        with self.routine.set_bits(mask) as (position, onward, leave):
+            yield value_of(self.builder, kind, resize(self.builder, position, register(kind.bits))), onward, leave
 
     @contextmanager
     def over(self, domain: Domain, of: Type, distinct: bool = False) -> Any:
@@ -90,7 +103,9 @@ class Comprehensions:
             body()
             return
         generator = node.generators[depth]
-        with self.over(generator.domain, generator.variable.type) as (value, onward, _):
+        kind = generator.variable.type
+        is_divided = node is self._divided and depth == 0
+        with self._those_to_do(kind) if is_divided else self.over(generator.domain, kind) as (value, onward, _):
             self.builder.store(value, self.routine.variable(generator.variable))
             for condition in generator.conditions:
                 self.routine.skip_unless(self.emit(condition), onward)

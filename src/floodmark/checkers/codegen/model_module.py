@@ -25,6 +25,7 @@ from floodmark.checkers.codegen.memory import Memory, memory_of
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
 from floodmark.checkers.codegen.repeats import AGAIN, BEFORE, STAYED, emit_again, may_repeat, often_repeats
 from floodmark.checkers.codegen.statements import Statements
+from floodmark.checkers.codegen.unchanged import ALL_ONES, SHARED, STILL, TODO, clauses_of, emit_known, emit_todo
 from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.guard_order import GuardOrder, plan
@@ -56,7 +57,7 @@ outside the boundary; a mask of state predicates that are true of all of those (
 SETTLED = 7
 """The place of a mask of state predicates that are no longer asked for: ``check`` evaluates them only if an evaluation
 may do more than give their truth."""
-COUNTERS = 8
+COUNTERS = 11
 """The place of the first counter: one for each action, then one for each premise."""
 MAX_PREDICATES = 60
 EXPORTED = {"expand", "check", "canonical", "rename", "proved_by_z3"}
@@ -190,6 +191,7 @@ class _ProgramParts:
         self.transitions = transitions
         self.words = interface.layout.words
         self.fingerprints = Fingerprints(interface.layout)
+        self.clauses = clauses_of(transitions, interface.layout)
         self.symbols = Symbols()
         self.of_states = [self.symbols.new(predicate.kind, predicate.name) for predicate in states]
         self.of_transitions = [self.symbols.new(predicate.kind, predicate.name) for predicate in transitions]
@@ -234,6 +236,7 @@ class _ProgramParts:
     def _predicate(self, predicate: Predicate, symbol: str, first_premise: int, first_memory: int) -> CodePart:
         """One predicate as a function: (state*, context*) or (old*, new*, context*) -> bool."""
         transition = predicate.kind == "transition"
+        divided = self.clauses.divided[self.transitions.index(predicate)] if transition else None
 
         def emit(module: ir.Module) -> None:
             function = function_in(module, symbol, I1, 3 if transition else 2)
@@ -246,12 +249,14 @@ class _ProgramParts:
             code.states.words["new"] = self._pointers(code, function.args[-2])
             if transition:
                 code.states.words["old"] = self._pointers(code, function.args[0])
+            if divided is not None:
+                code.expressions.comprehensions.leave_out(divided, code.builder.gep(code.context, [const(TODO)]))
             code.builder.ret(code.expressions.emit(predicate.value))
             code.routine.finish()
 
         remembers = memory_of(predicate, self.interface.layout) > 0
         places = (first_premise if predicate.premises else 0, *([first_memory] if remembers else []))
-        return self._part(symbol, (predicate, *places), emit)
+        return self._part(symbol, (predicate, *places, divided is not None), emit)
 
     def _check(self) -> CodePart:
         """``check``: bit i of the result is the truth of state predicate i, or 0 if it is settled."""
@@ -298,7 +303,7 @@ class _ProgramParts:
         It checks the step, and has what is outside looked at elsewhere: so little is left here that it is inlined where
         a successor is made, and the boundary is tested on values that are still in registers.
         """
-        names = self.of_transitions
+        names, clauses = self.of_transitions, self.clauses
         bounded = bool(self.program.boundaries)
         remembers = any(memory_of(predicate, self.interface.layout) for predicate in self.transitions)
 
@@ -308,11 +313,22 @@ class _ProgramParts:
                 function.attributes.append("inlinehint")
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             state, place, context = function.args
-            for index, name in enumerate(names):
-                fine = builder.call(function_in(module, name, I1, 3), [state, place, context])
+            if names:
+                todo, still = emit_todo(builder, clauses, state, place, context)
                 broken = builder.gep(context, [const(BROKEN)])
-                bit = builder.shl(builder.zext(builder.not_(fine), I64), const(index))
-                builder.store(builder.or_(builder.load(broken), bit), broken)
+                for index, (name, bits) in enumerate(zip(names, clauses.bits, strict=True)):
+                    with ExitStack() as asked:
+                        if bits:
+                            wanted = builder.and_(todo, const(bits))
+                            asked.enter_context(builder.if_then(builder.icmp_unsigned("!=", wanted, const(0))))
+                        fine = builder.call(function_in(module, name, I1, 3), [state, place, context])
+                        bit = builder.shl(builder.zext(builder.not_(fine), I64), const(index))
+                        builder.store(builder.or_(builder.load(broken), bit), broken)
+                if clauses.masks:
+                    failed = builder.load(builder.gep(context, [const(FAILED)]))
+                    wrong = builder.or_(builder.load(broken), failed)
+                    with builder.if_then(builder.icmp_unsigned("==", wrong, const(0))):
+                        emit_known(builder, still, context)
             if not bounded:
                 builder.ret(const(1))
                 return
@@ -321,7 +337,7 @@ class _ProgramParts:
                 builder.call(_outside(module), [place, context])
             builder.ret(inside)
 
-        return self._part("judge", (names, bounded, remembers), emit)
+        return self._part("judge", (names, bounded, remembers, clauses.bits, clauses.masks), emit)
 
     def _again(self) -> CodePart:
         def emit(module: ir.Module) -> None:
@@ -357,12 +373,14 @@ class _ProgramParts:
             state, out, context = function.args
             count: Value = const(0)
             before = builder.gep(context, [const(BEFORE)])
+            builder.store(const(0), builder.gep(context, [const(STILL)]))
+            builder.store(const(ALL_ONES), builder.gep(context, [const(SHARED)]))
             for name in names:
                 place = builder.gep(out, [builder.mul(count, const(self.words))])
                 builder.store(count, before)
                 added = builder.call(function_in(module, name, I64, 3), [state, place, context])
                 count = builder.add(count, added)
-            for left in (BEFORE, STAYED):  # what is compared of two expansions does not depend on the hint
+            for left in (BEFORE, STAYED, STILL, SHARED, TODO):  # these say nothing of the state, and states are compared
                 builder.store(const(0), builder.gep(context, [const(left)]))
             builder.ret(count)
 
