@@ -373,14 +373,13 @@ class _ProgramParts:
             state, out, context = function.args
             count: Value = const(0)
             before = builder.gep(context, [const(BEFORE)])
-            builder.store(const(0), builder.gep(context, [const(STILL)]))
             builder.store(const(ALL_ONES), builder.gep(context, [const(SHARED)]))
             for name in names:
                 place = builder.gep(out, [builder.mul(count, const(self.words))])
                 builder.store(count, before)
                 added = builder.call(function_in(module, name, I64, 3), [state, place, context])
                 count = builder.add(count, added)
-            for left in (BEFORE, STAYED, STILL, SHARED, TODO):  # these say nothing of the state, and states are compared
+            for left in (BEFORE, STAYED, STILL, SHARED, TODO):  # what two expansions leave is compared
                 builder.store(const(0), builder.gep(context, [const(left)]))
             builder.ret(count)
 

@@ -86,8 +86,8 @@ def _outermost(predicate: Predicate) -> Reduce | None:
     while isinstance(value, Witness):
         value = value.operand
     match value:
-        case Reduce(kind="all", generators=[Generator(domain=Universe(of)), *_]) if of.codes <= MOST_VALUES:
-            return value
+        case Reduce(kind="all", generators=[Generator(variable=over, domain=Universe(of)), *_]):
+            return value if of == over.type and of.codes <= MOST_VALUES else None
     return None
 
 
