@@ -124,7 +124,11 @@ class Compiled:
 def compare(
     cls: type[Model], judged: Sequence[Property], most: int, chance: random.Random, seen: Counter[str]
 ) -> None:
-    """Compares the first states of a model."""
+    """Compares the first states of a model.
+
+    Of a property that is broken, compiled code meets the premises that it comes to before the value that breaks it;
+    CPython's are asked of every value. The properties here are such that the two are the same.
+    """
     properties = {prop.name: prop for prop in judged}
     kernel = build_kernel(cls(), {prop.name: prop.function for prop in properties.values()}, False)
     code = Compiled(kernel)
