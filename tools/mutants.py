@@ -23,6 +23,8 @@ model holds, or the opposite. The methods are asked about one mutant of each kin
 the first few is; round by round, in each of which a spec has another kind.
 
 What is known of a changed model counts as long as its text, its subject and the sources of Floodmark stay the same.
+``report`` puts whole jobs of ``terms`` and ``counterexamples`` into ``tools/mutants.jsonl``. Another machine does not
+do these again while the changed functions have the same texts, whatever the sources of Floodmark.
 """
 
 from __future__ import annotations
@@ -86,6 +88,9 @@ from tests.support.level_agreement import Budget, DisagreementError, Found, Refu
 from tests.support.model_strategy import GeneratedModel
 from tests.support.model_strategy import models as drawn_models
 from tests.support.term_agreement import Part, Question, Terms, questions, run
+from tools.mutant_archive import Done, Summary, commit, summary
+from tools.mutant_archive import read as read_archive
+from tools.mutant_archive import write as write_archive
 from tools.rewriting import members_of, rewrites
 from tools.rewriting.scene import Scene
 
@@ -552,6 +557,12 @@ class Job:
             found = stronger(self.subject, function) if self.is_stronger else mutants(function)
             yield from ((function, variant) for variant in found if self.kind in ("", variant.kind))
 
+    def keys(self) -> list[str]:
+        return [_key(self, function, variant) for function, variant in self.variants()]
+
+    def content(self) -> str:
+        return hashlib.sha256(" ".join(self.keys()).encode()).hexdigest()[:16]
+
     def __str__(self) -> str:
         kind = "rewrites" if self.is_stronger else self.kind or "mutants"
         return f"{self.subject.name}, {kind} of {len(self.functions)} functions from {self.functions[0].__qualname__}"
@@ -704,6 +715,8 @@ def compare(into: Path, every: Sequence[Job], processes: int) -> None:
     into.mkdir(parents=True, exist_ok=True)
     _sources()  # as they are now, also for the processes that come later
     known = {(entry["key"], entry["sources"]) for entry in results(into)}
+    archived = {(done.question, done.job): done.content for done in read_archive()}
+    every = [job for job in every if archived.get((job.question, str(job)), "") != job.content()]
     totals: Counter[str] = Counter()
     done = 0
     for position, fates in run_each(partial(_do, known, into), every, processes, alone=lambda job: True):
@@ -765,10 +778,9 @@ def table(into: Path) -> list[str]:
     every = results(into)
     latest = every[-1]["sources"] if every else ""
     kept = {entry["key"]: entry for entry in every if entry["sources"] == latest}
-    if any("asked" in entry for entry in kept.values()):
-        return _of_terms(list(kept.values()))
-    if any("steps" in entry for entry in kept.values()):
-        return _of_counterexamples(list(kept.values()))
+    for question, mark, told in (("terms", "asked", _of_terms), ("counterexamples", "steps", _of_counterexamples)):
+        if any(mark in entry for entry in kept.values()):
+            return _of_archive(question, kept, told)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in kept.values():
         kinds[entry["kind"]].update({entry["fate"]: 1, "whole": entry["whole"] and entry["fate"] == "agreed",
@@ -783,7 +795,8 @@ def table(into: Path) -> list[str]:
         f"CPython expanded {totals['states']:,} states of them, and all states of {totals['whole']:,}. "
         f"{seconds:,.0f} seconds of one core.",
         "",
-        *_of_all_mutants(list(kept.values())),
+        *_of_all_mutants(sum(entry["kind"].startswith("mutate: ") and not entry["subject"].startswith("drawn ")
+                             for entry in kept.values())),
     ]
     lines += _of_proofs(list(kept.values()))
     lines += ["| change | must mean the same | agreed | all states seen | refused | disagreed |",
@@ -793,6 +806,29 @@ def table(into: Path) -> list[str]:
         lines.append(f"| {kind.replace('_', ' ')} | {same} | {fates['agreed']:,} | {fates['whole']:,} | "
                      f"{fates['refused']:,} | {fates['disagreed'] + fates['failed']:,} |")
     return lines
+
+
+def _of_archive(
+    question: str, kept: Mapping[str, dict[str, Any]], told: Callable[[Summary], list[str]]
+) -> list[str]:
+    """Archives the jobs that are whole, and says what is known of these and of the rest."""
+    rest = dict(kept)
+    done = []
+    for job in jobs([], 1, Budget(), question):
+        keys = job.keys()
+        entries = [rest.pop(key) for key in keys if key in rest]
+        if len(entries) == len(keys) and not any(entry["fate"] in ("disagreed", "failed") for entry in entries):
+            done.append(Done(question, str(job), job.content(), commit(), summary(entries)))
+        else:
+            rest |= {entry["key"]: entry for entry in entries}
+    write_archive(done)
+    archived = [each for each in read_archive() if each.question == question]
+    found = sum((each.summary for each in archived), summary(rest.values()))
+    by = Counter({each.commit: 0 for each in archived})
+    for each in archived:
+        by[each.commit] += each.summary.changes
+    asked_at = ", ".join(f"{count:,} at {name}" for name, count in sorted(by.items()))
+    return [*_of_all_mutants(found.changes), *told(found), *(["", f"Asked: {asked_at}."] if by else [])]
 
 
 def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
@@ -816,17 +852,11 @@ def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
     return [*lines, ""]
 
 
-def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
+def _of_terms(found: Summary) -> list[str]:
     """What the terms of changed functions were asked."""
-    fates = Counter(entry["fate"] for entry in compared)
-    agreed = [entry for entry in compared if entry["fate"] == "agreed"]
-    idle = Counter(f"`{entry['function']}`" for entry in agreed if not entry["asked"].get("runs"))
-    asked = sum((Counter(entry["asked"]) for entry in compared), Counter())
-    seconds = sum(entry["seconds"] for entry in compared)
-    elsewhere = sum(entry["asked of"] != entry["subject"] for entry in agreed)
-    why = Counter(entry["why"] for entry in compared if entry["fate"] == "without terms")
+    fates, asked, idle, why = found.fates, found.asked, found.idle, found.reasons
+    names = ", ".join(f"`{name}` {count}" for name, count in sorted(idle.items()))
     return [
-        *_of_all_mutants(compared),
         f"z3's terms of {fates['agreed']:,} of them mean what CPython does; those of "
         f"{fates['disagreed'] + fates['failed']:,} do not. {fates['refused']:,} are refused by the compiler or have no "
         "initial state, so there is neither a search of them nor a proof; "
@@ -834,31 +864,28 @@ def _of_terms(compared: Sequence[dict[str, Any]]) -> list[str]:
         "",
         f"CPython runs the changed line in some question about each, but for {idle.total():,} changes of lines that it "
         f"runs in none of {FURTHER_STATES} reached and {DRAWN_STATES} drawn states of up to {ELSEWHERE + 1} models: "
-        f"{', '.join(f'{name} {count}' for name, count in sorted(idle.items())) or 'none'}. {elsewhere:,} were asked "
-        "in another model than the smallest one. "
+        f"{names or 'none'}. {asked['elsewhere']:,} were asked in another model than the smallest one. "
         f"{asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were compared, and "
         f"whether {asked['beginnings']:,} states are initial, which every method takes from CPython where a model has "
         f"constants. {_of_open_constants(asked, 'for any size')} have terms for any number of identifiers as well, "
         f"{_of_open_constants(asked, 'unbounded')} some for every bound of integers. "
-        f"{seconds:,.0f} seconds of one core.",
+        f"{found.seconds:,.0f} seconds of one core.",
         *(["", "Why there are no terms: " + "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common())]
           if why else []),
     ]
 
 
-def _of_counterexamples(compared: Sequence[dict[str, Any]]) -> list[str]:
+def _of_counterexamples(found: Summary) -> list[str]:
     """How many counterexamples are some in terms as well."""
-    fates = Counter(entry["fate"] for entry in compared if entry["steps"])
-    states = sum(sum(entry["steps"]) for entry in compared)
-    seconds = sum(entry["seconds"] for entry in compared)
+    fates = found.fates
     return [
-        *_of_all_mutants(compared),
-        f"A search of up to {Budget.states:,} states finds {fates.total():,} of them violated, with runs of {states:,} "
-        f"states. {fates['agreed']:,} counterexamples are some in the terms of the proof methods: they begin in an "
+        f"A search of up to {Budget.states:,} states finds {found.changes - fates['without a counterexample']:,} of "
+        f"them violated, with runs of {found.asked['states']:,} states. "
+        f"{fates['agreed']:,} counterexamples are some in the terms of the proof methods: they begin in an "
         "initial state, each step satisfies the step relation, the last state or step breaks the property, and that "
         "step is a counterexample to induction, all of which z3's simplifier says without a query. "
         f"{fates['disagreed'] + fates['failed']:,} are not, and {fates['refused']:,} models have no terms. "
-        f"{seconds:,.0f} seconds of one core.",
+        f"{found.seconds:,.0f} seconds of one core.",
     ]
 
 
@@ -871,13 +898,11 @@ def _of_open_constants(asked: Counter[str], way: str) -> str:
             f"{counts.get('initial', 0):,} beginnings with 1 to {SIZES[-1]})")
 
 
-def _of_all_mutants(compared: Sequence[dict[str, Any]]) -> list[str]:
+def _of_all_mutants(counted: int) -> list[str]:
     """How many mutants ``floodmark mutate`` makes of all specs, and how many of them were compared."""
     subjects = subjects_of_specs()
     made = {function: len(list(mutants(function))) for _, functions in smallest(subjects) for function in functions}
     of_specs = sum(made[function] for each in subjects for function in each.functions())
-    counted = sum(entry["kind"].startswith("mutate: ") and not entry["subject"].startswith("drawn ")
-                  for entry in compared)
     return [
         f"`floodmark mutate` makes {sum(made.values()):,} changes of the {len(made):,} functions of {len(subjects)} "
         f"specs, {of_specs:,} if a change counts once for each spec whose model runs it. {counted:,} of them were "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from tests.agreement.doors import Doors, Rooms
 from tests.support import counterexample_terms
 from tests.support.engines import properties_of
 from tests.support.level_agreement import Budget, agreement
-from tools import mutants
+from tools import mutant_archive, mutants
 from tools.mutants import Scope, Subject, Variant, compared, compared_terms, jobs, planted, subject, variants
 from tools.rewriting import ALIKE, rewrites
 from tools.rewriting.different import DIFFERENT
@@ -38,6 +39,13 @@ from tools.rewriting.scene import Scene
 ROOT = Path(__file__).parents[2]
 TASKS = Path(__file__).parent / "tasks"
 BUDGET = Budget(states=400, steps=120, late=2)
+
+
+@pytest.fixture(autouse=True)
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "mutants.jsonl"
+    monkeypatch.setattr(mutant_archive, "ARCHIVE", path)
+    return path
 
 
 def task(file: str, name: str) -> Subject:
@@ -386,6 +394,45 @@ def test_a_campaign_of_terms_counts_what_was_asked(tmp_path: Path, monkeypatch: 
     told = " ".join(mutants.table(tmp_path))
     assert f"{len(found)} of them were compared" in told
     assert f"{sum(entry['asked'].get('steps', 0) for entry in found):,} steps" in told
+
+
+@pytest.mark.parametrize("question", ["terms", "counterexamples"])
+def test_another_machine_asks_only_about_jobs_that_the_archive_has_not_or_that_have_changed(
+    question: str, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [of_doors(0), of_rooms()])
+    first, second = jobs([], 1, Budget(), question)
+    mutants.compare(tmp_path / "one", [first], 1)
+    mutants.table(tmp_path / "one")
+    (done,) = mutant_archive.read()
+    assert (done.job, done.content, done.summary.changes) == (str(first), first.content(), len(first.keys()))
+
+    mutants.compare(tmp_path / "two", [first, second], 1)
+    found = mutants.results(tmp_path / "two")
+    assert {entry["key"] for entry in found} == {*second.keys()}
+    told = " ".join(mutants.table(tmp_path / "two"))
+    assert len(mutant_archive.read()) == 2
+    assert f"{len(first.keys()) + len(second.keys())} of them were compared" in told
+
+    archive.write_text(archive.read_text().replace(done.content, "of other texts"))
+    mutants.compare(tmp_path / "three", [first, second], 1)
+    assert {entry["key"] for entry in mutants.results(tmp_path / "three")} == {*first.keys()}
+
+
+def test_the_archive_has_neither_unfinished_jobs_nor_disagreements(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [of_doors(0), of_rooms()])
+    mutants.compare(tmp_path, jobs([], 1, Budget(), "terms"), 1)
+    *others, last = mutants.results(tmp_path)
+    lines = [json.dumps(entry) for entry in others]
+    for fate in (None, "disagreed"):
+        kept = [*lines, *([json.dumps(last | {"fate": fate})] if fate else [])]
+        (tmp_path / "compared.jsonl").write_text("\n".join(kept))
+        told = " ".join(mutants.table(tmp_path))
+        assert [done.job.startswith(last["subject"]) for done in mutant_archive.read()] == [False]
+        assert f"{len(kept)} of them were compared" in told
+        assert f"those of {int(fate is not None)} do not" in told
 
 
 FEW_STATES = Limits(states=2_000, generated=20_000)
