@@ -106,6 +106,9 @@ STATEMENTS = {
     "set of sequences in a loop": ("for s in Set({Seq([1])}):  #!\n    self.log = s", "no order to iterate in"),
     "set of sequences in a Seq": ("self.x = len(Seq(Set({Seq([1])})))  #!", "no order to iterate in"),
     "failing body over an unordered set": ("require(any(self.log[n] > 0 for n in {0, 1}))  #!", "any evaluates for it"),
+    "failing body over a set without an order": (
+        "require(any(s[0] > 0 for s in {Seq([1])}))  #!", "keep out what fails by an earlier `if`"
+    ),
     "failing condition over an unordered set": (
         "require(all(n > 0 for n in {0, 1} if self.log[n] > 0))  #!", "all evaluates for it"
     ),
@@ -124,6 +127,10 @@ STATEMENTS = {
     "a number and a set": ("self.some = self.x | self.some  #!", "cannot be combined"),
     "map over one key twice": ("m = {n: 0 for n in (Node(1), Node(1))}  #!", "a map has a value for every key"),
     "map over keys in another order": ("m = {n: 0 for n in (Node(2), Node(1))}  #!", "a map has a value for every key"),
+    "best by a key": ("self.node = max(Node, key=self.rank)  #!", "compute the best value"),
+    "pop of a set": ("self.node = self.some.pop()  #!", "let a parameter of the action choose"),
+    "update of a map": ("self.per.update({})  #!", "assign each entry"),
+    "index in a sequence": ("self.x = self.log.index(1)  #!", "write min(i for i, e in enumerate(self.log) if e == x)"),
     "smallest node": ("self.node = min(self.some)  #!", "an integer is needed"),
     "sorted nodes": ("for n in sorted(self.some):  #!\n    self.node = n", "no order"),
     "computed identifier": ("self.node = Node(self.x)  #!", "a constant number"),

@@ -7,7 +7,8 @@
   inlined, or shared by their calls where copies would be large. ``unions.py``: records of several classes;
   ``known_values.py``: constants and literals; ``enabledness.py``: tests whether an action is enabled;
   ``pairs.py``: loops with several variables, such as those over ``enumerate(log)``. ``lowering.py``: the base of all
-  these; ``failures.py``: which expressions can fail.
+  these; ``failures.py``: which expressions can fail; ``guarded_failures.py``: which cannot, as a condition keeps out
+  what would.
 - ``visitor.py``: the interface of a back end, which the type checker keeps complete.
 - ``constructs.py``: the list of the language's constructs; anything else is refused. ``plain_containers.py``: which of
   Python's own sets, lists and tuples a value may consist of, where Python tells them from ``Set`` and ``Seq``.

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Literal, TypeGuard
 
-from floodmark.compiler.failures import can_fail, may_refuse, may_stop
+from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Frame, ModelRef, Static
+from floodmark.compiler.guarded_failures import rounds_can_fail
 from floodmark.compiler.ir import (
     BOOL,
     Arithmetic,
@@ -98,12 +99,15 @@ class Comprehensions(Pairs):
         lowered_key = self.expression(frame, key) if key is not None else None
         asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
         if unordered is not None:
-            fails, refuses = (any(may(part) for part in asked) for may in (can_fail, may_refuse))
+            fails = rounds_can_fail(lowered, *asked[: 1 if lowered_key is None else 2])
+            refuses = any(may_refuse(part) for part in asked)
             if (fails or refuses) if kind in ("any", "all") else (fails and refuses):
                 what = "can fail" if fails else "has a require"
-                raise self.no_order(frame, *unordered, f"what {kind} evaluates for it {what}, and ")
+                instead = "keep out what fails by an earlier `if`" if fails else "require it in a statement of its own"
+                raise self.no_order(frame, *unordered, f"what {kind} evaluates for it {what}, and ", instead)
         if unordered is not None and any(has_effects(part) for part in asked):
-            raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
+            why = "a call for its elements changes a variable, and "
+            raise self.no_order(frame, *unordered, why, "change it in a statement of its own")
         if any(not isinstance(it.target, ast.Name) for it in generators) and any(has_effects(part) for part in asked):
             raise frame.refuse(node, "a call here changes a variable; write a for statement")
         frame.bindings, frame.definite, frame.unbound = saved, definite, unbound
@@ -225,11 +229,13 @@ class Comprehensions(Pairs):
         entry = Inline(body.type, at, [*settings, Return(at, body, result)], result)
         return Reduce(made, at, "map", [Generator(every, Universe(key.type), [])], entry, key=every)
 
-    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+    def no_order(
+        self, frame: Frame, node: ast.expr, of: Type, why: str = "", instead: str = "fold the set with any, all or sum"
+    ) -> ModelError:
         """The error for a set whose iteration order in CPython is unspecified."""
         if in_code_order(of):
             return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
-        return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
+        return frame.refuse(node, f"{why}{of} has no order to iterate in; {instead}")
 
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
         """The domain of a loop, the type of its variable, and whether its order is fixed."""

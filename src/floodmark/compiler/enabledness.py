@@ -92,7 +92,8 @@ class Enabledness(Expressions, Statements):
         assert isinstance(domain.type, SetType | BagType)
         ordered = in_code_order(domain.type.element) and (isinstance(domain.type, BagType) or self.has_order(domain))
         if not ordered and any(can_fail(it) for part in conditions for it in part):
-            raise self.no_order(frame, node, domain.type, "a guard can fail, and ")
+            instead = "let the container be a Set or a Bag whose elements have an order"
+            raise self.no_order(frame, node, domain.type, "a guard can fail, and ", instead)
 
     def _must_require_first(self, frame: Frame, node: ast.Call, source: Source, parameters: list[Local]) -> None:
         """Refuses an action with a ``require`` after its leading guards."""

@@ -69,10 +69,10 @@ def may_outgrow(node: Expr) -> bool:
 
 def can_fail(node: Expr) -> bool:
     """Whether evaluating an expression can be a model error."""
-    return any(may_outgrow(part) or _fails_itself(closed(part)) for part in walk(node))
+    return any(may_outgrow(part) or fails_itself(closed(part)) for part in walk(node))
 
 
-def _fails_itself(node: AnyExpr) -> bool:
+def fails_itself(node: AnyExpr) -> bool:
     """Whether the node itself can be a model error, apart from its operands and from results of more than 64 bits."""
     match node:
         case SeqGet() | BagChange():

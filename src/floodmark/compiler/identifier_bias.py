@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from floodmark.compiler.commuting_loops import why_rounds_keep_places
-from floodmark.compiler.failures import can_fail, may_refuse
+from floodmark.compiler.failures import may_refuse
+from floodmark.compiler.guarded_failures import rounds_can_fail
 from floodmark.compiler.ir import (
     INT,
     Action,
@@ -312,16 +313,9 @@ class _BiasFinder:
             return True
         if has_effects(node) or may_refuse(node):
             raise _Found(node.at, f"this changes the state, or requires something, in {self._order()}")
-        if node.kind in ("any", "all") and not self.never_fails:  # a failure may come before what decides, or after it
-            asked = [node.body]
-            for number, generator in enumerate(node.generators):
-                asked += generator.conditions
-                if number and isinstance(generator.domain, Expr):
-                    asked.append(generator.domain)
-                elif number and isinstance(generator.domain, Range):
-                    asked += [generator.domain.low, generator.domain.high]
-            if any(can_fail(part) for part in asked):
-                raise _Found(node.at, f"what {node.kind} asks can fail, and it asks in {self._order()}")
+        decides = node.kind in ("any", "all")  # a failure may come before what decides, or after it
+        if decides and not self.never_fails and rounds_can_fail(node.generators, node.body):
+            raise _Found(node.at, f"what {node.kind} asks can fail, and it asks in {self._order()}")
         if node.kind == "sum" and node.type == INT:
             raise _Found(node.at, f"this sum may grow beyond 64 bits on the way, and it adds in {self._order()}")
         return node.kind != "seq"

@@ -224,7 +224,8 @@ class Statements(Lowering):
         """``a, b = b, a``: first the right side is evaluated, from left to right, and then each target's path."""
         values = value.elts if isinstance(value, ast.Tuple) else []
         if len(values) != len(targets) or any(isinstance(it, ast.Tuple | ast.List | ast.Starred) for it in targets):
-            raise frame.refuse(node, "write as many values on the right side as variables on the left: a, b = b, a")
+            message = "write as many values on the right side as variables on the left: a, b = b, a"
+            raise frame.refuse(node, f"{message}; those of a sequence are s[0], s[1]")
         held: list[Expr] = []
         for each in values:
             given = self.expression(frame, each)
@@ -304,7 +305,9 @@ class Statements(Lowering):
         return said
 
     @abstractmethod
-    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+    def no_order(
+        self, frame: Frame, node: ast.expr, of: Type, why: str = "", instead: str = "fold the set with any, all or sum"
+    ) -> ModelError:
         """The error for a set whose iteration order in CPython is unspecified."""
 
     def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
