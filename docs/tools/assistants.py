@@ -140,6 +140,9 @@ def _refused() -> Iterator[tuple[str, str]]:
         yield f"{_named(function)}(...)", instead.removeprefix("; ")
     for method, instead in constructs.INSTEAD_OF_METHODS.items():
         yield f".{method}(...)", instead.removeprefix("; ")
+    for kind, methods in constructs.INSTEAD_OF_METHODS_OF.items():
+        for method, instead in methods.items():
+            yield f".{method}(...) of a {kind.__name__.removesuffix('Type')}", instead.removeprefix("; ")
 
 
 def _named(function: Any) -> str:

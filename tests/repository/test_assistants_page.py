@@ -21,7 +21,8 @@ def test_the_page_has_all_that_the_language_has() -> None:
         for example in examples:
             assert example.meaning in text, example.code
             assert example.code.splitlines()[0] in text
-    for instead in (constructs.INSTEAD_OF_SYNTAX, constructs.INSTEAD_OF_FUNCTIONS, constructs.INSTEAD_OF_METHODS):
+    replacements = (constructs.INSTEAD_OF_SYNTAX, constructs.INSTEAD_OF_FUNCTIONS, constructs.INSTEAD_OF_METHODS)
+    for instead in (*replacements, *constructs.INSTEAD_OF_METHODS_OF.values()):
         assert all(said.removeprefix("; ") in text for said in instead.values())
     assert language.decorators() in text
 

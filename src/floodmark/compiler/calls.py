@@ -78,6 +78,7 @@ _FORMS: dict[Any, Forms] = {
     tuple: frozenset({"tuple"}),
 }
 _FOR_A_UNION = "; write a function that takes the record and asks for its class: isinstance(message, Vote)"
+_WITHOUT_KEY = "; compute the best value, most = max(self.end[b] for b in Broker), and choose what has it"
 _FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
 
 
@@ -169,7 +170,8 @@ class Calls(Enabledness, Unions):
         default = None
         for keyword in node.keywords:
             if keyword.arg != "default" or kind not in ("min", "max"):
-                raise frame.refuse(node, f"{kind} takes no {keyword.arg!r} here")
+                instead = _WITHOUT_KEY if keyword.arg == "key" else ""
+                raise frame.refuse(node, f"{kind} takes no {keyword.arg!r} here{instead}")
             default = self.expression(frame, keyword.value)
             if may_stop(default) or has_effects(default):
                 message = "the default is evaluated in any case, and this one can fail, require or change something"
@@ -398,7 +400,9 @@ class Calls(Enabledness, Unions):
         if isinstance(member, property):
             raise frame.refuse(node, "a property is not part of the language; write a method")
         if not inspect.isfunction(member):
-            raise frame.refuse(node, f"{ast.unparse(node.func)} is not a method")
+            kind = type(member).__name__
+            message = f"{ast.unparse(node.func)} is not a method but a {kind}; write a plain or a static one"
+            raise frame.refuse(node, message)
         return self.inline(frame, node, cast(Callable[..., Any], member), first)
 
     def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
@@ -410,7 +414,7 @@ class Calls(Enabledness, Unions):
             return self.inline(frame, node, own.__func__, None) if isinstance(own, staticmethod) else self.inline(
                 frame, node, own, owner)
         if not any(isinstance(owner.type, kind) and name in names for kind, names in METHODS.items()):
-            instead = _FOR_A_UNION if isinstance(owner.type, UnionType) else instead_of_method(name)
+            instead = _FOR_A_UNION if isinstance(owner.type, UnionType) else instead_of_method(owner.type, name)
             raise frame.refuse(node, f"{owner.type} has no method {name!r}{instead}")
         match owner.type, name:
             case RecordType() as kind, "replace":

@@ -97,6 +97,7 @@ INSTEAD_OF_FUNCTIONS: dict[Any, str] = {
 }
 INSTEAD_OF_METHODS: dict[str, str] = {
     "clear": "; assign an empty one",
+    "copy": "; none is needed, as values are immutable",
     "difference": "; write a - b",
     "extend": "; write self.log = self.log + [x]",
     "get": "; a map has every key: index it, and where one may be without a value let that be None",
@@ -104,9 +105,27 @@ INSTEAD_OF_METHODS: dict[str, str] = {
     "intersection": "; write a & b",
     "issubset": "; write a <= b",
     "issuperset": "; write a >= b",
-    "pop": "; assign a smaller one: self.log = self.log[1:], or self.log[:-1] without the last",
+    "symmetric_difference": "; write a ^ b",
     "union": "; write a | b",
-    "update": "; write self.x |= {...}",
+}
+INSTEAD_OF_METHODS_OF: dict[type[Type], dict[str, str]] = {
+    MapType: {
+        "pop": "; a map has every key: where one may be without a value, assign None",
+        "setdefault": "; a map has every key: where one may be without a value, test whether it is None",
+        "update": "; assign each entry: self.end[b] = 1",
+    },
+    SeqType: {
+        "count": "; write sum(1 for e in self.log if e == x)",
+        "index": "; write min(i for i, e in enumerate(self.log) if e == x)",
+        "pop": "; assign a smaller one: self.log = self.log[1:], or self.log[:-1] without the last",
+        "remove": "; assign a smaller one: self.log = self.log[:i] + self.log[i + 1:]",
+        "reverse": "; assign the whole: self.log = [self.log[i] for i in range(len(self.log) - 1, -1, -1)]",
+        "sort": "; assign the whole: self.log = sorted(self.log)",
+    },
+    SetType: {
+        "pop": "; let a parameter of the action choose: require(b in self.isr), then self.isr.remove(b)",
+        "update": "; write self.isr |= {...}",
+    },
 }
 
 
@@ -124,6 +143,6 @@ def instead_of_function(function: Any) -> str:
     return INSTEAD_OF_FUNCTIONS.get(function, "") if callable(function) else ""
 
 
-def instead_of_method(name: str) -> str:
+def instead_of_method(owner: Type, name: str) -> str:
     """The replacement for a method outside the language."""
-    return INSTEAD_OF_METHODS.get(name, "")
+    return INSTEAD_OF_METHODS_OF.get(type(owner), {}).get(name, INSTEAD_OF_METHODS.get(name, ""))
