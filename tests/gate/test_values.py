@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import floodmark
+from floodmark import Map, Record, Set
 from floodmark.checkers.gate.values import NotCacheable, ValueHasher
 
 
@@ -44,6 +46,24 @@ def test_sets_of_sets_count_whatever_their_order_is() -> None:
     assert hashed({*some}) == hashed({*reversed(some)})
     assert len({hashed({*some}), hashed({*some[1:]}), hashed({*some[:2], frozenset({"c"})})}) == 3
     assert hashed({frozenset({1, 2}), 3}) != hashed({frozenset({1}), frozenset({2}), 3})
+
+
+class Move(Record):
+    before: bool | None
+    after: bool
+
+
+def test_sets_of_records_count_whatever_their_order_is() -> None:
+    some = [Move(before=None, after=True), Move(before=True, after=False), Move(before=False, after=False)]
+    assert hashed(Set(some)) == hashed(Set([*reversed(some)]))
+    other = Set([*some[:2], Move(before=False, after=True)])
+    assert len({hashed(Set(some)), hashed(Set(some[1:])), hashed(other)}) == 3
+    assert hashed(Set({Map({True: 1, False: 2})})) != hashed(Set({Map({True: 2, False: 1})}))
+
+
+def test_a_file_that_uses_floodmark_as_a_whole_is_told_to_import_names() -> None:
+    with pytest.raises(NotCacheable, match="from floodmark import Model"):
+        hashed(floodmark)
 
 
 READS = "def limit():\n    return {0}\n"

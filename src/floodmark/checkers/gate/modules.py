@@ -93,7 +93,8 @@ class Modules:
                 found.update(files)
             for line, names in _foreign_in(file, self._text(file)):
                 if not any(meant.get(name) for name in names):
-                    raise NotCacheable(f"{file}:{line} imports {names[0]}")
+                    whole = " as a whole; import the names that you use" if names[0] == "floodmark" else ""
+                    raise NotCacheable(f"{file}:{line} imports {names[0]}{whole}")
             self._imported[file] = list(found)
         return self._imported[file]
 

@@ -254,6 +254,8 @@ def _module(module: types.ModuleType) -> Parts:
     if name in PURE:
         return f"module {name}", []
     file = getattr(module, "__file__", None)
+    if is_ours(name):
+        raise NotCacheable(f"{name} is used as a whole; import the names that you use: from {name} import Model")
     if not is_users(file) if file is not None else not hasattr(module, "__path__"):
         raise NotCacheable(f"{name} may behave differently in the next run")
     items = [(key, value) for key, value in vars(module).items() if key not in _OF_MODULES]
@@ -279,6 +281,8 @@ def _label(element: Any, depth: int = 0) -> str:
         return f"{kind.__module__}.{kind.__qualname__}.{element.name}"
     if kind is tuple:
         return f"({','.join(_label(part, depth + 1) for part in element)})"
+    if kind is dict:  # the fields of a record, the entries of a map
+        return f"{{{','.join(f'{_label(key, depth + 1)}:{_label(of, depth + 1)}' for key, of in element.items())}}}"
     if kind is frozenset:
         return f"{{{','.join(sorted(_label(part, depth + 1) for part in element))}}}"
     if isinstance(element, type | types.FunctionType):
