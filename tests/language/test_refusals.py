@@ -94,6 +94,9 @@ STATEMENTS = {
     "replace by position": ("for m in self.messages:\n    self.messages.add(m.replace(1))  #!", "name the fields"),
     "replace of an unknown field": ("for m in self.messages:\n    self.x = m.replace(z=1)  #!", "no field 'z'"),
     "mutated local": ("s = self.some\ns.add(Node(1))  #!", "write s = s | {e}"),
+    "mutated copy of a part": (
+        "s = self.some\ns.add(Node(1))  #!", "it is a copy of self.some: change that, or write s = s | {e}"
+    ),
     "mutated local map": ("p = self.per\np[Node(1)] = 1  #!", "not a variable of the model"),
     "mutated loop variable": ("for m in self.messages:\n    m.value = 1  #!", "not a variable of the model"),
     "mutated literal": ("Set({Node(1)}).add(Node(2))  #!", "not a variable of the model"),

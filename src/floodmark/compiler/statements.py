@@ -289,20 +289,32 @@ class Statements(Lowering):
         said = f"{text} is not a variable of the model, so it cannot be changed in place"
         bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
         kind = bound.type if isinstance(bound, Expr) else None
+        copied = _only_value(frame.source.tree, text)
+        either = ";"
+        if copied is not None and self._is_of_the_model(frame, copied):
+            either = f"; it is a copy of {ast.unparse(copied)}: change that, or"
         match kind:
             case SetType():
-                return f"{said}; write {text} = {text} | {{e}}"
+                return f"{said}{either} write {text} = {text} | {{e}}"
             case SeqType():
-                return f"{said}; write {text} = {text} + [e]"
+                return f"{said}{either} write {text} = {text} + [e]"
             case BagType():
                 return f"{said}; change the variable itself, as in self.network.add(e), or return the new element"
             case RecordType():
-                return f"{said}; write {text} = {text}.replace(field=...)"
+                return f"{said}{either} write {text} = {text}.replace(field=...)"
             case MapType(key, _):
-                return f"{said}; write {text} = Map({{k: ... for k in {key}}})"
+                return f"{said}{either} write {text} = Map({{k: ... for k in {key}}})"
         if isinstance(bound, Static):
             return f"{said}, which changes nothing else; declare a variable in the class"
         return said
+
+    def _is_of_the_model(self, frame: Frame, node: ast.expr) -> bool:
+        """Whether an expression is a variable of the model that may be assigned, or a part of one."""
+        root = node
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        bound = self.binding(frame, root) if root is not node and isinstance(root, ast.Name) else None
+        return isinstance(bound, ModelRef) and bound.writable
 
     @abstractmethod
     def no_order(
@@ -574,6 +586,16 @@ class Statements(Lowering):
 def _is_passed(value: Binding) -> TypeGuard[Expr]:
     """Whether a shared function receives an argument at run time; all others are known at compile time."""
     return isinstance(value, Expr) and not isinstance(value, Const)
+
+
+def _only_value(tree: ast.FunctionDef, name: str) -> ast.expr | None:
+    """The value that a local name is given, if it is given one only."""
+    given = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
+    if sum(isinstance(node.ctx, ast.Store) for node in given) == 1:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and node.targets[0] in given:
+                return node.value
+    return None
 
 
 def _leaves(node: ast.stmt) -> bool:
