@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.attempts.any_size import counting_constants
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
@@ -919,6 +920,19 @@ def test_what_cannot_be_said_is_refused_with_its_line(reason: str, tmp_path: Pat
 def test_a_model_without_identifiers_has_nothing_to_prove_for_any_number() -> None:
     with pytest.raises(SourceError, match="counts identifiers"):
         prove_check(check_of("specs/examples/peterson.toml"), ProofTask(any_size=True))
+
+
+def test_a_count_that_is_also_the_capacity_of_a_bag_is_said_to_be(tmp_path: Path) -> None:
+    body = """
+    queue: Annotated[Bag[Node], Capacity("nodes")] = Bag()
+
+    @action
+    def push(self, node: Node) -> None:
+        require(node not in self.queue)
+        self.queue.add(node)
+"""
+    with imported(HEADER + body, "Drawn", tmp_path) as cls, pytest.raises(SourceError, match="nodes of a Bag"):
+        counting_constants(cls())
 
 
 def test_a_constant_that_no_type_depends_on_is_not_left_open(tmp_path: Path) -> None:

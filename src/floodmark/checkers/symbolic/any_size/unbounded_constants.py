@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, opened
 from floodmark.language.reference import parameter_types
-from floodmark.language.types import OpenIdentifierType, OpenIntType, Type, parts_of
+from floodmark.language.types import IdentifierType, OpenIdentifierType, OpenIntType, Type, parts_of
 
 
 def unbounded_constants(model: Model) -> list[str]:
@@ -39,6 +39,15 @@ def any_size_constants(model: Model) -> tuple[list[str], list[str]]:
     return found, counting
 
 
+def require_open_counts(model: Model) -> None:
+    """Raises ModelError if a constant that counts identifiers cannot be left open."""
+    parts = [part for kind in model.variable_types.values() for part in parts_of(kind)]
+    counts = {part.cls.count for part in parts if isinstance(part, IdentifierType)}
+    for name in _numbers(model):
+        if name in counts:
+            _opened_parts(model, [name], any_size=True)
+
+
 def _numbers(model: Model) -> Iterator[str]:
     return (name for name, value in model.constant_values.items() if not isinstance(value, bool))
 
@@ -47,11 +56,16 @@ def _parts(model: Model, names: Sequence[str], any_size: bool) -> list[Type] | N
     """The types of the state and of the actions' choices, with their parts; None if one depends on the constants'
     values."""
     try:
-        read = opened(model, names, any_size)
-        kinds = list(read.variable_types.values())
-        for role in ("action", "initial"):
-            for method in type(model).methods(role).values():
-                kinds += parameter_types(read, method).values()
+        return _opened_parts(model, names, any_size)
     except ModelError:
         return None
+
+
+def _opened_parts(model: Model, names: Sequence[str], any_size: bool) -> list[Type]:
+    """The same types. Raises ModelError where one depends on the constants' values."""
+    read = opened(model, names, any_size)
+    kinds = list(read.variable_types.values())
+    for role in ("action", "initial"):
+        for method in type(model).methods(role).values():
+            kinds += parameter_types(read, method).values()
     return [part for kind in kinds for part in parts_of(kind)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants, require_open_counts
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
 from floodmark.checkers.symbolic.attempts.small_sizes import cross_check
@@ -57,9 +57,10 @@ def attempt_at_any_size(attempt: Attempt) -> None:
 
 def counting_constants(model: Model) -> tuple[list[str], list[str]]:
     """The constants that are left open, and those among them that count identifiers. Raises SourceError if none counts
-    any."""
+    any, or those that do cannot be left open."""
     names, counting = any_size_constants(model)
     if not counting:
+        require_open_counts(model)
         message = f"no constant of {type(model).__name__} counts identifiers; any size means any number of them"
         raise SourceError(message, *type(model).source_position())
     return names, counting
