@@ -180,10 +180,10 @@ def one_spec_of_each_model() -> list[Path]:
 
 
 def some_quick() -> list[object]:
-    """Every sixteenth model for the quick tests, the rest for the slow ones: the gate compares the counts and the
+    """Every thirty-second model for the quick tests, the rest for the slow ones: the gate compares the counts and the
     digest of all of them with its lock, so a compiler that changes what any of them means does not pass."""
     chosen = one_spec_of_each_model()
-    return [pytest.param(path, marks=[pytest.mark.slow] if place % 16 else []) for place, path in enumerate(chosen)]
+    return [pytest.param(path, marks=[pytest.mark.slow] if place % 32 else []) for place, path in enumerate(chosen)]
 
 
 @pytest.mark.parametrize("path", some_quick(), ids=name_of)

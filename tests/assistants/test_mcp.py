@@ -12,19 +12,12 @@ from unittest.mock import patch
 
 import pytest
 
+from floodmark.checkers.assistants import worker
+from floodmark.checkers.assistants.budget import Budget, answer
 from tests.simulation.test_deep_runs import Stair
 from tests.support.command import REPOSITORY, floodmark
 from tests.support.gates import forget
 from tests.support.outcomes import inside
-
-pytest.importorskip("mcp", reason="the extra floodmark[assistants] is not installed")
-
-import anyio
-from mcp import Client, StdioServerParameters
-
-from floodmark.checkers.assistants import server, worker
-from floodmark.checkers.assistants.budget import Budget, answer
-from floodmark.checkers.assistants.server import server_of
 
 MODEL = '''
 from floodmark import Constant, Identifier, Model, Set, action, invariant, require
@@ -90,6 +83,12 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.fixture(autouse=True)
+def installed() -> None:
+    """Each test imports the package by itself, as that takes longer than most tests."""
+    pytest.importorskip("mcp", reason="the extra floodmark[assistants] is not installed")
+
+
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes of calls find the sources as this one does."""
@@ -98,13 +97,17 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ask(root: Path, tool: str, **arguments: Any) -> dict[str, Any]:
     """What a tool answers to a client; the call runs in this process instead of one of its own."""
+    import anyio
+    from mcp import Client
+
+    from floodmark.checkers.assistants import server
 
     def here(_: Path, name: str, given: dict[str, Any], budget: Budget) -> dict[str, Any]:
         forget(root.resolve())
         return worker.answer({"tool": name, "arguments": given, "seconds": budget.seconds, "memory": budget.memory})
 
     async def call() -> dict[str, Any]:
-        async with Client(server_of(root, Budget(60, 4 << 30))) as client:
+        async with Client(server.server_of(root, Budget(60, 4 << 30))) as client:
             result = await client.call_tool(tool, arguments)
             content = result.structured_content
             assert isinstance(content, dict), result
@@ -116,6 +119,11 @@ def ask(root: Path, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def test_every_tool_is_listed_with_a_schema_and_a_budget(project: Path) -> None:
+    import anyio
+    from mcp import Client
+
+    from floodmark.checkers.assistants.server import server_of
+
     async def listed() -> Any:
         async with Client(server_of(project, Budget())) as client:
             return (await client.list_tools()).tools
@@ -278,6 +286,9 @@ def test_a_call_ends_with_its_budget(project: Path, line: str, budget: Budget, s
 @pytest.mark.usefixtures("processes")
 def test_the_command_serves_over_standard_input_and_output(project: Path) -> None:
     """The model prints, which must spoil neither the connection nor the answer."""
+    import anyio
+    from mcp import Client, StdioServerParameters
+
     (project / "lease.py").write_text(f"print('loaded')\n{MODEL}")
     code = f"import sys; sys.path[:0] = {[str(REPOSITORY), *sys.path]!r}; import floodmark.__main__ as it; it.main()"
     words = ["-c", code, "mcp", str(project), "--max-seconds", "30"]

@@ -219,6 +219,15 @@ def test_a_file_that_may_not_be_read(
     assert f"{file}: cannot be read: {os.strerror(error)}" in text
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="there is no /proc here")
+def test_a_file_that_is_longer_than_the_system_says_is_not_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Path("/proc/self/status")
+    assert file.stat().st_size == 0
+    monkeypatch.setattr(input_file, "MAX_BYTES", 10)
+    with pytest.raises(SourceError, match="it is larger than"):
+        input_file.bytes_of(file)
+
+
 def test_a_socket_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as listening:

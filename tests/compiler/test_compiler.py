@@ -642,7 +642,7 @@ def statements(body: list[Stmt]) -> Iterator[Stmt]:
 MODELS = [Arithmetic, Logs, Sets, Messages, Nested, Helpers, Louder, Bounded, Wide, Tables]
 
 
-LARGE = (Logs, Messages)
+LARGE = (Logs, Messages, Sets, Wide)
 """CPython takes seconds for these, and the table of constructs (``tests/support/constructs.py``) has what they have."""
 
 

@@ -265,7 +265,7 @@ def test_type_checkers_see_the_packages_types(environment: Environment, reposito
     """The team's code is typed by the package, for the type checkers as for their editors."""
     mypy: list[str | Path] = [sys.executable, "-m", "mypy", "--python-executable", environment.python]
     assert "Success: no issues found" in environment.run(repository, *mypy)
-    pytest.importorskip("basedpyright")
+    pytest.importorskip("basedpyright", reason="basedpyright, which brings Node.js, is in no extra")
     pyright: list[str | Path] = [sys.executable, "-m", "basedpyright", "--pythonpath", environment.python]
     assert "0 errors, 0 warnings" in environment.run(repository, *pyright)
     flawed = repository / "specs" / "flawed.py"

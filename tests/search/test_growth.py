@@ -77,7 +77,9 @@ def test_every_engine_finds_what_cpython_finds(name: str) -> None:
         assert searched(model, Options(workers=1)).widths == WIDTHS[name]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.slow] if name in ("post", "through") else []) for name in MODELS
+])
 def test_a_search_through_files_finds_the_same(name: str, small: SetLimit) -> None:
     model = MODELS[name]
     small(1 << 30)

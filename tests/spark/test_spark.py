@@ -314,6 +314,7 @@ def test_the_reachable_set_becomes_a_table(tmp_path: Path) -> None:
     assert {"level": 2, "place": 1, "seen": "{13}", "colour": "RED"} in [row.asDict() for row in rows]
 
 
+@SLOW
 def test_the_question_of_the_readme_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     both(TwoPhaseCommit(), wide=20, keep_states=str(tmp_path))
     exec(block("states in SQL").replace('parquet("states")', f"parquet({str(tmp_path)!r})"), {})

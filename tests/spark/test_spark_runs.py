@@ -191,7 +191,7 @@ def test_a_context_has_room_for_what_code_remembers_and_a_report_leaves_it_out()
     assert (reader._context[interface.first_memory :] == 7).all()
 
 
-@pytest.mark.parametrize("cls", [SieveOfDepth, LeapingSieve])
+@pytest.mark.parametrize("cls", [pytest.param(SieveOfDepth, marks=pytest.mark.slow), LeapingSieve])
 def test_a_search_that_judges_a_refinement_is_resumed(cls: type[SieveOfDepth], tmp_path: Path) -> None:
     """What was taken before the search ended counts, and what breaks the refinement later is found."""
     stopped = found_by(cls(), Options(workers=1, limits=Limits(states=5)), checkpoint=str(tmp_path))

@@ -67,7 +67,11 @@ def test_terms_mean_what_cpython_means(cls: type[Model]) -> None:
     assert_steps_agree(cls())
 
 
-@pytest.mark.parametrize("model", PROTOCOLS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [
+    pytest.param(model, id=type(model).__name__,
+                 marks=[pytest.mark.slow] if isinstance(model, ShippedAlterIsr | AlterIsrFailover) else [])
+    for model in PROTOCOLS
+])
 def test_terms_of_protocols_mean_what_cpython_means(model: Model) -> None:
     assert_steps_agree(model, count=4)
 

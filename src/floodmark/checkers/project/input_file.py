@@ -68,10 +68,11 @@ def bytes_of(path: Path) -> bytes:
     """The content of a file. Raises SourceError when it cannot be read."""
     try:
         with opened(path) as file:
-            content = file.read(MAX_BYTES + 1)
+            size = os.fstat(file.fileno()).st_size
+            content = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
     except OSError as error:
         raise unreadable(path, error) from None
-    if len(content) > MAX_BYTES:
+    if max(size, len(content)) > MAX_BYTES:
         raise SourceError(f"cannot be read: it is larger than {MAX_BYTES >> 20} MiB", str(path))
     return content
 
