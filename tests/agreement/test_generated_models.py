@@ -29,7 +29,7 @@ from tests.support.model_strategy import GeneratedModel, models
 from tests.support.proof_agreement import METHODS
 from tools.campaign import Budget, Campaign, DisagreementError
 
-MODELS, MORE = 24, 210
+MODELS, MORE = 14, 210
 FEWER = {"Spark": 24, "z3": 1, "proofs": 3, "symmetry": 25, "edits": 105}
 """What takes longer is asked of fewer here than in a campaign."""
 
@@ -126,8 +126,8 @@ def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
 def test_engines_agree_about_generated_models(own_cache: Path) -> None:
     campaign = Campaign(Budget(MODELS, one_in={**FEWER, "Spark": 8}), own_cache)
     campaign.run()
-    assert campaign.counts["agreed"] >= 20
-    assert campaign.counts["z3: models"] >= 15
+    assert campaign.counts["agreed"] >= 12
+    assert campaign.counts["z3: models"] >= 10
     assert campaign.counts["proofs: models"] >= 2
     assert campaign.counts["Spark: models"] >= 1
 

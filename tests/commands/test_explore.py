@@ -158,6 +158,7 @@ def searched(explored: Session, name: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_beside_questions_and_can_be_stopped() -> None:
     quorum = session(REPOSITORY / "specs/kraft/quorum.toml")
     name = quorum.good

@@ -181,7 +181,7 @@ def agree(texts: Sequence[str], directory: Path, efforts: Sequence[Effort]) -> I
 
 
 CHEAP = settings(
-    max_examples=12,
+    max_examples=8,
     derandomize=True,
     deadline=None,
     database=None,

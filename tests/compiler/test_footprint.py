@@ -85,6 +85,10 @@ def shown(model: Wide) -> Small:
 '''
 
 
+OFTEN = ("an entry that a variable chooses", "an entry of an entry", "a map that is made", "a local variable")
+"""The mappings of a quick run."""
+
+
 def _drawn(kind: Type, draw: random.Random) -> object:
     if isinstance(kind, MapType):
         return Map({key: _drawn(kind.value, draw) for key in universe(kind.key)})
@@ -99,7 +103,9 @@ def _image_of(model: Model) -> Inline:
     return next(it for it in walk(predicate.value) if isinstance(it, Inline) and it.of_state == "new")
 
 
-@pytest.mark.parametrize("name", MAPPINGS)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.slow]) for name in MAPPINGS
+])
 def test_what_a_mapping_does_not_read_cannot_change_what_it_says(name: str, tmp_path: Path) -> None:
     """Two drawn states, mixed: the bits that count are from one of them, the others from the other one."""
     draw = random.Random(name)

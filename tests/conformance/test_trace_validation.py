@@ -90,7 +90,7 @@ def test_a_walk_is_a_behaviour(walk: list[tuple[Step, State]]) -> None:
     assert [at.state for at in result.run] == [state for _, state in walk]
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(partial_logs())
 def test_what_a_log_leaves_out_does_not_matter(lines: list[Entry]) -> None:
     model = small_model()

@@ -183,7 +183,7 @@ GUARDED = [path for path in sorted((ROOT / "model").rglob("*.py")) if " require(
 
 
 @pytest.mark.parametrize("file", [
-    pytest.param(path, marks=() if path in GUARDED[::12] else pytest.mark.slow) for path in GUARDED
+    pytest.param(path, marks=() if path in GUARDED[::24] else pytest.mark.slow) for path in GUARDED
 ], ids=lambda path: str(path.relative_to(ROOT / "model")))
 def test_every_guard_that_is_deleted_is_drift(file: Path) -> None:
     text = file.read_text()

@@ -29,7 +29,9 @@ class Plain(Model):
     """The constants that the types below are resolved with."""
 
 
-@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [
+    pytest.param(cls, id=cls.__name__, marks=[pytest.mark.slow] if cls is Seats else []) for cls in MODELS
+])
 def test_compiled_code_reaches_what_cpython_reaches(cls: type[Model]) -> None:
     found = assert_agrees(cls)
     assert not found.violations and all(times > 0 for times in found.actions.values()), found.actions

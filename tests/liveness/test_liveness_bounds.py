@@ -148,7 +148,13 @@ def verdict(cls: type[Model], bound: int, search_states: Callable[..., SearchRes
     return "error" if result.violations and result.violations[0].kind == "error" else result.liveness[0].verdict
 
 
-@pytest.mark.parametrize("context", CONTEXTS)
+OFTEN = ("guard", "branch", "helper", "initial", "goal")
+"""The places of a quick run where a model reads its bound."""
+
+
+@pytest.mark.parametrize("context", [
+    pytest.param(context, marks=[] if context in OFTEN else [pytest.mark.slow]) for context in CONTEXTS
+])
 def test_a_violation_that_needs_a_small_bound_is_undetermined(context: str) -> None:
     """The property fails as long as the bound is small, whichever way a model finds that out."""
     seen: Counter[str] = Counter()

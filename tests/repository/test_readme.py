@@ -167,6 +167,7 @@ def test_a_counterexample_becomes_a_test(tmp_path: Path) -> None:
     assert "1 passed" in run.stdout, run.stdout
 
 
+@pytest.mark.slow
 def test_an_implementation_and_a_run_are_held_against_the_model(tmp_path: Path) -> None:
     names = {"lease.py": "model", "lease.toml": "model spec", "test_lease.py": "adapter", "run.jsonl": "trace"}
     for name, text in names.items():

@@ -160,7 +160,9 @@ def test_every_quick_spec_has_the_native_figures(path: Path) -> None:
 
 
 @pytest.mark.parametrize("wide", [pytest.param(0, marks=SLOW), 100])
-@pytest.mark.parametrize("design", [TwoPhaseCommit, CommitsOnMajority, pytest.param(AbortsAfterPrepared, marks=SLOW)])
+@pytest.mark.parametrize("design", [
+    CommitsOnMajority, *(pytest.param(design, marks=SLOW) for design in (TwoPhaseCommit, AbortsAfterPrepared)),
+])
 def test_verdicts_and_traces_are_the_native_ones(design: type[Model], wide: int) -> None:
     found = both(design(managers=4), wide=wide)
     assert bool(found.violations) == (design is not TwoPhaseCommit)
@@ -227,6 +229,7 @@ def test_a_search_that_fits_in_memory_stays_local() -> None:
     assert (found.engine, found.distinct) == ("spark", 288)
 
 
+@pytest.mark.slow
 def test_a_lost_partition_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from floodmark.checkers.spark.cluster import Cluster
     from floodmark.checkers.spark.tasks import LevelInput, scratch_folder

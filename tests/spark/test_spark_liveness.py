@@ -40,7 +40,7 @@ def assert_judged_as_natively(model: Model, options: Options) -> SearchResult:
     return found
 
 
-@pytest.mark.parametrize("cls", [DecidesSomeDay, CoordinatorFails])
+@pytest.mark.parametrize("cls", [DecidesSomeDay, pytest.param(CoordinatorFails, marks=pytest.mark.slow)])
 def test_a_distributed_search_is_judged_as_natively(cls: type[Model]) -> None:
     found = assert_judged_as_natively(cls(managers=3), Options(workers=1, fairness=FAIR))
     verdicts = {it.property: it.verdict for it in found.liveness}
@@ -66,7 +66,7 @@ def test_the_workers_judge_without_a_graph_at_the_driver(
     assert not found.notes
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_distributed_random_graphs_are_judged_as_natively(seed: int) -> None:
     with as_model(random_graph(random.Random(seed))) as cls:
         assert_judged_as_natively(cls(), Options(workers=1))

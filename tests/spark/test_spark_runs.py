@@ -248,6 +248,7 @@ def test_a_checkpoint_of_another_version_is_refused(interrupted: Path, tmp_path:
         found_by(Sieve(), resume=str(kept))
 
 
+@pytest.mark.slow
 def test_an_empty_folder_is_where_a_resumed_search_begins(tmp_path: Path) -> None:
     same(found_by(Sieve(), resume=str(tmp_path / "new")), Sieve())
     assert list((tmp_path / "new").glob("level-*.json"))

@@ -128,7 +128,7 @@ def _flawed() -> Sequence[object]:
             short = (check.wanted_depth or QUICK_DEPTH + 1) <= QUICK_DEPTH and check.spec.name.startswith("alter_isr")
             name = f"{check.spec.name}-{variant_name(check)}"
             quick += short
-            found.append(pytest.param(check, id=name, marks=[] if short and quick % 4 == 1 else [pytest.mark.slow]))
+            found.append(pytest.param(check, id=name, marks=[] if short and quick % 8 == 1 else [pytest.mark.slow]))
     return found
 
 
