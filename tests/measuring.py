@@ -50,6 +50,7 @@ ON_SPARK = (
 LONGEST = (
     *ON_SPARK, "test_edits", "test_answers", "test_suggestions", "test_growth", "test_readme", "test_symbolic",
     "test_conformance", "test_zookeeper", "test_constructs", "test_cli", "test_any_size", "test_elimination",
+    "test_planting", "test_compiled_representatives", "test_self_checks",
 )
 """Files of tests that take longest."""
 

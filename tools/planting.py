@@ -17,6 +17,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -110,7 +111,12 @@ def of_folder(root: Path, names: Sequence[str]) -> Iterator[Mistake]:
     for name in names:
         path = root / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            yield from mistakes(file.relative_to(root).as_posix(), file.read_bytes())
+            yield from _mistakes(file.relative_to(root).as_posix(), file.read_bytes())
+
+
+@cache
+def _mistakes(file: str, source: bytes) -> tuple[Mistake, ...]:
+    return tuple(mistakes(file, source))
 
 
 def _one_line(text: str) -> str:

@@ -89,8 +89,9 @@ def test_no_state_is_recent_at_first(words: int) -> None:
 MODELS: list[tuple[type[Model], dict[str, int]]] = [(Jumps, {"size": 40}), (Wide, {}), (Scattered, {"flaw": 126})]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("bits", [1, 10])
+@pytest.mark.parametrize(("bits", "workers"), [
+    (10, 1), (1, 2), *(pytest.param(*both, marks=pytest.mark.slow) for both in ((1, 1), (10, 2)))
+])
 def test_a_filter_changes_no_figure(bits: int, workers: int, small: SetLimit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is used from the beginning or once the table has grown; with a table that grows at every moment."""
     small(1 << 30)
@@ -107,7 +108,7 @@ def test_a_filter_changes_no_figure(bits: int, workers: int, small: SetLimit, mo
             assert [len(it.trace) for it in found.violations] == [len(it.trace) for it in wanted.violations]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_filter_changes_nothing_on_the_way_to_files(
     workers: int, small: SetLimit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -253,11 +253,14 @@ def walker_of(model: Model, steps: int, strategy: WalkStrategy) -> tuple[Walker,
     return Walker(code, begin, Walking(GROUPS * GROUP, steps, 11, strategy), 0, False), layout
 
 
-@pytest.mark.parametrize("candidates", [True, False], ids=["by candidates", "one by one"])
-@pytest.mark.parametrize("model", [Uneven(), Idle()], ids=lambda it: type(it).__name__)
-@pytest.mark.parametrize(
-    "strategy", [WalkStrategy.ACTIONS, WalkStrategy.INSTANCES, WalkStrategy.SWARM], ids=lambda it: it.name.lower()
-)
+@pytest.mark.parametrize(("strategy", "model", "candidates"), [
+    pytest.param(strategy, model, candidates,
+                 marks=[] if candidates == isinstance(model, Uneven) else [pytest.mark.slow],
+                 id=f"{strategy.name.lower()}-{type(model).__name__}-{'by candidates' if candidates else 'one by one'}")
+    for strategy in (WalkStrategy.ACTIONS, WalkStrategy.INSTANCES, WalkStrategy.SWARM)
+    for model in (Uneven(), Idle())
+    for candidates in (True, False)
+])
 def test_each_end_of_a_walk_is_as_likely_as_cpython_says(
     strategy: WalkStrategy, model: Model, candidates: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -243,7 +243,8 @@ def _sample(questions: Sequence[ClauseLiteral]) -> Sequence[ClauseLiteral]:
 @pytest.mark.parametrize(
     "model",
     [*(cls() for cls in MODELS if cls.__name__ != "Wide"), TwoPhaseCommit(managers=3),
-     AlterIsr(brokers=2, max_offset=1, max_partition_epoch=1, max_leader_epoch=1)],
+     pytest.param(AlterIsr(brokers=2, max_offset=1, max_partition_epoch=1, max_leader_epoch=1),
+                  marks=pytest.mark.slow)],
     ids=lambda model: type(model).__name__,
 )
 def test_a_clause_means_the_same_to_those_who_know_nothing_of_z3(model: Model) -> None:

@@ -24,8 +24,12 @@ SUGGESTED = {"auto_config": False, "mbqi": False}
 NEW = SkolemConstants()
 
 
-@pytest.mark.parametrize("view", ["witnesses", "namesakes"])
-@pytest.mark.parametrize("uncounted", [[], [TWO]], ids=["counted", "uncounted"])
+@pytest.mark.parametrize(("uncounted", "view"), [
+    pytest.param([], "namesakes", id="counted-namesakes"),
+    pytest.param([TWO], "witnesses", id="uncounted-witnesses"),
+    pytest.param([], "witnesses", id="counted-witnesses", marks=pytest.mark.slow),
+    pytest.param([TWO], "namesakes", id="uncounted-namesakes", marks=pytest.mark.slow),
+])
 def test_what_is_possible_stays_possible(view: View, uncounted: list[z3.SortRef]) -> None:
     source = random.Random(11)
     possible, less = 0, 0
