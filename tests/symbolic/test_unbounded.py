@@ -658,6 +658,14 @@ class KeepsTwo(Sends):
         self.kept = self.requests
 
 
+class Filters(Counter):
+    kept: Set[Natural] = Set()
+
+    @action
+    def forget(self) -> None:
+        self.kept = {number for number in self.kept if number > self.x}
+
+
 class RunsThroughBrokers(Counter):
     """How many there are matters in the code alone."""
 
@@ -674,6 +682,7 @@ class RunsThroughBrokers(Counter):
         (Stepped, "the step of a range is a constant"),
         (Counts, "a set of any size has no elements that can be counted"),
         (RunsThrough, "a loop over any number of elements may only add to sets"),
+        (Filters, "this may hold any number of elements"),
         (KeepsTwo, "may have any size while n is unbounded, so it cannot become a set of bounded size"),
     ],
 )

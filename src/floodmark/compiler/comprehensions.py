@@ -11,6 +11,7 @@ from floodmark.compiler.frame import Frame, ModelRef, Static
 from floodmark.compiler.guarded_failures import rounds_can_fail
 from floodmark.compiler.ir import (
     BOOL,
+    UNBOUNDED,
     Arithmetic,
     Choose,
     Const,
@@ -392,8 +393,8 @@ def _parts(generators: list[Generator]) -> Iterator[Expr]:
 
 
 def _said(bound: int) -> str:
-    """A number of elements as text; it may have very many digits."""
-    return str(bound) if bound <= 1 << 64 else "any number of"
+    """A number of elements as text; it may have very many digits, or stand for a constant that is left open."""
+    return str(bound) if bound < UNBOUNDED else "any number of"
 
 
 def domain_size(domain: Domain, of: Type) -> int:
