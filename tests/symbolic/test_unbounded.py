@@ -663,7 +663,7 @@ class Filters(Counter):
 
     @action
     def forget(self) -> None:
-        self.kept = {number for number in self.kept if number > self.x}
+        self.kept = Set(number for number in self.kept if number > self.x)
 
 
 class RunsThroughBrokers(Counter):
