@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -158,3 +162,45 @@ def test_results_name_files_as_the_current_folder_sees_them(tmp_path: Path, monk
     assert known(ended) == "0 of 1"
     assert "(tank.py:" in ended.text
     assert known(run(root, cache=True)) == "1 of 1"
+
+
+def test_nothing_is_kept_or_known_once_floodmarks_sources_have_changed(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from floodmark import language
+    from floodmark.checkers import disk_cache, own_sources
+
+    source = tmp_path / "package" / "room" / "loops.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("LIMIT = 1\n")
+    monkeypatch.setattr(own_sources, "_PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(own_sources, "_RECENT_SECONDS", -1.0)
+    monkeypatch.setattr(language, "loaded_at", time.time_ns() + 10_000_000)
+    disk_cache.write(folder / "entry", b"as loaded")
+    assert disk_cache.read(folder / "entry") == b"as loaded"
+    time.sleep(0.05)
+    source.write_text("LIMIT = 2\n")
+    os.utime(source, (0, 0))
+    disk_cache.write(folder / "another", b"of which version?")
+    assert disk_cache.read(folder / "entry") is None
+    assert not (folder / "another").exists()
+
+
+def test_the_text_of_an_installed_module_that_models_may_name_is_part_of_every_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from floodmark.checkers.gate.values import PURE
+    from floodmark.checkers.project import versions
+
+    assert {name for name in PURE if name.partition(".")[0] not in sys.stdlib_module_names} == {
+        *versions._NAMED_BY_MODELS
+    }
+    monkeypatch.setattr(versions, "_NAMED_BY_MODELS", ("names_for_models",))
+    monkeypatch.syspath_prepend(tmp_path)
+    seen = []
+    for text in (None, "LIMIT = 1\n", "LIMIT = 2\n"):
+        if text is not None:
+            (tmp_path / "names_for_models.py").write_text(text)
+        importlib.invalidate_caches()
+        seen.append(versions.versions.__wrapped__())
+    assert len(set(seen)) == 3

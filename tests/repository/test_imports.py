@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).parents[2]
 TOPS = {"src/floodmark": "floodmark", "model": "model", "invariants": "invariants"}
 """The folders, and the package that each is."""
 _LAYERS = """
-    part_kinds value_text disk_cache resources interrupts processes search_result project codegen
+    part_kinds value_text own_sources disk_cache resources interrupts processes search_result project codegen
     symbolic.terms symbolic.any_size symbolic.values symbolic.translate symbolic.tactics symbolic.records
     symmetry adaptive_capacity verdict engine kernel liveness coverage search native simulation
     symbolic.methods symbolic.crosscheck symbolic.suggestions explanation symbolic.attempts symbolic

@@ -1,4 +1,8 @@
-"""The disk cache: one folder in which compiled code and verdicts are kept between runs."""
+"""The disk cache: one folder in which compiled code and verdicts are kept between runs.
+
+It is neither read nor written while Floodmark's sources differ from what the process has loaded, because every key has
+a hash of these sources (``own_sources.py``).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from floodmark.checkers import own_sources
 
 _DIGEST_BYTES = 32
 
@@ -20,6 +26,8 @@ def cache_directory() -> Path:
 
 def read(path: Path) -> bytes | None:
     """The content stored in a file; None when the file is absent or damaged."""
+    if not own_sources.are_as_loaded():
+        return None
     try:
         content = path.read_bytes()
     except OSError:
@@ -39,6 +47,8 @@ def write(path: Path, content: bytes) -> None:
     The file is not written elsewhere and renamed, which takes several times as long: a part of a content, or a mixture
     of two, does not have the digest that ``read`` asks for, so it counts as absent.
     """
+    if not own_sources.are_as_loaded():
+        return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "wb", buffering=0) as file:

@@ -19,6 +19,12 @@ A mutation is an assignment to a place: ``self.node[b].log.append(x)`` assigns t
 to a value ever sees it change, and compiled code may copy packed values freely.
 """
 
+# ruff: noqa: E402 - the clock is read before the other files are
+import time
+
+loaded_at = time.time_ns()
+"""The time before the other files of the package were read, in nanoseconds; see ``checkers/own_sources.py``."""
+
 from floodmark.language.enabledness import enabled
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
 from floodmark.language.fairness import fair, unfair
