@@ -291,3 +291,21 @@ def test_pytest_collects_what_is_of_the_tier(tmp_path: Path) -> None:
     for tier, names in expected.items():
         printed = run_pytest(root, "specs/tank.toml", "--floodmark-tier", tier, "--collect-only")
         assert re.findall(r"<CheckItem (\w+)>", printed) == names
+
+
+def test_a_proof_that_moves_to_the_deep_tier_is_drift_until_that_has_it(tmp_path: Path) -> None:
+    proof = '[[prove]]\nproperties = ["below_size"]\n'
+    root = project(tmp_path, proof, {})
+    accepted(root, "quick")
+    respecified(root, proof + DEEP)
+    gone = "proof: holds | -  the proof is no longer in the quick tier"
+    assert run(root).drift() == [gone]
+    run(root, update=True)
+    assert run(root).drift() == [gone]  # the quick tier has not made it, and cannot say that anybody did
+    assert run(root, tier="deep").drift() == ["tier: - | deep  it is in a different tier"]
+    accepted(root, "deep")
+    assert run(root).code == 0 and run(root, tier="deep").code == 0
+    respecified(root, proof)
+    assert run(root, tier="deep").drift() == ["proof: holds | -  the proof is no longer in the deep tier"]
+    accepted(root, "quick")
+    assert run(root).code == 0

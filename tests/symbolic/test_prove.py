@@ -202,7 +202,7 @@ def test_a_table_says_that_a_bounded_search_is_enough(project: Path) -> None:
     proved = prove_listed(bounded, bounded.prove[0])
     assert (proved.verdict, int(proved.exit_code), proved.word) == ("undetermined", 0, "bounded")
     assert proved.headline == "no violation within 3 states, as the spec expects"
-    assert proof_entry(proved, {})["depth"] == 3
+    assert proof_entry(proved, {}, "quick")["depth"] == 3
 
 
 def test_bounded_is_not_enough_where_a_violation_is_known_or_time_ran_out(project: Path) -> None:

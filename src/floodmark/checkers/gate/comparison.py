@@ -21,6 +21,7 @@ from floodmark.checkers.gate.entries import (
     designs_of,
     flawed_entry,
     proof_entry,
+    proof_tier,
     relative,
     spec_entry,
     unchecked_entry,
@@ -71,7 +72,9 @@ class LockComparison:
                 now.specs[name] = with_designs(spec_entry(*model, self.specs[name]), self._designs(name))
         for name, (proved, sources) in self.proved.items():
             if proved.exit_code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED):
-                (now.claims if proved.method == "claim" else now.proofs)[name] = proof_entry(proved, sources)
+                is_claim = proved.method == "claim"  # claims are quick: every run of that tier answers all of them
+                entry = proof_entry(proved, sources, "quick" if is_claim else self.tier)
+                (now.claims if is_claim else now.proofs)[name] = entry
         return now
 
     def _designs(self, name: str) -> dict[str, LockEntry]:
@@ -210,9 +213,13 @@ class LockComparison:
                 else:
                     yield from compared(name, before[name], entry, at)
             for name, entry in before.items():
-                gone = name not in self.proved and name not in listed and not name.startswith(tuple(unread))
-                if gone and self.scope.has(name):
-                    yield entry_gone(name, entry, what, (str(self.scope.lock), locked.lines.get(f"{section}.{name}")))
+                if name in self.proved or name.startswith(tuple(unread)) or not self.scope.has(name):
+                    continue
+                place = (str(self.scope.lock), locked.lines.get(f"{section}.{name}"))
+                if name not in listed:
+                    yield entry_gone(name, entry, what, place)
+                elif proof_tier(entry) == self.tier:
+                    yield entry_gone(name, entry, what, place, f"is no longer in the {self.tier} tier")
 
     def merged(self, locked: Lock) -> Lock:
         """The lock updated with the results of this run; entries of specs of another tier or folder stay."""

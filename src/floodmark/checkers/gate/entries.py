@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.gate.job import PROPERTIES, Sources
 from floodmark.checkers.gate.lock import LockEntry
-from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.project.spec import Spec, Tier
 from floodmark.checkers.project.spec_entries import Scenario
 from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.verdict.proof_result import Proved
@@ -19,6 +19,7 @@ from floodmark.checkers.verdict.result import CheckResult
 
 FLAWED = "flawed"
 """The table of known-bad designs in the entry of their model."""
+_USUAL: Tier = "quick"
 
 
 def spec_entry(result: CheckResult, sources: Sources, spec: Spec) -> LockEntry:
@@ -106,9 +107,11 @@ def _figures(result: CheckResult) -> LockEntry:
     return entry
 
 
-def proof_entry(proved: Proved, sources: Sources) -> LockEntry:
-    """The entry of a claim or a proof."""
+def proof_entry(proved: Proved, sources: Sources, tier: Tier) -> LockEntry:
+    """The entry of a claim or a proof, with its tier if that is not the quick one."""
     entry: LockEntry = {**sources, "verdict": proved.verdict}
+    if tier != _USUAL:
+        entry["tier"] = tier
     if proved.verdict == "undetermined":  # a bounded search of which no more is expected
         entry["depth"] = proved.facts["depth"]
     for key in ("properties", "lemmas", "rankings", "fairness"):
@@ -116,3 +119,8 @@ def proof_entry(proved: Proved, sources: Sources) -> LockEntry:
         if names:
             entry[key] = sorted(names)
     return entry
+
+
+def proof_tier(entry: LockEntry) -> Tier:
+    """The tier of the entry of a claim or a proof."""
+    return "deep" if entry.get("tier") == "deep" else _USUAL
