@@ -89,3 +89,50 @@ def test_an_old_version_that_is_broken_changes_no_verdict(lease: Repository) -> 
     found = gate(lease)
     assert "lease: undetermined" in found.out
     assert found.code == 0
+
+
+SCENARIO = '\n[[scenario]]\nname = "a grant"\nsteps = ["server_grants(client=c1)"]\n'
+PROOF = '\n[[prove]]\nproperties = ["never_longer"]\n'
+ONCE = """
+
+@eventually
+def granted_once(model: Lease) -> bool:
+    \"\"\"The lease is granted.\"\"\"
+    return model.granted > 0
+"""
+
+
+@pytest.fixture
+def whole(lease: Repository) -> Repository:
+    """A repository whose spec has a bit of everything."""
+    lease.model.write_text(lease.model.read_text().replace("import (", "import (\n    eventually, fair,") + ONCE)
+    lease.edit("    @action\n    def server", "    @fair\n    @action\n    def server")
+    lease.spec.write_text(lease.spec.read_text() + SCENARIO + PROOF)
+    lease.commit("whole")
+    return lease
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (SCENARIO, "", "lease checks less: scenario a grant was possible: server_grants(client=c1) and is -: "),
+        ('["server_grants(client=c1)"]', '["time_passes()"]',
+         "lease: scenario a grant was possible: server_grants(client=c1) and is possible: time_passes()"),
+        (PROOF, f'{PROOF}tier = "deep"\n',
+         "lease checks less: proof induction never_longer was tier quick and is tier deep: "),
+        ('"one_holder"\n', '"one_holder"\ntier = "deep"\n',
+         "lease checks less: known-bad design GrantsEarly was tier quick and is tier deep: "),
+        ("[[flawed]]", '[fairness]\ntime_passes = "weak"\n[[flawed]]',
+         "lease checks less: fairness of time_passes was - and is weakly fair: "),
+        ("    @fair\n    @action", "    @fair(strong=True)\n    @action",
+         "lease checks less: fairness of server_grants was weakly fair and is strongly fair: "),
+        ("    @fair\n    @action", "    @action", "lease: fairness of server_grants was weakly fair and is -"),
+        ('The lease is granted."""\n    return model.granted > 0', 'The lease is granted."""\n    return True',
+         "lease: property granted_once changed, and was not compared: it is about whole runs or another model"),
+    ],
+)  # fmt: skip
+def test_what_is_assumed_or_tried_otherwise_is_said(whole: Repository, old: str, new: str, said: str) -> None:
+    whole.edit(old, new, whole.model if old in whole.model.read_text() else whole.spec)
+    found = gate(whole)
+    assert "what the edit changes: 1 spec changed since main, 0 specs did not" in found.out
+    assert any(line.strip().startswith(said) for line in found.out.splitlines()), found.out

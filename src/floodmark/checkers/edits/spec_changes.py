@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.project.spec_entries import Scenario
+from floodmark.language.members import LIVENESS_KINDS
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,10 @@ class Setting:
 def setting_changes(
     old: Spec, new: Spec, old_constants: Mapping[str, int], new_constants: Mapping[str, int],
     old_properties: Mapping[str, str], new_properties: Mapping[str, str],
+    old_fairness: Mapping[str, str], new_fairness: Mapping[str, str],
 ) -> Iterator[Setting]:
     """The changed settings. Constants are those of the models, including those that the specs leave at their defaults;
-    properties are the checked ones with their kinds."""
+    properties are the checked ones with their kinds, fairness those of models and specs by their actions."""
     yield from _constants(new, old_constants, new_constants)
     yield from _properties(new, old_properties, new_properties)
     yield from _designs(old, new)
@@ -52,18 +55,65 @@ def setting_changes(
     if verdicts[0] != verdicts[1]:
         emptier = verdicts[1] != "holds"
         yield Setting("expected verdict", *verdicts, emptier, "", new.line("expect.verdict"))
-    fairness = {name: (str(old.fairness.get(name, "-")), str(value)) for name, value in new.fairness.items()}
-    fairness |= {name: (str(value), "-") for name, value in old.fairness.items() if name not in new.fairness}
-    for name, (was, now) in fairness.items():
-        if was != now:
-            yield Setting(f"fairness of {name}", was, now, False, "", new.line(f"fairness.{name}"))
-    gone = [proving.name for proving in old.prove if proving.name not in {each.name for each in new.prove}]
-    for name in gone:
-        yield Setting(f"proof {name}", "listed", "-", True, "is no longer made", new.line("prove"))
+    if old.expect.property != new.expect.property and verdicts == ("violated", "violated"):
+        line = new.line("expect.property")
+        yield Setting("expected violation", _value(old.expect.property), _value(new.expect.property), False, "", line)
+    if old.refines.liveness and not new.refines.liveness:
+        note = "runs of the refined model are no longer compared"
+        yield Setting("refines.liveness", "true", "false", True, note, new.line("refines.liveness"))
+    yield from _fairness(old, new, old_fairness, new_fairness, bool({*new_properties.values()} & {*LIVENESS_KINDS}))
+    yield from _scenarios(old, new)
+    yield from _proofs(old, new)
 
 
+def _fairness(
+    old: Spec, new: Spec, was: Mapping[str, str], now: Mapping[str, str], asks_runs: bool
+) -> Iterator[Setting]:
+    for name in {**was, **now}:
+        before, after = was.get(name, "-"), now.get(name, "-")
+        if before != after:
+            less = after == "-" or before.replace("strongly", "weakly") == after
+            more = not less and (asks_runs or new.refines.liveness)
+            note = "runs that are not fair are not checked" if more else ""
+            yield Setting(f"fairness of {name}", before, after, more, note, new.line(f"fairness.{name}"))
+
+
+def _scenarios(old: Spec, new: Spec) -> Iterator[Setting]:
+    before, after = ({each.name: each for each in spec.scenario} for spec in (old, new))
+    for name, scenario in before.items():
+        was, other = _run(scenario), after.get(name)
+        if other is None:
+            yield Setting(f"scenario {name}", was, "-", True, "is no longer tried", new.line("scenario"))
+        elif was != _run(other):
+            yield Setting(f"scenario {name}", was, _run(other), False, "", other.line)
+    for name, scenario in after.items():
+        if name not in before:
+            yield Setting(f"scenario {name}", "-", _run(scenario), False, "", scenario.line)
+
+
+def _run(scenario: Scenario) -> str:
+    return f"{'possible' if scenario.possible else 'impossible'}: {', '.join(scenario.steps)}"
+
+
+def _proofs(old: Spec, new: Spec) -> Iterator[Setting]:
+    after = {proving.name: proving for proving in new.prove}
+    for proving in old.prove:
+        what, other = f"proof {proving.name}", after.get(proving.name)
+        if other is None:
+            yield Setting(what, "listed", "-", True, "is no longer made", new.line("prove"))
+            continue
+        if proving.tier != other.tier:
+            note = _LEFT if other.tier == "deep" else ""
+            yield Setting(what, f"tier {proving.tier}", f"tier {other.tier}", bool(note), note, other.line)
+        if proving.expect != other.expect or proving.depth != other.depth:
+            weaker = other.expect == "bounded" and (proving.expect != "bounded" or other.depth < proving.depth)
+            was, now = (f"{each.expect}, depth {each.depth}" for each in (proving, other))
+            yield Setting(what, was, now, weaker, "less is proved" if weaker else "", other.line)
+
+
+_LEFT = "is no longer in the default gate"
 _WEAKER = {
-    "tier": "the model is no longer in the default gate",
+    "tier": f"the model {_LEFT}",
     "deadlock": "a state without successors is no longer an error",
 }
 
@@ -97,6 +147,14 @@ def _designs(old: Spec, new: Spec) -> Iterator[Setting]:
             if dict(design.constants) != dict(other.constants):
                 yield Setting(f"known-bad design {name}", _pairs(design.constants), _pairs(other.constants), False,
                               "", other.line)
+            tiers = old.tier_of(design), new.tier_of(other)
+            if tiers[0] != tiers[1] and old.tier == new.tier:
+                left = tiers[1] == "deep"
+                yield Setting(f"known-bad design {name}", f"tier {tiers[0]}", f"tier {tiers[1]}", left,
+                              _LEFT if left else "", other.line)
+            if design.depth != other.depth:
+                yield Setting(f"known-bad design {name}", f"depth {_value(design.depth)}",
+                              f"depth {_value(other.depth)}", False, "", other.line)
         elif name in names:
             now = next(each for (its, _), each in after.items() if its == name)
             yield Setting(f"known-bad design {name}", f"breaks {prop}", f"breaks {now.property}", False, "", now.line)

@@ -22,6 +22,7 @@ from floodmark.checkers.project.paths import resolved
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.search_result import Options, Watcher
 from floodmark.language.errors import SourceError
+from floodmark.language.fairness import declared_fairness
 from floodmark.language.model import Model
 
 
@@ -109,6 +110,7 @@ def spec_edit(
             old, new, models[0].constant_values, models[1].constant_values,
             {name: prop.kind for name, prop in chosen[0].items()},
             {name: prop.kind for name, prop in chosen[1].items()},
+            *(_fairness(spec, cls) for spec, cls in zip((old, new), classes, strict=True)),
         ))
         options = replace(settings.options, likely=new.expect.distinct)
         edit.model = compare(models[0], models[1], options, watch)
@@ -117,11 +119,16 @@ def spec_edit(
         alignment = align(models[0], models[1])
         edit.properties = changed_properties(models[0], models[1], pairs, sources, alignment, settings.options)
         edit.designs = _changed_designs(sources, alignment)
-        edit.designs = _changed_designs(sources, alignment)
         edit.unchanged = edit.is_same and edit.model.by == "graph" and not edit.model.actions
     except SourceError as error:
         edit.error = _told(error, versions)
     return edit
+
+
+def _fairness(spec: Spec, cls: type[Model]) -> dict[str, str]:
+    """The fair actions of a model, with the changes of its spec."""
+    declared = {**declared_fairness(cls), **spec.fairness}
+    return {name: str(fairness) for name, fairness in declared.items() if fairness is not None}
 
 
 def _constants(spec: Spec, cls: type[Model], settings: EditSettings) -> dict[str, int]:

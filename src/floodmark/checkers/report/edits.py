@@ -36,12 +36,26 @@ def sums(content: Entry) -> str:
 
 
 def summary_lines(content: Entry) -> Iterator[str]:
-    """One line for each spec that changed, and one for each way in which a check covers less."""
+    """One line for each way in which a check covers less, then for each spec that changed what else changed."""
     for entry in ordered(content):
         for sentence in entry["emptier"]:
             yield f"{entry['name']} checks less: {sentence}"
     for entry in ordered(content):
         yield f"{entry['name']}: {entry['headline']}"
+        yield from (f"{entry['name']}: {changed}" for changed in _other_changes(entry))
+
+
+def _other_changes(entry: Entry) -> Iterator[str]:
+    """The changes of a spec that are neither behaviours nor a check that covers less."""
+    for prop in entry["properties"]:
+        if prop["why_not"]:
+            yield f"property {prop['name']} changed, and was not compared: it {prop['why_not']}"
+        elif prop["change"] != "weaker":
+            yield f"property {prop['name']} is {prop['change']}"
+    for setting in entry["settings"]:
+        if not setting["emptier"]:
+            yield f"{setting['what']} was {setting['was']} and is {setting['now']}"
+    yield from (f"the code of known-bad design {name} changed" for name in entry["designs"])
 
 
 def markdown(content: Entry) -> Sequence[str]:
