@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, TypeVar
+
+from floodmark.language.errors import ModelError
 
 F = TypeVar("F", bound=Callable[..., bool])
 
@@ -30,17 +33,23 @@ class Expectation:
 
 def holds(source: str) -> Callable[[F], F]:
     """Marks a claim that is expected to be true for all values. ``source`` says where the sentence is found."""
-    return _expecting(Expectation(True, source))
+    return _expecting(True, source)
 
 
 def fails(source: str) -> Callable[[F], F]:
     """Marks a claim that is expected to be false for some values: a mistake in the text, or the answer to a
     question.
     """
-    return _expecting(Expectation(False, source))
+    return _expecting(False, source)
 
 
-def _expecting(expectation: Expectation) -> Callable[[F], F]:
+def _expecting(answer: bool, source: str) -> Callable[[F], F]:
+    if isinstance(source, FunctionType):  # without brackets the function would be no claim, and never be asked
+        name, word = source.__name__, "holds" if answer else "fails"
+        message = f"{name} needs the place of its sentence: @{word}(\"KIP-497, Proposed Changes\")"
+        raise ModelError(message, source.__code__.co_filename, source.__code__.co_firstlineno)
+    expectation = Expectation(answer, source)
+
     def mark(function: F) -> F:
         setattr(function, _CLAIM, expectation)
         return function

@@ -160,6 +160,16 @@ def test_a_claim_and_a_proof_are_part_of_it(tmp_path: Path) -> None:
     assert "proof: holds | -  the proof is gone" in ended.drift()
 
 
+def test_every_folder_of_claims_is_part_of_it(tmp_path: Path) -> None:
+    files = {"specs/claims/sums.py": CLAIMS.format("fails"), "specs/of_tanks/claims/sums.py": CLAIMS.format("fails")}
+    found = locked(repository(tmp_path / "before", files=files))
+    assert list(found.claims) == ["of_tanks/sums.sum_is_larger", "sums.sum_is_larger"]
+    moved = {**files, "specs/claims/of_tanks/sums.py": CLAIMS.format("fails")}
+    ended = run(repository(tmp_path / "moved", files=moved))
+    assert ended.code == ExitCode.USER_ERROR
+    assert "claims are read from the files in claims itself; move this file there" in ended.text
+
+
 def test_a_known_bad_design_that_is_not_found(tmp_path: Path) -> None:
     ended = run(repository(tmp_path, spec=SPEC.replace("gets_full", "below_size")))
     assert ended.code == ExitCode.NOT_AS_EXPECTED

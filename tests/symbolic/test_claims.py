@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.project.claim import Claim, claims_of, read_claims
 from floodmark.checkers.symbolic.methods.claims import ask
-from floodmark.language.errors import ModelError
+from floodmark.language.errors import ModelError, SourceError
 
 CLAIMS = Path(__file__).resolve().parents[2] / "specs" / "claims"
 SLOW = {"producers_go_on_including"}
@@ -135,3 +135,28 @@ def nothing(one) -> bool:
 """)
     with pytest.raises(ModelError, match="the parameter one needs a type"):
         ask(read_claims(path)[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("@holds\ndef lost(one: Set[Broker]) -> bool:\n    return False\n", "lost needs the place of its sentence"),
+        ("class Group:\n    @holds('a')\n    def lost(one: Set[Broker]) -> bool:\n        return False\n",
+         "has no effect on lost here"),
+        ("def outer() -> None:\n    @fails('a')\n    def lost(one: Set[Broker]) -> bool:\n        return True\n",
+         "has no effect on lost here"),
+    ],
+)  # fmt: skip
+def test_a_claim_that_nobody_would_ask_is_an_error(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(SourceError, match=said):
+        read_claims(_written(tmp_path, text))
+
+
+def test_a_file_of_claims_that_nobody_would_read_is_an_error(tmp_path: Path) -> None:
+    path = _written(tmp_path, "@holds('a')\ndef lost(one: Set[Broker]) -> bool:\n    return False\n")
+    inner = path.parent / "inner"
+    inner.mkdir()
+    path.rename(inner / path.name)
+    (inner / "helpers.py").write_text("LIMIT = 3\n")
+    with pytest.raises(SourceError, match="claims are read from the files in specs itself"):
+        list(claims_of([path.parent]))

@@ -59,6 +59,18 @@ def require_own_decorators(file: str, names: Mapping[str, Any], ours: Collection
         _refuse_foreign(node, file, names, ours)
 
 
+def require_outside_functions(file: str, names: Mapping[str, Any], ours: Collection[Any]) -> None:
+    """Raises ModelError if a function within a class or a function of a file has one of the decorators ``ours``."""
+    tree = parsed(_text(file))
+    outer = set(_functions(tree.body))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in outer:
+            own = next((each for each in node.decorator_list if any(_meant(each, names) is our for our in ours)), None)
+            if own is not None:
+                message = f"@{ast.unparse(own)} has no effect on {node.name} here; move it to the top of the file"
+                raise ModelError(message, file, node.lineno)
+
+
 def require_own_decorators_in(cls: type, names: Mapping[str, Any], ours: Collection[Any]) -> None:
     """The same for the methods of a class."""
     file = source_file(cls)

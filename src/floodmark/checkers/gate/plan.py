@@ -9,7 +9,7 @@ from pathlib import Path
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.scope import GateScope
-from floodmark.checkers.project.claim import Claim, claim_files, read_claims
+from floodmark.checkers.project.claim import Claim, claim_files, misplaced_files, read_claims
 from floodmark.checkers.project.spec import Spec, Tier, read_all
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.proof_result import Proved
@@ -44,12 +44,19 @@ def plan_of(scope: GateScope, tier: Tier, settings: CheckSettings, locked: Lock 
         plan.tiers |= {(job.name, job.variant): job.check.tier for job in jobs if job.variant is not None}
         plan.checks += [job for job in jobs if job.check.tier == tier]
         plan.others += _proofs_of(scope, spec, tier)
-    for file in claim_files(scope.claims) if scope.claims.is_dir() else []:
+    for folder in scope.claim_folders():
+        _plan_claims(plan, scope, folder)
+    return plan
+
+
+def _plan_claims(plan: GatePlan, scope: GateScope, folder: Path) -> None:
+    for file in claim_files(folder):
         try:
             plan.others += _claims_of(scope, read_claims(file))
         except SourceError as error:
             plan.broken_claims.append(unreadable(file, error))
-    return plan
+    for error in misplaced_files(folder):
+        plan.broken_claims.append(unreadable(Path(error.file or ""), error))
 
 
 def _checks_of(scope: GateScope, spec: Spec, settings: CheckSettings, locked: Lock | None) -> list[CheckJob]:

@@ -51,11 +51,15 @@ class GateScope:
         below = resolved(self.folder).relative_to(resolved(self.lock.parent)).as_posix()
         return below == "." or name.startswith(f"{below}/")
 
-    @property
-    def claims(self) -> Path:
-        return self.folder / "claims"
+    def claim_folders(self) -> list[Path]:
+        """The folders of claims: those with the name ``claims``."""
+        if not self.folder.is_dir():
+            return []
+        return [each for each in input_file.below(self.folder, "claims") if each.name == "claims" and each.is_dir()]
 
     def claim_name(self, claim: Claim) -> str:
-        name = f"{Path(claim.file).stem}.{claim.name}"
-        below = self.name(self.claims).rpartition("/")[0]
+        """The name of a claim in the lock: that of its file and its own, below the folder with the folder of claims."""
+        file = Path(claim.file)
+        name = f"{file.stem}.{claim.name}"
+        below = self.name(file.parent).rpartition("/")[0]
         return f"{below}/{name}" if below else name

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from floodmark.checkers.project import input_file
 from floodmark.checkers.project.modules import Project
 from floodmark.claims import Expectation, expectation_of, fails, holds
-from floodmark.language.bindings import require_own_decorators
+from floodmark.language.bindings import require_outside_functions, require_own_decorators
+from floodmark.language.errors import SourceError
 from floodmark.language.source import source_of
+
+_MENTION = b"floodmark.claims"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,19 @@ def claim_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.py") if path.name != "__init__.py") if folder.is_dir() else [folder]
 
 
+def misplaced_files(folder: Path) -> Iterator[SourceError]:
+    """An error for each file with claims in a folder below the folder of claims, where nobody would read it."""
+    for file in input_file.below(folder, ".py") if folder.is_dir() else []:
+        if file.parent != folder and file.is_file() and _MENTION in file.read_bytes():
+            message = f"claims are read from the files in {folder.name} itself; move this file there"
+            yield SourceError(message, str(file))
+
+
 def read_claims(path: Path) -> list[Claim]:
     """The claims of a file, in order."""
     module: ModuleType = Project.of(path).load(path)
     require_own_decorators(str(path), vars(module), (holds, fails))
+    require_outside_functions(str(path), vars(module), (holds, fails))
     found = []
     for name, function in vars(module).items():
         expectation = expectation_of(function)
@@ -49,5 +62,7 @@ def read_claims(path: Path) -> list[Claim]:
 def claims_of(paths: list[Path]) -> Iterator[Claim]:
     """The claims in files and folders."""
     for path in paths:
+        for error in misplaced_files(path):
+            raise error
         for file in claim_files(path):
             yield from read_claims(file)
