@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Any
 
 LEAST, TIMES = 8.0, 3.0
@@ -218,7 +218,6 @@ class _Warm:
 
         from _pytest.main import pytest_runtestloop
 
-        from floodmark import language
         from tools.reloading import Loaded
 
         self.imports.stop()
@@ -234,7 +233,6 @@ class _Warm:
         def run(order: Mapping[str, Any], notes: _Notes) -> int:
             if order["changed"] and not loaded.read_again(Path.cwd() / order["changed"]):
                 return notes.refuse()
-            language.loaded_at = time_ns()
             session.config.pluginmanager.register(notes)
             wanted = [item for test in order["tests"] for item in items.get(test, ())]
             session.items = list(dict.fromkeys(wanted))

@@ -18,6 +18,7 @@ from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.interface.test_pytest_plugin import run_pytest
+from tests.support.command import floodmark
 from tests.support.gates import repository, run
 from tests.support.projects import write
 
@@ -136,6 +137,13 @@ def test_designs_alone_are_not_green(tmp_path: Path) -> None:
     assert ended.code == ExitCode.NOTHING_CHECKED
     assert "no model was checked, as the quick tier has only known-bad designs here" in ended.text
     assert run(root, tier="deep").code == 0
+    empty = repository(tmp_path / "empty", spec="")
+    (empty / "specs/tank.toml").unlink()
+    for reported in (root, empty):
+        pages = ["--junit", reported / "junit.xml", "--sarif", reported / "log.sarif"]
+        assert floodmark("gate", *pages, at=reported).code == ExitCode.NOTHING_CHECKED
+        assert 'failures="1"' in (reported / "junit.xml").read_text()
+        assert "no model was checked" in (reported / "log.sarif").read_text()
 
 
 def test_a_tier_may_have_only_a_proof(tmp_path: Path) -> None:

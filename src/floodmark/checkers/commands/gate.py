@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from floodmark.checkers.project.spec import Tier
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
-from floodmark.checkers.verdict.gate_outcome import GateOutcome
+from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 from floodmark.language.errors import SourceError
@@ -85,9 +85,15 @@ def gate(request: GateRequest, reports: Reports, say: Callable[[str], None]) -> 
         code = ExitCode.NOT_AS_EXPECTED if code == ExitCode.AS_EXPECTED else code
         for more in refusals[1:]:
             say(f"  {more}")
-    return worst([code, write_reports(
-        reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift, edits=edits
-    )])
+    drift = [] if accepted else [*outcome.drift, *_nothing(outcome)]
+    return worst([code, write_reports(reports, outcome.results, outcome.proofs, drift, edits=edits)])
+
+
+def _nothing(outcome: GateOutcome) -> Iterator[Drift]:
+    """A line for reports of a run that checked no model: without it, all that they show would have passed."""
+    if not outcome.has_models:
+        note = f"no model was checked, as there is none in the {outcome.tier} tier here"
+        yield Drift(shown(outcome.lock), "models", "-", "-", note, str(outcome.lock))
 
 
 def _refusals(outcome: GateOutcome) -> list[str]:
