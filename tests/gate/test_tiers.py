@@ -140,7 +140,7 @@ def test_designs_alone_are_not_green(tmp_path: Path) -> None:
     empty = repository(tmp_path / "empty", spec="")
     (empty / "specs/tank.toml").unlink()
     for reported in (root, empty):
-        pages = ["--junit", reported / "junit.xml", "--sarif", reported / "log.sarif"]
+        pages: list[str | Path] = ["--junit", reported / "junit.xml", "--sarif", reported / "log.sarif"]
         assert floodmark("gate", *pages, at=reported).code == ExitCode.NOTHING_CHECKED
         assert 'failures="1"' in (reported / "junit.xml").read_text()
         assert "no model was checked" in (reported / "log.sarif").read_text()

@@ -12,6 +12,7 @@ from typing import Any
 
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.project.spec_entries import Scenario
+from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH
 from floodmark.language.members import LIVENESS_KINDS
 
 
@@ -105,9 +106,10 @@ def _proofs(old: Spec, new: Spec) -> Iterator[Setting]:
         if proving.tier != other.tier:
             note = _LEFT if other.tier == "deep" else ""
             yield Setting(what, f"tier {proving.tier}", f"tier {other.tier}", bool(note), note, other.line)
-        if proving.expect != other.expect or proving.depth != other.depth:
-            weaker = other.expect == "bounded" and (proving.expect != "bounded" or other.depth < proving.depth)
-            was, now = (f"{each.expect}, depth {each.depth}" for each in (proving, other))
+        depths = [DEFAULT_DEPTH if each.depth is None else each.depth for each in (proving, other)]
+        if proving.expect != other.expect or depths[0] != depths[1]:
+            weaker = other.expect == "bounded" and (proving.expect != "bounded" or depths[1] < depths[0])
+            was, now = (f"{each.expect}, depth {depth}" for each, depth in zip((proving, other), depths, strict=True))
             yield Setting(what, was, now, weaker, "less is proved" if weaker else "", other.line)
 
 

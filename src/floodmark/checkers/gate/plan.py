@@ -55,8 +55,8 @@ def _plan_claims(plan: GatePlan, scope: GateScope, folder: Path) -> None:
             plan.others += _claims_of(scope, read_claims(file))
         except SourceError as error:
             plan.broken_claims.append(unreadable(file, error))
-    for error in misplaced_files(folder):
-        plan.broken_claims.append(unreadable(Path(error.file or ""), error))
+    for misplaced in misplaced_files(folder):
+        plan.broken_claims.append(unreadable(Path(misplaced.file or ""), misplaced))
 
 
 def _checks_of(scope: GateScope, spec: Spec, settings: CheckSettings, locked: Lock | None) -> list[CheckJob]:
