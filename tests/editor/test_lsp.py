@@ -97,6 +97,77 @@ def test_a_model_is_checked_by_the_specs_about_it(project: Path) -> None:
     assert specs_about(REPOSITORY, REPOSITORY / "model/alter_isr/core.py")[:1] == ["specs/alter_isr/core.toml"]
 
 
+def test_a_file_of_properties_is_checked_by_the_specs_about_its_model(project: Path) -> None:
+    (project / "more.py").write_text("")
+    (project / "tank.toml").write_text('model = "tank.py:Tank"\ninvariant_files = ["more.py"]\n')
+    assert specs_about(project, project / "more.py") == ["tank.toml"]
+    listed = specs_about(REPOSITORY, REPOSITORY / "invariants/alter_isr/core.py")
+    assert listed[:1] == ["specs/alter_isr/core.toml"]
+
+
+def test_a_spec_that_cannot_be_read_shows_its_error_when_its_model_is_saved(project: Path) -> None:
+    (project / "tank.toml").write_text('model = "tank.py:Tank"\nlimits = \n')
+    (project / "other.toml").write_text('model = "other.py:Tank"\nlimits = \n')
+    assert specs_about(project, project / "tank.py") == ["tank.toml"]
+
+
+class Editor:
+    """An editor that is told of messages; ``answers`` has what the checks of a spec find."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from floodmark.checkers.editor import server
+
+        self.workspace = SimpleNamespace(root_path=str(root))
+        self.told: dict[str, list[str]] = {}
+        self.answers: dict[str, dict[str, Any]] = {}
+        monkeypatch.setattr(server, "answer", lambda root, tool, asked, budget: self.answers.get(asked["spec"], {
+            "results": []}))
+        known: Any = self
+        self.files = server._Files(known, Budget())
+
+    def text_document_publish_diagnostics(self, given: Any) -> None:
+        self.told[given.uri] = [each.message for each in given.diagnostics]
+
+    def saves(self, file: Path) -> None:
+        asyncio.run(self.files.check(file.as_uri()))
+
+
+def refused(text: str, file: str) -> dict[str, Any]:
+    return {"verdict": "error", "error": text, "place": {"file": file, "line": 2}}
+
+
+def test_a_message_goes_away_with_its_cause_whichever_file_is_saved(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pygls", reason="the extra floodmark[editor] is not installed")
+    editor = Editor(project, monkeypatch)
+    editor.answers["tank.toml"] = refused("no", "tank.py")
+    editor.saves(project / "tank.toml")
+    shown = (project / "tank.py").as_uri()
+    assert editor.told[shown] == ["no"]
+    editor.answers.clear()
+    editor.saves(project / "tank.py")
+    assert editor.told[shown] == []
+    editor.answers["tank.toml"] = refused("again", "tank.py")
+    editor.saves(project / "tank.py")
+    assert editor.told[shown] == ["again"]
+    (project / "tank.toml").rename(project / "renamed.toml")
+    editor.saves(project / "tank.py")
+    assert editor.told[shown] == []
+
+
+def test_messages_are_shown_in_the_file_that_the_editor_opened_if_it_is_a_link(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pygls", reason="the extra floodmark[editor] is not installed")
+    link = tmp_path.parent / f"link_{tmp_path.name}"
+    link.symlink_to(project)
+    editor = Editor(link, monkeypatch)
+    editor.answers["tank.toml"] = refused("no", "tank.py")
+    editor.saves(link / "tank.py")
+    assert editor.told == {(link / "tank.py").as_uri(): ["no"]}
+
+
 def test_a_name_says_its_type_and_its_bits(project: Path) -> None:
     described = checked(project, "show")
     assert hover_text("level", described) == "`level: 0..3`  \n2 bits in `tank.toml`"

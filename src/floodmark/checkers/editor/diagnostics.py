@@ -29,7 +29,8 @@ class Message:
 
 def specs_about(root: Path, file: Path) -> list[str]:
     """The specs to check when a file changes, as the command names them: a spec itself, or those of its project whose
-    model is in the file, one that is named like the file first. No code runs to find them."""
+    model is in the file, or whose properties are, one that is named like the file first. No code runs to find them. A
+    spec that mentions the file's name and cannot be read is checked, too, so that its error is shown."""
     if file.suffix == ".toml":
         return [_name(root, file)]
     folders = [folder for folder in (root / "specs", file.parent) if folder.is_dir()]
@@ -38,11 +39,29 @@ def specs_about(root: Path, file: Path) -> list[str]:
         try:
             spec = read(address)
         except SourceError:
+            if _mentions(spec_address.split(address)[0], file.stem):
+                found.append(_name(root, address))
             continue
-        if spec.tier == "quick" and _model_file(spec) == file.resolve():
+        if spec.tier == "quick" and _is_about(spec, file.resolve()):
             found.append(_name(root, address))
     found.sort(key=lambda name: Path(spec_address.split(Path(name))[0]).stem != file.stem)
     return found[:MAX_SPECS]
+
+
+def _is_about(spec: Spec, file: Path) -> bool:
+    """Whether a file has the model of a spec, or properties of it: the spec lists it, or its name is the model's."""
+    model = _model_file(spec)
+    if file == model or file in [each.resolve() for each in spec.invariant_files]:
+        return True
+    of_model = file.stem.removesuffix("_scenarios").removesuffix("_lemmas")
+    return "invariants" in file.parts and model is not None and of_model == model.stem
+
+
+def _mentions(spec: Path, name: str) -> bool:
+    try:
+        return name in spec.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
 
 
 def _name(root: Path, address: Path) -> str:

@@ -13,19 +13,22 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from floodmark.checkers.assistants.budget import Budget, answer
 from floodmark.checkers.editor.diagnostics import Message, hover_text, messages, specs_about
+from floodmark.checkers.project import spec_address
 
 _SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 
 
 class _Files:
-    """The state of the files of a workspace. ``shown`` are the messages that the editor has, by the file that was
-    checked; ``described`` the latest description of each file's model."""
+    """The state of the files of a workspace. ``shown`` are the messages that the editor has, each with its file, by the
+    spec that was checked; ``described`` the latest description of each file's model; ``names`` what the editor calls
+    the files that it opened or saved, which may be links."""
 
     def __init__(self, server: LanguageServer, budget: Budget) -> None:
         self.server = server
         self.budget = budget
-        self.shown: dict[Path, list[Message]] = {}
+        self.shown: dict[Path, list[tuple[Path, Message]]] = {}
         self.described: dict[Path, dict[str, Any]] = {}
+        self.names: dict[Path, str] = {}
         self.one_at_a_time = asyncio.Lock()
 
     def _root(self, file: Path) -> Path:
@@ -33,29 +36,31 @@ class _Files:
         return file.parent if root is None else Path(root).resolve()
 
     async def check(self, uri: str) -> None:
-        """Runs the checks about a file, and replaces its messages by their findings."""
+        """Runs the checks about a file, and replaces the messages of each spec by their findings."""
         path = to_fs_path(uri)
         if path is None or Path(path).suffix not in (".py", ".toml"):
             return
         file = Path(path).resolve()
         root = self._root(file)
         async with self.one_at_a_time:
-            found: list[Message] = []
+            self.names[file] = uri
+            found: dict[Path, list[tuple[Path, Message]]] = {spec: [] for spec in self.shown if not spec.exists()}
             for spec in await asyncio.to_thread(specs_about, root, file):
                 answered = await asyncio.to_thread(answer, root, "check", {"spec": spec}, self.budget)
-                found += messages(spec, answered)
+                told = found.setdefault(root / spec_address.split(Path(spec))[0], [])
+                told += [((root / each.file).resolve(), each) for each in messages(spec, answered)]
                 described = await asyncio.to_thread(answer, root, "show", {"spec": spec}, self.budget)
                 if "specs" in described:
                     self.described[file] = described
-            self._show(root, file, found)
+            self._show(found)
 
-    def _show(self, root: Path, file: Path, found: list[Message]) -> None:
-        before = self.shown.get(file, [])
-        self.shown[file] = found
+    def _show(self, found: dict[Path, list[tuple[Path, Message]]]) -> None:
+        before = [it for spec in found for it in self.shown.get(spec, [])]
+        self.shown |= found
         every = dict.fromkeys(it for each in self.shown.values() for it in each)
-        for name in dict.fromkeys(it.file for it in (*before, *found)):
-            mine = [_diagnostic(it) for it in every if it.file == name]
-            uri = from_fs_path(str(root / name))
+        for file in dict.fromkeys(file for file, _ in (*before, *(it for each in found.values() for it in each))):
+            mine = [_diagnostic(it) for place, it in every if place == file]
+            uri = self.names.get(file) or from_fs_path(str(file))
             assert uri is not None
             self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, mine))
 
