@@ -49,7 +49,7 @@ from floodmark.checkers.symbolic.tactics.answers import (
 )
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import _parted, counted_sets
-from floodmark.checkers.symbolic.tactics.path_split import asked, start
+from floodmark.checkers.symbolic.tactics.path_split import conditions_of, start
 from floodmark.checkers.symbolic.terms.booleans import Truth
 from floodmark.checkers.symbolic.terms.smt_text import SolverStatus
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
@@ -301,7 +301,7 @@ def splits(replayed: Replaying, needed: tuple[str, ...]) -> Iterator[Answer]:
     for case in replayed.cases:
         whole = replayed.on_paths(case, needed).whole
         names = TermNames([*whole.stated, *whole.known])
-        for condition in [*{names.of(it) for it in asked(whole)}][:4]:
+        for condition in [*{names.of(it) for it in conditions_of(whole)}][:4]:
             yield Split(condition, None, None)
             yield Split(condition, way, None)
             yield Split(condition, None, way)
@@ -346,7 +346,7 @@ def test_every_side_of_a_condition_is_asked() -> None:
     for assumed, refuted in ((age(x) < 0, False), (z3.And(age(x) < 0, age(1) < 0), True)):
         replayed = Replaying(goal, assumed, {}, lambda _: [])
         names = TermNames([*replayed.cases[0]])
-        (condition,) = {names.of(it) for it in asked(start(replayed.cases[0], ()))}
+        (condition,) = {names.of(it) for it in conditions_of(start(replayed.cases[0], ()))}
         way = Way("models", (), "simpler")
         assert replayed.goes_through((Split(condition, way, way),)) == refuted
         assert not replayed.goes_through((Split(condition, way, None),))

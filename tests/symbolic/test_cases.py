@@ -9,7 +9,7 @@ import pytest
 import z3
 
 from floodmark.checkers.symbolic.tactics.case_split import MAX_CASES, cases
-from floodmark.checkers.symbolic.tactics.portfolio import STRATEGIES, Asking, Strategy
+from floodmark.checkers.symbolic.tactics.portfolio import STRATEGIES, PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 
 TWO = z3.BitVecSort(1)
@@ -84,7 +84,7 @@ def test_there_are_not_too_many_cases() -> None:
 
 
 def test_no_strategy_refutes_what_is_possible() -> None:
-    """Each way of asking alone, about a set that is a part of another with the same number of elements or more."""
+    """Each way of query alone, about a set that is a part of another with the same number of elements or more."""
     person = z3.DeclareSort("Person")
     a, b = (z3.Function(name, person, z3.BoolSort()) for name in "ab")
     one = z3.Const("one", person)
@@ -97,18 +97,18 @@ def test_no_strategy_refutes_what_is_possible() -> None:
 
 
 def asked_once(assumed: list[Any], goal: Any, strategy: Strategy) -> Any:
-    asking = Asking(assumed, lambda _: [])
-    answers = [asking.asked(case, 0, strategy) for case in cases(goal, asking.witnesses)]
+    query = PortfolioQuery(assumed, lambda _: [])
+    answers = [query.answer_of(case, 0, strategy) for case in cases(goal, query.witnesses)]
     return z3.unsat if all(answer == z3.unsat for answer in answers) else z3.unknown
 
 
 def test_a_model_of_fewer_assumptions_is_no_answer() -> None:
     x = z3.Int("x")
-    asking = Asking([z3.And(x > 0, x < 2), x > 0], lambda _: [])
-    assert asking.answer(x == 3)[0] == z3.unsat
-    assert asking.answer(x == 1)[0] == z3.sat
+    query = PortfolioQuery([z3.And(x > 0, x < 2), x > 0], lambda _: [])
+    assert query.answer(x == 3)[0] == z3.unsat
+    assert query.answer(x == 1)[0] == z3.sat
 
 
 def test_without_time_there_is_no_answer() -> None:
     x = z3.Int("x")
-    assert Asking([x > 0], lambda _: [], 0.0).answer(x < 0) == (z3.unknown, "the limit of 0 seconds")
+    assert PortfolioQuery([x > 0], lambda _: [], 0.0).answer(x < 0) == (z3.unknown, "the limit of 0 seconds")

@@ -15,7 +15,7 @@ from floodmark.checkers.symbolic.methods.induction import asked, induction
 from floodmark.checkers.symbolic.records import fresh_context
 from floodmark.checkers.symbolic.records.fresh_context import in_fresh_context
 from floodmark.checkers.symbolic.tactics import relevant_lemmas
-from floodmark.checkers.symbolic.tactics.portfolio import Asking
+from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery
 from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
@@ -152,9 +152,9 @@ def effort_for(history: str) -> tuple[list[int], list[str]]:
     """The effort of each question of two-phase commit for any size, and what it is asked in its context."""
     units: list[int] = []
     texts: list[str] = []
-    checked = Asking._checked
+    checked = PortfolioQuery._checked
 
-    def counting(self: Asking, terms: Any, strategy: Any) -> Any:
+    def counting(self: PortfolioQuery, terms: Any, strategy: Any) -> Any:
         context = terms[0].ctx
         before = _units(context)
         found = checked(self, terms, strategy)
@@ -163,7 +163,7 @@ def effort_for(history: str) -> tuple[list[int], list[str]]:
         return found
 
     model, properties = all_properties(check_of(COMMIT))
-    with after(history), patch.object(Asking, "_checked", counting):
+    with after(history), patch.object(PortfolioQuery, "_checked", counting):
         system = system_of(model, properties, any_size_constants(model)[0], any_size=True)
         assert induction(system, properties).failing() == []
     return units, texts

@@ -17,7 +17,7 @@ from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.path_split import Look, Path, parted, path_by_path, start, undecided
-from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
+from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.terms.axioms import Axiom, Axioms
 from floodmark.checkers.symbolic.terms.symbols import Symbols
 from tests.support.any_size_protocols import check_of
@@ -168,10 +168,10 @@ def test_a_model_of_what_a_path_leaves_out_is_no_answer() -> None:
     """Of the likely assumptions alone, a path has a model; with all of them it has none, or one that counts."""
     goal = z3.If(X <= 0, Y, X) <= -3
     with patch.object(portfolio, "STRATEGIES", ONLY):
-        asking = Asking([z3.And(Y > 0, X > -2)], lambda _: [], likely=[lambda: X > -2])
-        assert asking.answer(goal) == (z3.unsat, "")
-        assert [has_model(*terms) for terms in asking.parts] == [False] * len(asking.parts)
-        assert Asking([z3.And(Y > -9, X > -2)], lambda _: [], likely=[lambda: X > -2]).answer(goal)[0] == z3.sat
+        query = PortfolioQuery([z3.And(Y > 0, X > -2)], lambda _: [], likely=[lambda: X > -2])
+        assert query.answer(goal) == (z3.unsat, "")
+        assert [has_model(*terms) for terms in query.parts] == [False] * len(query.parts)
+        assert PortfolioQuery([z3.And(Y > -9, X > -2)], lambda _: [], likely=[lambda: X > -2]).answer(goal)[0] == z3.sat
 
 
 def test_no_fact_is_asked_twice() -> None:
@@ -179,24 +179,24 @@ def test_no_fact_is_asked_twice() -> None:
     f = z3.Function("f", z3.IntSort(), z3.IntSort())
     law = Axiom(frozenset([X.decl().get_id()]), z3.ForAll([Y], f(Y * 1) > X + 0))
     with patch.object(portfolio, "STRATEGIES", ONLY):
-        asking = Asking([X > 3], lambda _: [law])
-        assert asking.answer(z3.If(X <= 5, Y, X) < z3.If(X <= 5, Y, 2))[0] == z3.unsat
-    assert asking.parts
-    assert {sum(z3.is_quantifier(term) for term in terms) for terms in asking.parts} == {1}
+        query = PortfolioQuery([X > 3], lambda _: [law])
+        assert query.answer(z3.If(X <= 5, Y, X) < z3.If(X <= 5, Y, 2))[0] == z3.unsat
+    assert query.parts
+    assert {sum(z3.is_quantifier(term) for term in terms) for terms in query.parts} == {1}
 
 
 def test_parts_are_told_where_a_question_was_parted() -> None:
     known = [Axiom(frozenset([X.decl().get_id()]), X > 3)]
-    asking = Asking([Y > 0], lambda _: known)
-    assert asking.answer(X < 2)[0] == z3.unsat
-    assert asking.parts == []
+    query = PortfolioQuery([Y > 0], lambda _: known)
+    assert query.answer(X < 2)[0] == z3.unsat
+    assert query.parts == []
     each = z3.Int("each")
     two = z3.Or(z3.Exists([each], z3.And(each < 1, each > Y)), z3.Exists([each], z3.And(each > 4, each < X, X < 3)))
     with patch.object(portfolio, "STRATEGIES", ONLY):
-        asking = Asking([Y > 0], lambda _: known)
-        assert asking.answer(two)[0] == z3.unsat
-        assert len(asking.parts) == 2
-        assert not any(has_model(*terms) for terms in asking.parts)
+        query = PortfolioQuery([Y > 0], lambda _: known)
+        assert query.answer(two)[0] == z3.unsat
+        assert len(query.parts) == 2
+        assert not any(has_model(*terms) for terms in query.parts)
 
 
 COMMIT = "specs/examples/two_phase_commit.toml"

@@ -10,7 +10,7 @@ import z3
 
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.case_split import cases
-from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
+from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.tactics.skolem_instances import View, seen
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 from tests.symbolic.test_cases import TWO, drawn, has_model
@@ -71,11 +71,11 @@ def test_variables_are_about_witnesses_of_their_name() -> None:
 def test_a_model_of_what_witnesses_leave_is_no_answer() -> None:
     """A model that z3 finds under fewer assumptions need not exist."""
     x = z3.Const("x", PERSON)
-    asking = Asking([z3.ForAll([x], KNOWS(x, x))], lambda _: [], uncounted=[PERSON])
+    query = PortfolioQuery([z3.ForAll([x], KNOWS(x, x))], lambda _: [], uncounted=[PERSON])
     goal = z3.Not(KNOWS(z3.Const("one", PERSON), z3.Const("another", PERSON)))
-    assert asking.asked((goal,), 0, Strategy(300_000, view="witnesses")) == z3.sat
-    assert asking.answer(goal)[0] == z3.sat
-    lost = Asking([z3.And(z3.ForAll([x], KNOWS(x, x)), z3.Exists([x], z3.Not(KNOWS(x, x))))], lambda _: [])
+    assert query.answer_of((goal,), 0, Strategy(300_000, view="witnesses")) == z3.sat
+    assert query.answer(goal)[0] == z3.sat
+    lost = PortfolioQuery([z3.And(z3.ForAll([x], KNOWS(x, x)), z3.Exists([x], z3.Not(KNOWS(x, x))))], lambda _: [])
     assert lost.answer(goal)[0] == z3.unsat
 
 
@@ -90,8 +90,8 @@ def test_a_likely_part_is_found_once_and_its_model_is_no_answer() -> None:
     either = z3.Or(z3.Exists([x], KNOWS(x, ANN)), z3.Exists([x], KNOWS(BEN, x)))
     ways = (Strategy(300_000, SUGGESTED), Strategy(300_000, SUGGESTED, "witnesses"))
     with patch.object(portfolio, "STRATEGIES", ways):
-        assert Asking([AGES], lambda _: [], likely=[likely]).answer(either)[0] == z3.unknown
+        assert PortfolioQuery([AGES], lambda _: [], likely=[likely]).answer(either)[0] == z3.unknown
         assert found == [1]
-        asking = Asking([AGES], lambda _: [], likely=[likely])
-        assert asking.answer(z3.And(either, AGE(ANN) < 0))[0] == z3.unsat
+        query = PortfolioQuery([AGES], lambda _: [], likely=[likely])
+        assert query.answer(z3.And(either, AGE(ANN) < 0))[0] == z3.unsat
         assert found == [1]

@@ -39,7 +39,7 @@ def attempt_lifted(attempt: Attempt) -> None:
         draft.headline = "undetermined: nothing was inferred to be lifted, a reachable state breaks a property"
         return
     if found.found:
-        guesses = lifted(type(model).__name__, small.variables, found.asked, counts)
+        guesses = lifted(type(model).__name__, small.variables, found.literals, counts)
         tried = _inductive(attempt, [it for it in guesses if _can_be_said(attempt, it, names)], names)
         if tried.proof.outcome == "proved":
             report(attempt, tried, f"{len(tried.lemmas)} of {counted(len(guesses), 'lifted clause')}", names, counting)

@@ -45,7 +45,7 @@ def counts_of(model: Model) -> list[CountAtom]:
                 given = dict(zip(kinds, map(name_in_text, values), strict=True))
                 called = dict(zip(given.values(), values, strict=True))
                 if all(called[given[name]] == value for name, value in zip(kinds, values, strict=True)):
-                    found[f"({guard.asked(given)})"] = dict(guard.names) | called
+                    found[f"({guard.text(given)})"] = dict(guard.names) | called
     listed = list(found.items())[:MAX_COUNTS]
     return [_count(number, text, names) for number, (text, names) in enumerate(listed, 1)]
 

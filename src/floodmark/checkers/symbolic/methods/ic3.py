@@ -61,14 +61,14 @@ Clause = frozenset[Literal]
 @dataclass(slots=True)
 class Inferred:
     """The result: ``clauses``, as text, which together with the properties are an inductive invariant; or why there are
-    none. ``asked`` has them as atoms about components.
+    none. ``literals`` has them as atoms about components.
 
     ``refuted`` means that a reachable state violates a property, so there is nothing to find. ``predicate`` is the
     conjunction of the clauses as a function of the modelling language, which every engine can evaluate.
     """
 
     clauses: list[str] = field(default_factory=list)
-    asked: list[list[ClauseLiteral]] = field(default_factory=list)
+    literals: list[list[ClauseLiteral]] = field(default_factory=list)
     predicate: Property | None = None
     refuted: bool = False
     stopped: Stop | None = None
@@ -136,11 +136,11 @@ class Inference:
         self.bad.add(z3.Implies(self.bad_mark, as_term(negation(self.safe))))
         self.here = [mark(f"here:{atom.text}") for atom in self.atoms]
         self.there = [mark(f"there:{atom.text}") for atom in self.atoms]
-        now = self.asked_of(system.now.terms)
+        now = self.atom_terms(system.now.terms)
         for solver in (self.first, self.main, self.bad):
             for name, atom in zip(self.here, self.atoms, strict=True):
                 solver.add(name == as_term(atom.of(now[atom.leaf])))
-        after = self.asked_of(self.step.next.terms)
+        after = self.atom_terms(self.step.next.terms)
         for name, atom in zip(self.there, self.atoms, strict=True):
             self.main.add(name == as_term(atom.of(after[atom.leaf])))
         self.frames: list[set[Clause]] = [set(), set()]
@@ -148,7 +148,7 @@ class Inference:
         self.main.add(z3.Implies(self.marks[0], as_term(system.initial(system.now.state))))
         self.numbers = itertools.count()
 
-    def asked_of(self, terms: Sequence[Any]) -> list[Any]:
+    def atom_terms(self, terms: Sequence[Any]) -> list[Any]:
         """The terms of atoms in a state with these components: the components, and the cardinality atoms."""
         return [*terms, *(replaced(count, self.system.now.terms, terms) for count in self.counts)]
 
@@ -276,7 +276,7 @@ class Inference:
         for fired, chosen, own in zip(system.fired, self.step.chosen, self.step.parameters, strict=True):
             if z3.is_true(model.eval(chosen, True)):
                 values = [(term, model.eval(term, True)) for term in own]
-                after = self.asked_of([leaf.term for leaf in system.leaves(fired.after)])
+                after = self.atom_terms([leaf.term for leaf in system.leaves(fired.after)])
                 wanted = [_literal(self.atoms, literal, after) for literal in target]
                 goal = z3.And(as_term(system.within(system.now.state)), as_term(fired.succeeds), *wanted)
                 return self._needed(model, z3.substitute(goal, *values) if values else goal)
@@ -291,7 +291,7 @@ class Inference:
     def _needed(self, model: Any, goal: Any) -> tuple[Literal, ...]:
         cube = self._cube(model)
         solver = self._solver(self.system.well_formed(self.system.now.state), z3.Not(goal))
-        now = self.asked_of(self.system.now.terms)
+        now = self.atom_terms(self.system.now.terms)
         names = [as_term(atom.of(now[atom.leaf])) for atom in self.atoms]
         for name, term in zip(self.here, names, strict=True):
             solver.add(name == term)
@@ -364,13 +364,13 @@ class Inference:
         """Whether every step preserves the properties and the clauses, and is safe under them."""
         clauses = list(clauses)
         system = self.system
-        said = self.term(clauses, self.asked_of(system.now.terms))
+        said = self.term(clauses, self.atom_terms(system.now.terms))
         now = conj([*self.good, said, system.well_formed(system.now.state)])
         safe = self._solver(now, negation(self.safe))
         kept = self._solver(now, self.step.term, z3.Not(_good_after(self, clauses)))
         return not self._check(safe, ()) and not self._check(kept, ())
 
-    def asked(self, clauses: Iterable[Clause]) -> list[list[ClauseLiteral]]:
+    def literals_of(self, clauses: Iterable[Clause]) -> list[list[ClauseLiteral]]:
         """Clauses as literals about components, without z3's terms."""
         return [
             [ClauseLiteral(atom.leaf, atom.relation, atom.code, literal > 0) for literal in sorted(clause)
@@ -474,14 +474,14 @@ def _for_every(words: str, used: list[str], names: dict[type, list[str]], kinds:
 
 def _good_after(inference: Inference, clauses: list[Clause]) -> Any:
     system = inference.system
-    whole = conj([*inference.good, inference.term(clauses, inference.asked_of(system.now.terms))])
+    whole = conj([*inference.good, inference.term(clauses, inference.atom_terms(system.now.terms))])
     return replaced(whole, system.now.terms, inference.step.next.terms)
 
 
 def _literal(atoms: list[ComponentAtom], literal: Literal, terms: Sequence[Any]) -> Truth:
     atom = atoms[abs(literal) - 1]
-    asked = atom.of(terms[atom.leaf])
-    return asked if literal > 0 else negation(asked)
+    true = atom.of(terms[atom.leaf])
+    return true if literal > 0 else negation(true)
 
 
 def _atoms(index: int, leaf: Leaf) -> list[ComponentAtom]:
@@ -545,8 +545,8 @@ def infer(
     try:
         clauses = inference.pruned(inference.run())
         found.clauses = inference.described(clauses)
-        found.asked = inference.asked(clauses)
-        found.predicate = predicate_of(system.variables, found.asked, counts)
+        found.literals = inference.literals_of(clauses)
+        found.predicate = predicate_of(system.variables, found.literals, counts)
         found.checks = checked(inference, clauses, record)
     except Stopped as error:
         found.stopped = error.stop
@@ -565,7 +565,7 @@ def checked(inference: Inference, clauses: list[Clause], record: ObligationRecor
     """
     system = inference.system
     whole: Components = system.now.state
-    good = conj([inference.term(clauses, inference.asked_of(system.now.terms)), *inference.good])
+    good = conj([inference.term(clauses, inference.atom_terms(system.now.terms)), *inference.good])
 
     def never(name: str, about: str, *terms: Truth) -> bool:
         possible = inference._check(inference._solver(*terms), ())
@@ -578,7 +578,7 @@ def checked(inference: Inference, clauses: list[Clause], record: ObligationRecor
     kept = []
     for fired in system.fired:
         after = [leaf.term for leaf in system.leaves(fired.after)]
-        goal = conj([inference.term(clauses, inference.asked_of(after)), *(
+        goal = conj([inference.term(clauses, inference.atom_terms(after)), *(
             replaced(part, system.now.terms, after) for part in inference.good
         )])
         about = f"{fired.action.name} does not preserve the invariant"

@@ -11,7 +11,7 @@ from typing import Any
 from floodmark.checkers.symbolic.records.narrowing import NarrowedAnswer, narrowed, sought
 from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
 from floodmark.checkers.symbolic.tactics.answers import Answers
-from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
+from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.terms.axioms import KnownAxioms
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
@@ -39,7 +39,7 @@ def in_fresh_context(
     sets: Sequence[Any] = (),
     in_parts: bool = False,
 ) -> FreshResult:
-    """The result of ``Asking`` in a fresh context, and with ``in_parts`` the parts that it refuted.
+    """The result of ``PortfolioQuery`` in a fresh context, and with ``in_parts`` the parts that it refuted.
 
     ``symbols`` names those of all questions about a system.
     """
@@ -51,11 +51,11 @@ def in_fresh_context(
         return None if term is None else copies.of([term])[0]
 
     sorts = ([*map(copies.sort, each)] for each in (uncounted, sets))
-    asking = Asking(given, known.about, seconds, [partial(copied_if_any, it) for it in likely], *sorts)
+    query = PortfolioQuery(given, known.about, seconds, [partial(copied_if_any, it) for it in likely], *sorts)
     try:
-        answer, reason = asking.answer(asked)
-        parts = tuple(_written(part) for part in asking.parts if in_parts)
-        return FreshResult(answer, reason, parts, asking.answered_by)
+        answer, reason = query.answer(asked)
+        parts = tuple(_written(part) for part in query.parts if in_parts)
+        return FreshResult(answer, reason, parts, query.answered_by)
     finally:
         copies.forget()
 
@@ -88,19 +88,19 @@ class RecordedQuery:
     def replayed(self, answers: Answers, seconds: float | None, in_parts: bool) -> tuple[bool, tuple[str, ...]]:
         """Whether recorded answers succeed again, and with ``in_parts`` the queries that z3 refuted."""
         needed = {name for answer in answers for way in ways_of(answer) for name in way.needed}
-        with self.copied(needed, seconds) as asking:
-            through = asking.goes_through(answers)
-            return through, tuple(_written(part) for part in asking.refuted if in_parts)
+        with self.copied(needed, seconds) as query:
+            through = query.goes_through(answers)
+            return through, tuple(_written(part) for part in query.refuted if in_parts)
 
     def narrowed(self, found: Sequence[NarrowedAnswer]) -> Answers | None:
         """The narrow answers from a search's result; None if there are none."""
-        with self.copied(self.said, None) as asking:
-            return narrowed(asking, found)
+        with self.copied(self.said, None) as query:
+            return narrowed(query, found)
 
     def sought(self, likely: Iterable[Collection[str]]) -> Answers | None:
         """Answers that need no search; None if there are none."""
-        with self.copied(self.said, None) as asking:
-            return sought(asking, likely)
+        with self.copied(self.said, None) as query:
+            return sought(query, likely)
 
 
 def _written(refuted: Sequence[Any]) -> str:

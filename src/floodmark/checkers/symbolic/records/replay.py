@@ -25,7 +25,7 @@ from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case, cases
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import Said, counted_sets, with_laws
 from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions, Premises
-from floodmark.checkers.symbolic.tactics.path_split import Path, asked, sides
+from floodmark.checkers.symbolic.tactics.path_split import Path, conditions_of, sides
 from floodmark.checkers.symbolic.tactics.portfolio import STYLES
 from floodmark.checkers.symbolic.tactics.skolem_instances import seen
 from floodmark.checkers.symbolic.terms.axioms import Axiom
@@ -96,7 +96,7 @@ class Replaying:
         if isinstance(answer, Way):
             return self.decides(self.of_path(asking, path, answer), answer.style)
         names = TermNames([*path.stated, *path.known])
-        condition = next((it for it in asked(path) if names.of(it) == answer.condition), None)
+        condition = next((it for it in conditions_of(path) if names.of(it) == answer.condition), None)
         if condition is None:
             return False
         both = zip(sides(path, condition), (answer.true, answer.false), strict=True)

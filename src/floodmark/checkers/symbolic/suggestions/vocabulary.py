@@ -233,7 +233,7 @@ def _required(guard: Guard, variables: Sequence[ClauseVariable]) -> Iterator[Ato
     for chosen in itertools.product(*choices):
         given = {name: it.name for name, it in zip(guard.parameters, chosen, strict=True)}
         if len(set(given.values())) == len(given):
-            text = f"({guard.asked(given)})"
+            text = f"({guard.text(given)})"
             yield Atom(text, f"not {text}", frozenset(given.values()))
 
 

@@ -91,13 +91,13 @@ def _conjuncts(term: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """A law about sets: ``told`` is its consequence for their sizes alone, which are called ``sizes`` there.
+    """A law about sets: ``consequence`` is what it says of their sizes alone, which are called ``sizes`` there.
 
     ``size`` is the number of the declaration of their cardinality function.
     """
 
-    said: Any
-    told: Any
+    formula: Any
+    consequence: Any
     sizes: tuple[Any, ...]
     size: int
 
@@ -107,27 +107,27 @@ class _Law:
 
     @property
     def number(self) -> int:
-        return int(self.said.get_id())
+        return int(self.formula.get_id())
 
     @property
     def name(self) -> str:
         """The members that it names, and of how many sets: "in both of 2"."""
-        members = {plain_name(it.decl().name()) for it in subterms([self.said.body()]) if _is_member(it)}
+        members = {plain_name(it.decl().name()) for it in subterms([self.formula.body()]) if _is_member(it)}
         return f"{', '.join(sorted(members))} of {self.arity}"
 
     def is_about(self, chosen: Sequence[Any]) -> bool:
         """Whether it applies to so many sets of their sorts."""
-        sorts = [self.said.var_sort(at) for at in range(self.said.num_vars())]
+        sorts = [self.formula.var_sort(at) for at in range(self.formula.num_vars())]
         return [it.sort() for it in chosen] == sorts
 
     def of(self, chosen: Sequence[Any]) -> Any:
         """The law's instance for some sets."""
-        return z3.substitute_vars(self.said.body(), *reversed(chosen))
+        return z3.substitute_vars(self.formula.body(), *reversed(chosen))
 
     def is_contradicted(self, model: Any, sizes: Sequence[int]) -> bool:
         """Whether sets of these sizes need a member that the law names."""
         values = [(it, z3.IntVal(size, it.ctx)) for it, size in zip(self.sizes, sizes, strict=True)]
-        return not z3.is_true(model.eval(z3.substitute(self.told, *values), model_completion=True))
+        return not z3.is_true(model.eval(z3.substitute(self.consequence, *values), model_completion=True))
 
 
 def _parted(parts: Iterable[Any], sets: Sequence[Any]) -> tuple[list[_Law], list[Any]]:
@@ -160,8 +160,9 @@ def _law(term: Any, sets: Sequence[Any]) -> _Law | None:
     named = {one.get_id() for one in own}
     alternatives = body.children() if z3.is_or(body) else [body]
     parts = [z3.substitute(it, *zip(counts, sizes, strict=True)) for it in alternatives]
-    told = [it for it in parts if named.isdisjoint(part.get_id() for part in subterms([it]))]
-    return _Law(term, z3.Or(told) if told else z3.BoolVal(False, term.ctx), sizes, counts[0].decl().get_id())
+    consequences = [it for it in parts if named.isdisjoint(part.get_id() for part in subterms([it]))]
+    consequence = z3.Or(consequences) if consequences else z3.BoolVal(False, term.ctx)
+    return _Law(term, consequence, sizes, counts[0].decl().get_id())
 
 
 def _is_number_of(term: Any, one: Any) -> bool:
@@ -177,10 +178,10 @@ class _Counted:
     """The counted sets of a query, and the instances of laws that were added for them."""
 
     def __init__(
-        self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any], told: list[Said]
+        self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any], added: list[Said]
     ) -> None:
         self._laws = laws
-        self._told = told
+        self._added = added
         self._size = {law.size for law in laws}
         mentioned = list(closed_subterms(stated))
         self._counts = {it.arg(0).get_id(): it for it in mentioned if self._is_count(it)}
@@ -188,8 +189,8 @@ class _Counted:
         self._bounds = [bound for it in mentioned for bound in self._thresholds(it)]
         shares = [part for it in mentioned if it.decl().kind() == z3.Z3_OP_IDIV for part in subterms([it])]
         self._wholes = {it.arg(0).get_id() for it in shares if self._is_count(it)}
-        self._asked = {it.arg(0).get_id() for it in closed_subterms(question) if self._is_count(it)}
-        self._said: set[tuple[int, ...]] = set()
+        self._in_question = {it.arg(0).get_id() for it in closed_subterms(question) if self._is_count(it)}
+        self._instantiated: set[tuple[int, ...]] = set()
 
     def _is_count(self, term: Any) -> bool:
         """Whether a term is the number of elements of a set."""
@@ -212,12 +213,12 @@ class _Counted:
         """
         sizes = {key: _number(model, count) for key, count in self._counts.items()}
         bounds = [_number(model, bound) + more for bound, more in self._bounds]
-        told = {key: max((it for it in bounds if it <= size), default=0) for key, size in sizes.items()}
-        told |= {key: sizes[key] for key in self._wholes}
+        revealed = {key: max((it for it in bounds if it <= size), default=0) for key, size in sizes.items()}
+        revealed |= {key: sizes[key] for key in self._wholes}
         pairs = [law for law in self._laws if law.arity > 1]
         members = [law for law in self._laws if law.arity == 1]
-        for known, laws in ((told, pairs), (sizes, pairs), (sizes, members)):
-            without = self._wholes if known is told else ()
+        for known, laws in ((revealed, pairs), (sizes, pairs), (sizes, members)):
+            without = self._wholes if known is revealed else ()
             found = [it for law in laws for it in self._broken(law, model, known, without)]
             if found:
                 found.sort(key=lambda it: self._distance(it[1]))
@@ -227,9 +228,9 @@ class _Counted:
     def _distance(self, chosen: SetNumbers) -> int:
         """The distance of some sets from the query: it compares some of them, and some belong to the same identifier.
         """
-        asked = len(self._asked.intersection(chosen))
+        compared = len(self._in_question.intersection(chosen))
         alike = any(self._of[one] & self._of[other] for one, other in itertools.combinations(chosen, 2))
-        return -2 * asked - alike
+        return -2 * compared - alike
 
     def _broken(
         self, law: _Law, model: Any, sizes: Mapping[int, int], without: Collection[int]
@@ -248,14 +249,14 @@ class _Counted:
                 continue
             either_way = law.arity > 1 and law.is_contradicted(model, (given[1], given[0], *given[2:]))
             for chosen in itertools.product(*(keys[size] for keys, size in zip(within, given, strict=True))):
-                is_new = len({*chosen}) == len(chosen) and (law.number, *chosen) not in self._said
+                is_new = len({*chosen}) == len(chosen) and (law.number, *chosen) not in self._instantiated
                 if is_new and not (either_way and chosen[0] > chosen[1]):
                     yield law, chosen
 
     def _instance(self, law: _Law, chosen: SetNumbers) -> Any:
-        self._said.add((law.number, *chosen))
+        self._instantiated.add((law.number, *chosen))
         sets = tuple(self._counts[key].arg(0) for key in chosen)
-        self._told.append((law.name, sets))
+        self._added.append((law.name, sets))
         return law.of(sets)
 
 

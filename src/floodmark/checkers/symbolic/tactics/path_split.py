@@ -81,13 +81,13 @@ def undecided(path: Path) -> Any | None:
 
     It neither is nor contains an ``if``, so no enclosing condition has to be decided again.
     """
-    found = list(asked(path))
+    found = list(conditions_of(path))
     counted = Counter(atom.get_id() for atom in found)
     atoms = {atom.get_id(): atom for atom in found}
     return atoms[counted.most_common(1)[0][0]] if counted else None
 
 
-def asked(path: Path) -> Iterator[Any]:
+def conditions_of(path: Path) -> Iterator[Any]:
     """The atoms in the conditions of a path's ``if``s, once for each condition."""
     looking = _Looking()
     for choice in _choices([*path.stated, *path.known]):

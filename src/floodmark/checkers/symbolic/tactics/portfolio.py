@@ -111,7 +111,7 @@ and ``_NEAR`` leaves them out.
 """
 
 
-class Asking:
+class PortfolioQuery:
     """One query: whether ``goal`` is satisfiable together with ``assumed``, within ``seconds`` if given.
 
     ``assumed`` has all assumptions, then subsets of them: if a subset of the assumptions is unsatisfiable, so is the
@@ -136,7 +136,7 @@ class Asking:
         self._sets = sets
         self.witnesses = SkolemConstants()
         self._learned: int | None = None
-        self._said: Premises | None = None
+        self._premises_made: Premises | None = None
         self._refuted: list[Sequence[Any]] = []
         self._parted = False
         self._best = 0
@@ -176,7 +176,7 @@ class Asking:
                     return z3.unknown
                 if at in possible:
                     continue
-                found = self.asked(case, at, strategy)
+                found = self.answer_of(case, at, strategy)
                 everything = strategy.view == "everything"
                 if found == z3.unsat or (found == z3.sat and at == 0 and everything):
                     self._best = at
@@ -220,11 +220,11 @@ class Asking:
             if part is not None:
                 self._learned = len(self._assumed)
                 self._assumed.append(part)
-                self._said = None
+                self._premises_made = None
                 return True
         return False
 
-    def asked(self, case: Case, at: int, strategy: Strategy) -> Any:
+    def answer_of(self, case: Case, at: int, strategy: Strategy) -> Any:
         """The answer of one strategy with some of the assumptions; a model counts only with all assumptions in the full
         view."""
         stated = seen(strategy.view, self._assumed[at], case, self._uncounted, self.witnesses)
@@ -238,21 +238,21 @@ class Asking:
         """The answer to a case, solved as a whole, with subsets of the assumptions, or split into paths."""
         self._learn()
         while True:
-            asked, first = self._premises().about(case), len(self._path_parts) - 1
-            found, whole = self._on(asked, asked.whole, first, replace(strategy, effort=ALL_PATHS_EFFORT))
+            questions, first = self._premises().about(case), len(self._path_parts) - 1
+            found, whole = self._on(questions, questions.whole, first, replace(strategy, effort=ALL_PATHS_EFFORT))
             if found == z3.unsat:
                 self._refuted.append(whole)
                 self._parted = True
                 return found
             if not self._learn_more():
-                return self._on_paths(asked, strategy)
+                return self._on_paths(questions, strategy)
 
     @property
     def _path_parts(self) -> list[int]:
         """The assumptions for paths: all of them, and the subset that is likely to suffice."""
         return [0] if self._learned is None else [0, self._learned]
 
-    def _on_paths(self, asked: PathQuestions, strategy: Strategy) -> Any:
+    def _on_paths(self, questions: PathQuestions, strategy: Strategy) -> Any:
         """The answer for the paths of a case: no model, if each of them is refuted; or the model of one."""
         refuted: list[Sequence[Any]] = []
         first = len(self._path_parts) - 1
@@ -267,34 +267,34 @@ class Asking:
                 if self._deadline.ended:
                     self._reason = str(self._deadline.reason)
                     return z3.unknown
-                found, terms = self._on(asked, path, at, way)
+                found, terms = self._on(questions, path, at, way)
                 if found == z3.unsat:
                     refuted.append(terms)
                 if found == z3.unsat or (found == z3.sat and at == 0 and way.view == "everything"):
                     return found
             return z3.unknown
 
-        found = path_by_path(asked.whole, answer, strategy.paths)
+        found = path_by_path(questions.whole, answer, strategy.paths)
         if found == z3.unsat:
             self._refuted += refuted
             self._parted = True
         return found
 
-    def _on(self, asked: PathQuestions, path: Path, at: int, way: Strategy) -> tuple[Any, Sequence[Any]]:
+    def _on(self, questions: PathQuestions, path: Path, at: int, way: Strategy) -> tuple[Any, Sequence[Any]]:
         """The answer of one strategy for a path with some of the premises, and the terms of its query."""
-        terms = asked.on(path, at, closely=way.view != "everything")
+        terms = questions.on(path, at, closely=way.view != "everything")
         if way.view != "set pairs":
             return self._checked(terms, way), terms
         solver = self._solver(terms, way)
         limit = Deadline(self._deadline.left, ROUNDS * way.effort)
-        asked_about = [*path.stated, *path.known]
-        return by_set_pairs(terms, asked_about, self._sets, solver, lambda: limit.check(solver, most=way.effort))
+        mentioned = [*path.stated, *path.known]
+        return by_set_pairs(terms, mentioned, self._sets, solver, lambda: limit.check(solver, most=way.effort))
 
     def _premises(self) -> Premises:
         """The assumptions on paths, which are the same for all cases."""
-        if self._said is None:
-            self._said = Premises([self._assumed[at] for at in self._path_parts], self._known, self._sets)
-        return self._said
+        if self._premises_made is None:
+            self._premises_made = Premises([self._assumed[at] for at in self._path_parts], self._known, self._sets)
+        return self._premises_made
 
     def _checked(self, terms: Sequence[Any], strategy: Strategy) -> Any:
         """z3's answer with one strategy whether terms are satisfiable together."""

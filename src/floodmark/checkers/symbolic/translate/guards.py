@@ -42,7 +42,7 @@ class Guard:
         """Whether it contains a call, so that it is more than a comparison of terms."""
         return any(isinstance(node, ast.Call) for node in ast.walk(self.condition))
 
-    def asked(self, names: Mapping[str, str]) -> str:
+    def text(self, names: Mapping[str, str]) -> str:
         """The condition about ``model``, with other names for its parameters."""
         return ast.unparse(_Renamed({"self": "model", **names}).visit(copy.deepcopy(self.condition)))
 
