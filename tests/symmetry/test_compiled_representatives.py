@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import mmap
+import os
 import random
 from enum import Enum
 from typing import Annotated, Any
@@ -13,13 +16,12 @@ import pytest
 from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Seq, Set
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, object_image
-from floodmark.checkers.codegen.permutation import CHUNK, emit_canonical, remembered_words
+from floodmark.checkers.codegen.permutation import CHUNK, emit_canonical
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.renaming import Orbits, SymmetryProof, symmetric_types
 from floodmark.language.model import State
 from floodmark.language.types import (
     BagType,
-    IdentifierType,
     MapType,
     OptionalType,
     RecordType,
@@ -84,6 +86,21 @@ class Own(Model):
     by_colour: Map[Colour, Node | None]
 
 
+class Followed(Record):
+    offsets: Map[Node, Number]
+    fetched: Set[Node]
+
+
+class Leaders(Model):
+    """What a leader knows of each other node, some of it wider than a word."""
+
+    nodes = Constant(3)
+    known: Map[Node, Followed]
+    last: Followed | None
+    votes: Map[Node, Set[Node]]
+    epoch_of: Map[Number, Node | None]
+
+
 class Nested(Model):
     """Two kinds of identifiers, in types within types, of which some are wider than a word."""
 
@@ -128,19 +145,19 @@ class Compiled:
         emit_canonical(module, layout, proof)
         text = str(module)
         self.code = MachineCode([object_image({"test": text}, lambda: text, effort)])
+        self.canonical = self.code.function("canonical", 2)
         self.layout = layout
-        self.orders = np.zeros(remembered_words(layout, proof), dtype=np.uint64)
 
-    def __call__(self, states: list[State], remembers: bool) -> list[tuple[int, ...]]:
+    def __call__(self, states: list[State]) -> list[tuple[int, ...]]:
         rows = np.array([self.layout.pack(state) for state in states], dtype=np.uint64).reshape(-1)
-        orders = self.orders.ctypes.data if remembers else 0
-        self.code.function("canonical", 3)(rows.ctypes.data, len(states), orders)
+        self.canonical(rows.ctypes.data, len(states))
         return [tuple(int(word) for word in row) for row in rows.reshape(-1, self.layout.words)]
 
 
 SIZES: list[tuple[type[Model], dict[str, int]]] = [
     *((Messages, {"nodes": nodes}) for nodes in (2, 3, 4, 5)),
     *((Own, {"nodes": nodes}) for nodes in (2, 5, 6)),
+    *((Leaders, {"nodes": nodes}) for nodes in (2, 4, 5)),
     *((Nested, {"nodes": nodes, "items": items}) for nodes, items in ((2, 2), (3, 3), (5, 2))),
 ]
 
@@ -150,7 +167,7 @@ SIZES: list[tuple[type[Model], dict[str, int]]] = [
 def test_compiled_representatives_are_those_of_plain_python(
     cls: type[Model], constants: dict[str, int], effort: Effort
 ) -> None:
-    """Of single states and of many, whether or not orders are remembered, and whatever else is remembered by then."""
+    """Of any number of states at once."""
     variables = cls(**constants).variable_types
     layout = lay_out(variables)
     kinds = tuple(symmetric_types(variables.values()))
@@ -163,27 +180,23 @@ def test_compiled_representatives_are_those_of_plain_python(
     states += draw.choices(states, k=5)
     wanted = [layout.pack(orbits.canonical(state)) for state in states]
     assert wanted[:CHUNK] == wanted[CHUNK : 2 * CHUNK]
-    for remembers in (False, True, True):
-        assert canonical(states, remembers) == wanted
-    for state, representative in zip(states[:10], wanted, strict=False):
-        for remembers in (False, True):
-            assert canonical([state], remembers) == [representative]
-    assert canonical([], remembers=True) == []
+    assert canonical(states) == wanted
+    for count in range(CHUNK + 2):
+        assert canonical(states[count : 2 * count]) == wanted[count : 2 * count]
 
 
-def test_an_order_is_remembered_with_all_that_it_depends_on() -> None:
-    """Without memory there is one place for all: what the first chunk leaves there is told from states that differ from
-    it in one variable each."""
-    variables = Messages(nodes=3).variable_types
+def test_states_behind_the_last_one_are_neither_read_nor_written() -> None:
+    """The last state is at the end of a page, behind which a process of its own may read nothing."""
+    variables = Messages(nodes=4).variable_types
     layout = lay_out(variables)
-    kind: IdentifierType = symmetric_types(variables.values())[0]
-    orbits, proof = Orbits(layout, [kind]), SymmetryProof((kind,))
-    canonical = Compiled(layout, proof, GOOD)
-    draw = random.Random(7)
-    for _ in range(200):
-        state = [drawn(of, draw) for of in variables.values()]
-        states = [tuple(state)] * CHUNK
-        for place, of in enumerate(variables.values()):
-            states.append((*state[:place], drawn(of, draw), *state[place + 1 :]))
-        wanted = {each: layout.pack(orbits.canonical(each)) for each in states}
-        assert canonical(states, remembers=False) == [wanted[each] for each in states]
+    kinds = tuple(symmetric_types(variables.values()))
+    compiled = Compiled(layout, SymmetryProof(kinds), GOOD)
+    pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+    begin = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    process = os.fork()
+    if process == 0:
+        ctypes.CDLL(None).mprotect(ctypes.c_void_p(begin + mmap.PAGESIZE), mmap.PAGESIZE, 0)
+        for count in range(1, CHUNK):
+            compiled.canonical(begin + mmap.PAGESIZE - count * layout.words * 8, count)
+        os._exit(0)
+    assert os.waitpid(process, 0)[1] == 0

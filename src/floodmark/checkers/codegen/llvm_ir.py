@@ -346,7 +346,11 @@ class IRBuilder:
                 return known
         if _is_wide(kind):
             return self._wide_binary(name, left, right)
-        return self._pure(kind, f"{name} {kind.text} {left.text}, {right.text}")
+        return self._operation(kind, name, left, right)
+
+    def _operation(self, kind: LlvmIntType, name: str, left: Value, right: Value) -> Value:
+        """The result, of type ``kind``, of an operation on two integers that are no wider than a word."""
+        return self._pure(kind, f"{name} {left.type.text} {left.text}, {right.text}")
 
     def icmp_unsigned(self, order: str, left: Value, right: Value) -> Value:
         return self._compare(_UNSIGNED[order], left, right)
@@ -360,7 +364,7 @@ class IRBuilder:
             return LlvmConstant(_BIT, int(_ORDERS[order](*sides)))
         if _is_wide(left.type):
             return self._wide_compare(order, left, right)
-        return self._pure(_BIT, f"icmp {order} {left.type.text} {left.text}, {right.text}")
+        return self._operation(_BIT, f"icmp {order}", left, right)
 
     # Wide integers.
 
@@ -503,25 +507,6 @@ class IRBuilder:
 
     def insert_element(self, vector: Value, element: Value, index: int) -> Value:
         return self._pure(vector.type, f"insertelement {vector.typed}, {element.typed}, i32 {index}")
-
-    def rearranged(self, vector: Value, places: Sequence[int]) -> Value:
-        """A vector of the elements at these places of another one."""
-        mask = ", ".join(f"i32 {place}" for place in places)
-        kind = vector.type
-        return self._pure(
-            VectorType(kind.element, len(places)),
-            f"shufflevector {vector.typed}, {kind.text} poison, <{len(places)} x i32> <{mask}>",
-        )
-
-    def compared_lanes(self, order: str, left: Value, right: Value) -> Value:
-        """1 for each element of two vectors that are in this order, as unsigned numbers, and 0 for the others."""
-        lanes = VectorType(_BIT, left.type.count)
-        return self.zext(self._pure(lanes, f"icmp {_UNSIGNED[order]} {left.typed}, {right.text}"), left.type)
-
-    def any_lane(self, vector: Value) -> Value:
-        """The bits that are set in some element of a vector."""
-        element = vector.type.element
-        return self.intrinsic("llvm.vector.reduce.or", vector.type, [vector], element)
 
     def select(self, condition: Value, then: Value, otherwise: Value) -> Value:
         if type(condition) is LlvmConstant:

@@ -2,7 +2,7 @@
 
     expand(state*, out*, context*) -> successors   out: their words, one after the other
     check(state*, context*) -> mask                bit i: state predicate i is true
-    canonical(states*, count, orders*)             replaces states by the representatives of their orbits
+    canonical(states*, count)                      replaces states by the representatives of their orbits
     rename(state*, images*)                        renames its identifiers
     proved_by_z3(state*, out*, context*)                expand by the actions whose symmetry was proved
 

@@ -2,25 +2,24 @@
 
 Renaming is exact for every type: identifiers are looked up, sets and maps are rearranged, and slots are sorted again.
 
-``canonical`` handles states in chunks: first it finds the order of the identifiers of each state, most of them among
-those it remembers, and then it renames. The order is a function of the words of a ``_Basis``, which are compared as a
-whole, so the result does not depend on what is remembered.
+``canonical`` handles states in chunks. First it finds the order of the identifiers of each state, for several states
+side by side (``lanes.py``), and then it renames.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Container, Sequence
 
 from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, masked, register, resize, shifted_left
+from floodmark.checkers.codegen.lanes import LANES, LaneBuilder
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.signature import Signatures, is_determined
-from floodmark.checkers.codegen.state_words import StateWords
-from floodmark.compiler.layout import Layout, Slot
-from floodmark.compiler.renaming import SIGNATURE_MULTIPLIER, SymmetryProof, is_renamed
+from floodmark.checkers.codegen.state_words import StateWords, code_in
+from floodmark.compiler.layout import Layout
+from floodmark.compiler.renaming import SymmetryProof, is_renamed
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
     WORD,
@@ -33,18 +32,13 @@ from floodmark.language.types import (
     SetType,
     Type,
 )
-from floodmark.language.values import Identifier
 
 MAX_PERMUTATIONS = 5040
 CHUNK = 32
-"""States whose orders are found before the first of them is renamed. No branch depends on a state meanwhile, so a
-processor works on several states at once."""
-ORDERS_BITS = 12
-"""The logarithm of the number of orders that a worker remembers."""
+"""States whose orders are found before the first of them is renamed: a multiple of ``LANES``. No branch depends on a
+state meanwhile."""
 MAX_UNROLLED = 4
 """The capacity up to which slots are renamed and sorted without a loop."""
-_COUNTS = 4
-"""How many counts are in a word."""
 _BYTE = ir.LlvmIntType(8)
 _NIBBLE = 4
 _TIES = 32
@@ -52,20 +46,15 @@ _TIES = 32
 
 
 def emit_canonical(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof) -> None:
-    """Adds ``canonical(states*, count, orders*)`` to a module. Raises ModelError when there are too many renamings to
+    """Adds ``canonical(states*, count)`` to a module. Raises ModelError when there are too many renamings to
     try."""
     types = list(symmetry_proof.kinds)
     count = math.prod(math.factorial(kind.count) for kind in types)
     if count > MAX_PERMUTATIONS:  # so of any type there are fewer identifiers than a nibble has values
         raise ModelError(f"identifiers have {count} renamings, more than {MAX_PERMUTATIONS}; use symmetry = false")
-    function = ir.Function(module, ir.FunctionType(I64, [I64.as_pointer(), I64, I64.as_pointer()]), "canonical")
+    function = ir.Function(module, ir.FunctionType(I64, [I64.as_pointer(), I64]), "canonical")
     function.attributes.append("nounwind")
     _Canonical(function, layout, types).emit_all(module)
-
-
-def remembered_words(layout: Layout, symmetry_proof: SymmetryProof) -> int:
-    """The words that ``canonical`` needs to remember orders: all zero at first."""
-    return (_Basis(layout, symmetry_proof.kinds).size + len(symmetry_proof.kinds)) << ORDERS_BITS
 
 
 def emit_rename(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof) -> None:
@@ -93,7 +82,6 @@ class _Canonical:
         self.images: dict[IdentifierType, Value] = {}
         self.masks = {kind: self._room_for_masks(kind) for kind in types if self._has_sets_of(kind)}
         """For each type, where the renamed codes of all sets of its identifiers are."""
-        self.basis = _Basis(layout, types)
 
     def emit_all(self, module: ir.Module) -> None:
         if self.types:
@@ -122,53 +110,21 @@ class _Canonical:
 
     def _emit_chunks(self, module: ir.Module) -> None:
         builder = self.builder
-        states, count, _ = self.routine.function.args
+        states, count = self.routine.function.args
         old, new, best = self._room_for_state(), self._room_for_state(), self._room_for_state()
         self.states.words["old"] = old
         self.states.words["new"] = new
-        kinds = len(self.types)
-        orders = self.routine.room(ir.ArrayType(I64, CHUNK * kinds), "orders")
-        missing = self.routine.room(ir.ArrayType(I64, CHUNK), "missing")
-        unknown = self.routine.room(I64, "unknown")
-        memory = self._remembered()
+        orders = {kind: self.routine.room(ir.ArrayType(I64, CHUNK), "orders") for kind in self.types}
         with self.routine.counting(const(0), count, CHUNK) as (start, _, _):
             left = builder.sub(count, start)
             size = builder.select(builder.icmp_unsigned("<", left, const(CHUNK)), left, const(CHUNK))
-            first = builder.gep(states, [builder.mul(start, const(len(old)))])
-            builder.store(const(0), unknown)
+            first = self._state_at(states, start)
+            with self.routine.counting(const(0), size, LANES) as (index, _, _):
+                self._find_orders(first, index, builder.sub(size, const(1)), orders)
             with self.routine.counting(const(0), size) as (index, _, _):
-                pointers = self._pointers(builder.gep(first, [builder.mul(index, const(len(old)))]))
-                keys = self.basis.words(builder, pointers)
-                entry = memory(keys)
-                differs: Value = const(0)
-                for number, key in enumerate(keys):
-                    known = builder.load(builder.gep(entry, [const(number)]))
-                    differs = builder.or_(differs, builder.xor(key, known))
-                for number in range(kinds):
-                    order = builder.load(builder.gep(entry, [const(len(keys) + number)]))
-                    builder.store(order, builder.gep(orders, [const(0), self._place(index, number)]))
-                missed = builder.or_(
-                    builder.icmp_unsigned("!=", differs, const(0)), builder.icmp_unsigned("==", order, const(0))
-                )
-                so_far = builder.load(unknown)
-                builder.store(index, builder.gep(missing, [const(0), so_far]))
-                builder.store(builder.add(so_far, builder.zext(missed, I64)), unknown)
-            with self.routine.counting(const(0), builder.load(unknown)) as (next_one, _, _):
-                index = builder.load(builder.gep(missing, [const(0), next_one]))
-                pointers = self._pointers(builder.gep(first, [builder.mul(index, const(len(old)))]))
-                codes = self._read(pointers)
-                keys = self.basis.words(builder, pointers)
-                entry = memory(keys)
-                found_orders = [self._order(kind, codes) for kind in self.types]
-                for number, word in enumerate([*keys, *found_orders]):
-                    builder.store(word, builder.gep(entry, [const(number)]))
-                for number, order in enumerate(found_orders):
-                    builder.store(order, builder.gep(orders, [const(0), self._place(index, number)]))
-            with self.routine.counting(const(0), size) as (index, _, _):
-                places = [self._place(index, number) for number in range(kinds)]
-                chosen = [builder.load(builder.gep(orders, [const(0), place])) for place in places]
+                chosen = [builder.load(builder.gep(room, [const(0), index])) for room in orders.values()]
                 with self.routine.when(self._may_change(chosen)):
-                    pointers = self._pointers(builder.gep(first, [builder.mul(index, const(len(old)))]))
+                    pointers = self._pointers(self._state_at(first, index))
                     codes = self._read(pointers)
                     known = self._is_known(chosen)
                     for other, place in zip(best, old, strict=True):
@@ -177,33 +133,24 @@ class _Canonical:
                     for pointer, place in zip(pointers, best, strict=True):
                         builder.store(builder.load(place), pointer)
 
-    def _place(self, index: Value, number: int) -> Value:
-        """Where among the orders of a chunk that of a type of identifiers is in a state."""
-        return self.builder.add(self.builder.mul(index, const(len(self.types))), const(number))
-
-    def _remembered(self) -> Callable[[Sequence[Value]], Value]:
-        """The memory of orders, as a function that gives the entry for the words of a basis: these words, and behind
-        them an order for each type. No order is zero, so an empty entry matches nothing. Without memory from the caller
-        there is one entry."""
+    def _find_orders(self, first: Value, index: Value, last: Value, orders: dict[IdentifierType, Value]) -> None:
+        """Stores the orders of the states from ``index`` on. Lanes without a state have the last one."""
         builder = self.builder
-        width = self.basis.size + len(self.types)
-        given = self.routine.function.args[2]
-        own = self.routine.room(ir.ArrayType(I64, width), "own")
-        for number in range(width):
-            builder.store(const(0), builder.gep(own, [const(0), const(number)]))
-        missing = builder.icmp_unsigned("==", builder.ptrtoint(given, I64), const(0))
-        places = builder.select(missing, builder.gep(own, [const(0), const(0)]), given)
-        last = builder.select(missing, const(0), const((1 << ORDERS_BITS) - 1))
+        pointers = []
+        for lane in range(LANES):
+            place = builder.add(index, const(lane))
+            place = builder.select(builder.icmp_unsigned("<", place, last), place, last)
+            pointers.append(self._pointers(self._state_at(first, place)))
+        words = [[builder.load(pointer) for pointer in of_word] for of_word in zip(*pointers, strict=True)]
+        lanes = LaneBuilder(builder.block)
+        states = [lanes.side_by_side(of_word) for of_word in words]
+        slots = self.states.layout.slots
+        codes = {name: code_in(lanes, slot, states.__getitem__) for name, slot in slots.items()}
+        for kind, room in orders.items():
+            lanes.store_all(self._order(lanes, kind, codes), builder.gep(room, [const(0), index]))
 
-        def place(keys: Sequence[Value]) -> Value:
-            mixed: Value = const(0)
-            for number, key in enumerate(keys):
-                mixed = builder.add(mixed, builder.mul(key, const(pow(SIGNATURE_MULTIPLIER, number + 1, 1 << WORD))))
-            mixed = builder.mul(builder.xor(mixed, builder.lshr(mixed, const(WORD // 2))), const(SIGNATURE_MULTIPLIER))
-            index = builder.and_(builder.lshr(mixed, const(WORD - ORDERS_BITS)), last)
-            return builder.gep(places, [builder.mul(index, const(width))])
-
-        return place
+    def _state_at(self, states: Value, index: Value) -> Value:
+        return self.builder.gep(states, [self.builder.mul(index, const(self.states.layout.words))])
 
     def _pointers(self, state: Value) -> list[Value]:
         return [self.builder.gep(state, [const(index)]) for index in range(self.states.layout.words)]
@@ -214,28 +161,25 @@ class _Canonical:
             self.builder.store(self.builder.load(pointer), place)
         return {name: self.states.read_code(name, "old") for name in self.states.layout.variables}
 
-    def _order(self, kind: IdentifierType, codes: dict[str, Value]) -> Value:
+    def _order(self, builder: ir.IRBuilder, kind: IdentifierType, codes: dict[str, Value]) -> Value:
         """The identifiers' new numbers where those with equal signatures keep their order, a nibble each; and from bit
         ``_TIES`` on, unless one order suffices, a bit for each place that has the same signature as the next one."""
-        builder = self.builder
-        hashes = Signatures(builder, kind, self.classes)
-        signatures = hashes.of(self.states.layout.variables, codes)
-        lowest = alike = earlier = hashes.constant([])
-        for step in range(1, kind.count):
-            others = [(number + step) % kind.count for number in range(kind.count)]
-            turned = builder.rearranged(signatures, [*others, *[0] * (hashes.lanes - kind.count)])
-            same = builder.compared_lanes("==", turned, signatures)
-            lowest = builder.add(lowest, builder.compared_lanes("<", turned, signatures))
-            alike = builder.add(alike, same)
-            before = hashes.constant([int(other < number) for number, other in enumerate(others)])
-            earlier = builder.add(earlier, builder.and_(same, before))
-        shifts = hashes.constant([_NIBBLE * number for number in range(kind.count)])
-        found = builder.shl(builder.add(lowest, earlier), shifts)
-        if not self._is_determined(kind):
-            one = hashes.constant([1] * hashes.lanes)
-            run = builder.shl(builder.sub(builder.shl(one, alike), one), lowest)
-            found = builder.or_(found, builder.shl(run, hashes.constant([_TIES] * hashes.lanes)))
-        return builder.any_lane(builder.and_(found, hashes.constant([-1 % (1 << 64)] * kind.count)))
+        signatures = Signatures(builder, kind, self.classes).of(self.states.layout.variables, codes)
+        order: Value = const(0)
+        ties: list[Value] = [const(0)] * kind.count
+        for one, other in itertools.combinations(range(kind.count), 2):  # of each pair, one comes behind the other
+            behind = builder.zext(builder.icmp_unsigned("<", signatures[other], signatures[one]), I64)
+            order = builder.add(order, builder.shl(behind, const(_NIBBLE * one)))
+            order = builder.add(order, builder.shl(builder.xor(behind, const(1)), const(_NIBBLE * other)))
+            same = builder.zext(builder.icmp_unsigned("==", signatures[other], signatures[one]), I64)
+            ties[one] = builder.or_(ties[one], same)
+        if self._is_determined(kind):
+            return order
+        found = order
+        for number, tie in enumerate(ties):
+            place = builder.add(cut(builder, order, _NIBBLE * number, _NIBBLE), const(_TIES))
+            found = builder.or_(found, builder.shl(tie, place))
+        return found
 
     def _may_change(self, orders: list[Value]) -> Value:
         """Whether some identifiers are not in the order of their signatures, or more than one order has to be tried."""
@@ -394,6 +338,8 @@ class _Canonical:
                 return kind.bits <= WORD and self._is_simple(inner)
             case RecordType(_, fields):
                 return all(self._is_simple(of) for _, of in fields)
+            case MapType(key, value):
+                return key in self.images and self._is_simple(value)
         return False
 
     def _renamed_slot(self, element: Type, code: Value) -> Value:
@@ -479,54 +425,6 @@ class _Canonical:
 def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariable:
     content = ir.LlvmConstant(ir.ArrayType(I64, len(numbers)), [const(number) for number in numbers])
     return ir.GlobalVariable(module, name, content)
-
-
-class _Basis:
-    """Everything that signatures depend on, as words: bits of a state, and the sizes of some of its sets."""
-
-    def __init__(self, layout: Layout, types: Sequence[IdentifierType]) -> None:
-        classes = {kind.cls for kind in types}
-        whole = [name for name, kind in layout.variables.items() if not _is_counted(kind, classes)]
-        slots = [layout.slots[name] for name in whole if not _is_unsigned(layout.variables[name], classes)]
-        self._bits = [sum(_bits_in(slot, word) for slot in slots) for word in range(layout.words)]
-        counted = [slot for name, slot in layout.slots.items() if _is_counted(layout.variables[name], classes)]
-        self._counted = [counted[start : start + _COUNTS] for start in range(0, len(counted), _COUNTS)]
-
-    @property
-    def size(self) -> int:
-        return sum(map(bool, self._bits)) + len(self._counted)
-
-    def words(self, builder: ir.IRBuilder, state: list[Value]) -> list[Value]:
-        """Those of a state, given by pointers to its words."""
-        found = [builder.and_(builder.load(state[word]), const(bits)) for word, bits in enumerate(self._bits) if bits]
-        for slots in self._counted:
-            counts: Value = const(0)
-            for place, slot in enumerate(slots):
-                for word in range(len(state)):
-                    if bits := _bits_in(slot, word):
-                        count = builder.ctpop(builder.and_(builder.load(state[word]), const(bits)))
-                        counts = builder.add(counts, shifted_left(builder, count, place * (WORD // _COUNTS)))
-            found.append(counts)
-        return found
-
-
-def _bits_in(slot: Slot, word: int) -> int:
-    """The bits of a word in which a variable is stored."""
-    code = ((1 << slot.bits) - 1) << (slot.word * WORD + slot.offset)
-    return code >> word * WORD & (1 << WORD) - 1
-
-
-def _is_counted(kind: Type, classes: Container[type[Identifier]]) -> bool:
-    """Whether signatures depend on such a variable's size alone."""
-    if not (isinstance(kind, SetType) and kind.capacity is None and is_renamed(kind, classes)):
-        return False
-    return not isinstance(kind.element, IdentifierType) and kind.bits < 1 << WORD // _COUNTS
-
-
-def _is_unsigned(kind: Type, classes: Container[type[Identifier]]) -> bool:
-    """Whether signatures do not depend on such a variable."""
-    slots = isinstance(kind, BagType) or (isinstance(kind, SetType) and kind.capacity is not None)
-    return slots and is_renamed(kind, classes)
 
 
 def _contains_set_of(kind: Type, identifier: IdentifierType) -> bool:

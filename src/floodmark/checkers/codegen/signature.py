@@ -1,12 +1,8 @@
-"""Machine code for the signatures of identifiers; ``floodmark.compiler.renaming`` explains their purpose.
-
-The signatures of all identifiers of a type are hashed side by side, in the elements of vectors.
-"""
+"""Machine code for the signatures of identifiers; ``floodmark.compiler.renaming`` explains their purpose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Container, Iterator, Mapping
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, const, cut, resize, shifted_right
@@ -14,126 +10,66 @@ from floodmark.compiler.renaming import SIGNATURE_MULTIPLIER, is_renamed
 from floodmark.language.types import WORD, IdentifierType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 from floodmark.language.values import Identifier
 
-Code = Value | tuple[Value, ...]
-"""What a state says: a code that is the same for all identifiers, or a vector, or one code for each where these are
-wider than a word."""
-
 
 class Signatures:
-    """What a state says of each identifier of a type, hashed to 64 bits.
-
-    ``classes`` are those whose identifiers are renamed. Vectors have a power of two of elements; those behind the last
-    identifier mean nothing.
-    """
+    """What a state says of each identifier of a type, hashed to 64 bits. ``classes`` are those whose identifiers are
+    renamed."""
 
     def __init__(self, builder: ir.IRBuilder, identifier: IdentifierType, classes: Container[type[Identifier]]) -> None:
         self._builder = builder
         self._identifier = identifier
         self._classes = classes
-        self.lanes = 1 << (identifier.count - 1).bit_length()
-        self._numbers = range(identifier.count)
 
-    def of(self, variables: Mapping[str, Type], codes: Mapping[str, Value]) -> Value:
-        """The signatures in a state, given by the codes of its variables."""
+    def of(self, variables: Mapping[str, Type], codes: Mapping[str, Value]) -> list[Value]:
+        """The signature of each identifier in a state, given by the codes of its variables.
+
+        The hashes of all identifiers grow together, so a processor need not wait for one of them.
+        """
         builder = self._builder
-        multiplier, half = (self.constant([number] * self.lanes) for number in (SIGNATURE_MULTIPLIER, 32))
-        found = self.constant([])
+        numbers = range(self._identifier.count)
+        found: list[Value] = [const(0) for _ in numbers]
         for name, kind in variables.items():
-            for part in self._parts(kind, codes[name]):
-                found = builder.mul(builder.xor(found, self._vector(part)), multiplier)
-                found = builder.xor(found, builder.lshr(found, half))
+            for parts in zip(*(self._parts(kind, codes[name], number) for number in numbers), strict=True):
+                mixed = [builder.xor(one, part) for one, part in zip(found, parts, strict=True)]
+                products = [builder.mul(one, const(SIGNATURE_MULTIPLIER)) for one in mixed]
+                found = [builder.xor(one, builder.lshr(one, const(32))) for one in products]
         return found
 
-    def constant(self, numbers: Sequence[int]) -> Value:
-        """A vector of numbers, and zeros behind them."""
-        return self._builder.lanes(I64, [*numbers, *[0] * (self.lanes - len(numbers))])
-
-    def _parts(self, kind: Type, code: Code) -> Iterator[Code]:
+    def _parts(self, kind: Type, code: Value, number: int) -> Iterator[Value]:
+        """A value's content about an identifier, as words, as ``floodmark.compiler.renaming`` has it."""
+        builder = self._builder
         if not is_renamed(kind, self._classes):
-            yield from self._words(code)
+            for index in range(code.type.width // WORD):
+                yield resize(builder, shifted_right(builder, code, WORD * index), I64)
             return
         match kind:
             case IdentifierType():
                 if kind == self._identifier:
-                    yield self._is(code, 0)
+                    yield self._is(code, number)
             case OptionalType(inner):
-                yield self._each(code, self._is_some)
+                yield builder.zext(builder.icmp_unsigned("!=", code, const(0, code.type)), I64)
                 if inner == self._identifier:
-                    yield self._is(code, 1)
+                    yield self._is(code, number + 1)
             case RecordType(_, fields):
                 offset = sum(of.bits for _, of in fields)
                 for _, of in fields:
                     offset -= of.bits
-                    yield from self._parts(of, self._cut(code, [offset], of.bits))
+                    yield from self._parts(of, cut(builder, code, offset, of.bits), number)
             case SetType(element, None):
-                yield self._each(code, lambda one: self._resized(self._builder.ctpop(one)))
+                yield resize(builder, builder.ctpop(code), I64)
                 if element == self._identifier:
-                    yield self._cut(code, list(self._numbers), 1)
+                    yield cut(builder, code, number, 1)
             case MapType(key, of):
                 if key == self._identifier:
-                    yield from self._parts(of, self._cut(code, [number * of.bits for number in self._numbers], of.bits))
+                    yield from self._parts(of, cut(builder, code, number * of.bits, of.bits), number)
                 elif not is_renamed(key, self._classes):
                     for position in range(key.size):
-                        yield from self._parts(of, self._cut(code, [position * of.bits], of.bits))
+                        yield from self._parts(of, cut(builder, code, position * of.bits, of.bits), number)
             case SeqType(_, capacity):
-                yield self._cut(code, [0], capacity.bit_length())
+                yield cut(builder, code, 0, capacity.bit_length())
 
-    def _words(self, code: Code) -> Iterator[Code]:
-        first = code[0] if isinstance(code, tuple) else code
-        if isinstance(first.type, ir.VectorType):
-            yield code
-            return
-        for index in range(first.type.width // WORD):
-            yield self._each(code, partial(self._word, index))
-
-    def _word(self, index: int, code: Value) -> Value:
-        return resize(self._builder, shifted_right(self._builder, code, WORD * index), I64)
-
-    def _resized(self, value: Value) -> Value:
-        return value if isinstance(value.type, ir.VectorType) else resize(self._builder, value, I64)
-
-    def _is_some(self, code: Value) -> Value:
-        if isinstance(code.type, ir.VectorType):
-            return self._builder.compared_lanes("!=", code, self.constant([]))
-        return self._builder.zext(self._builder.icmp_unsigned("!=", code, const(0, code.type)), I64)
-
-    def _is(self, code: Code, first: int) -> Value:
-        """Whether a code is an identifier's number, counted from ``first``."""
-        wanted = self.constant([first + number for number in self._numbers])
-        return self._builder.compared_lanes("==", self._vector(code), wanted)
-
-    def _each(self, code: Code, operation: Callable[[Value], Value]) -> Code:
-        return self._packed([operation(one) for one in code]) if isinstance(code, tuple) else operation(code)
-
-    def _packed(self, codes: Sequence[Value]) -> Code:
-        """Codes of all identifiers, side by side if they fit."""
-        if codes[0].type is not I64:
-            return tuple(codes)
-        found = self.constant([])
-        for number, code in enumerate(codes):
-            found = self._builder.insert_element(found, code, number)
-        return found
-
-    def _vector(self, code: Code) -> Value:
-        assert isinstance(code, Value)
-        return code if isinstance(code.type, ir.VectorType) else self._builder.splat(code, self.lanes)
-
-    def _cut(self, code: Code, offsets: Sequence[int], bits: int) -> Code:
-        """``bits`` bits of a code, at an offset for each identifier or at one for all."""
-        builder = self._builder
-        if isinstance(code, tuple):
-            every = offsets if len(offsets) > 1 else [*offsets] * len(code)
-            return self._packed([cut(builder, one, offset, bits) for one, offset in zip(code, every, strict=True)])
-        if isinstance(code.type, ir.LlvmIntType):
-            if len(offsets) == 1:
-                return cut(builder, code, offsets[0], bits)
-            if code.type is not I64:
-                return self._packed([cut(builder, code, offset, bits) for offset in offsets])
-        if bits == 0:
-            return self.constant([])
-        every = offsets if len(offsets) > 1 else [*offsets] * self.lanes
-        moved = builder.lshr(self._vector(code), self.constant(every))
-        return builder.and_(moved, self.constant([(1 << bits) - 1] * self.lanes))
+    def _is(self, code: Value, wanted: int) -> Value:
+        return self._builder.zext(self._builder.icmp_unsigned("==", code, const(wanted)), I64)
 
 
 def is_determined(kind: Type, identifier: IdentifierType, classes: Container[type[Identifier]]) -> bool:

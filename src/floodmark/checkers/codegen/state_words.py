@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import (
     I64,
@@ -16,7 +18,8 @@ from floodmark.checkers.codegen.bits import (
     shifted_right,
     value_of,
 )
-from floodmark.compiler.layout import Layout
+from floodmark.compiler.layout import Layout, Slot
+from floodmark.language.types import WORD
 
 
 class StateWords:
@@ -34,16 +37,8 @@ class StateWords:
         return value_of(self.builder, kind, self.read_code(name, which))
 
     def read_code(self, name: str, which: str) -> Value:
-        slot = self.layout.slots[name]
         words = self.words[which]
-        if slot.bits <= 64:
-            return cut(self.builder, self.builder.load(words[slot.word]), slot.offset, slot.bits)
-        wide = register(slot.bits)
-        code: Value = const(0, wide)
-        for index in range(wide.width // 64):
-            word = self.builder.zext(self.builder.load(words[slot.word + index]), wide)
-            code = self.builder.or_(code, shifted_left(self.builder, word, 64 * index))
-        return masked(self.builder, code, slot.bits)
+        return code_in(self.builder, self.layout.slots[name], lambda index: self.builder.load(words[index]))
 
     def write_code(self, name: str, code: Value) -> None:
         """Makes ``code`` the value of a state variable in the new state."""
@@ -60,3 +55,15 @@ class StateWords:
             if left < 64:
                 part = put(self.builder, self.builder.load(target), 0, left, part)
             self.builder.store(part, target)
+
+
+def code_in(builder: ir.IRBuilder, slot: Slot, word: Callable[[int], Value]) -> Value:
+    """The code of a variable in a state, given by its words."""
+    if slot.bits <= WORD:
+        return cut(builder, word(slot.word), slot.offset, slot.bits)
+    wide = register(slot.bits)
+    code: Value = const(0, wide)
+    for index in range(wide.width // WORD):
+        part = builder.zext(word(slot.word + index), wide)
+        code = builder.or_(code, shifted_left(builder, part, WORD * index))
+    return masked(builder, code, slot.bits)

@@ -19,7 +19,6 @@ from floodmark.checkers.codegen.cost import MIN_REPORTED_INSTRUCTIONS, size, tol
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import CodePart, Interface, parts, whole
-from floodmark.checkers.codegen.permutation import remembered_words
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.memory import reserve
 from floodmark.checkers.kernel.partitioned import PARTITIONED_LOOPS
@@ -71,11 +70,6 @@ class Kernel:
     def recent_bits(self) -> int:
         """The logarithm of how many successors a worker remembers."""
         return RECENT_BITS_OF_ORBITS if self.symmetry else RECENT_BITS
-
-    @property
-    def remembered_words(self) -> int:
-        """The words in which a worker remembers orders of identifiers."""
-        return remembered_words(self.interface.layout, self.symmetry_proof) if self.symmetry_proof else 0
 
     @cached_property
     def loops(self) -> MachineCode:

@@ -57,11 +57,10 @@ FILTERED_FROM = 0
 STORE, COUNT, TABLE, BITS, LIMIT, CURSOR, LEVEL_END, LEVEL = range(8)
 BUFFER, PENDING, SCRATCH, CONTEXT, EXPAND, CHECK, CANONICAL, BEST = range(8, 16)
 DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
-FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT, ORDERS = range(24, 32)
+FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT = range(24, 31)
 FIELDS = 32
 """``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell hold a position; ``STATE`` is room for
-the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` successors; ``ORDERS`` is what ``canonical`` remembers, or
-0."""
+the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` successors."""
 
 # What ``run`` returns.
 PAUSED, LEVEL_DONE, GROW = range(3)
@@ -392,12 +391,12 @@ def expand_some(w: Words, most: Word) -> Word:
             look_at_flags(w, context, position)
         if made == 0 and w[DEADLOCK] != 0 and cut == context[CUT]:
             note(w, BEST_DEADLOCK, position)
-        if SYMMETRY == 1:
-            if RECENT_BITS > 0:
-                made = drop_recent(w, out, made)
-            call_model(w[CANONICAL], out, made, w[ORDERS])
+        if SYMMETRY == 1 and RECENT_BITS > 0:
+            made = drop_recent(w, out, made)
         count = count + made
         cursor = cursor + 1
+    if SYMMETRY == 1:
+        call_model(w[CANONICAL], buffer, count)
     w[CURSOR] = cursor
     w[PENDING] = count
     return cursor - first
@@ -489,7 +488,7 @@ def find_parent(w: Words, start: Word, stop: Word) -> Word:
         position = (start + i) * THREADS + w[ME]
         made = call_model(w[EXPAND], state_at(w, position), buffer, context)
         if SYMMETRY == 1:
-            call_model(w[CANONICAL], buffer, made, w[ORDERS])
+            call_model(w[CANONICAL], buffer, made)
         for j in range(made):
             if same(offset(buffer, j * NW), target) == 1:
                 note(w, BEST_PARENT, position)

@@ -48,7 +48,6 @@ class Worker:
         self._recent = reserve(self.words << bits)[: self.words << bits]
         if bits > 0:
             empty_filter(self._recent, bits, self.words)
-        self._orders = reserve(self.kernel.remembered_words)
         self._fill()
 
     def _fill(self) -> None:
@@ -58,7 +57,6 @@ class Worker:
             loops.SCRATCH: self._scratch.ctypes.data,
             loops.STATE: self._state.ctypes.data,
             loops.RECENT: self._recent.ctypes.data,
-            loops.ORDERS: self._orders.ctypes.data if self.kernel.symmetry else 0,
             loops.CONTEXT: self.context.ctypes.data,
             loops.BEST: self.best.ctypes.data,
             loops.ME: self.number,

@@ -44,14 +44,14 @@ class Tracer:
         self.store = store
         self.initial: list[tuple[Step, State]] = []
         self._stepper: Stepper | None = None
-        self._canonical = kernel.model.function("canonical", 3) if kernel.symmetry else None
+        self._canonical = kernel.model.function("canonical", 2) if kernel.symmetry else None
 
     def canonical(self, words: Packed) -> Packed:
         """The representative of a state under symmetry; without symmetry, the state itself."""
         if self._canonical is None:
             return words
         array = np.array(words, dtype=np.uint64)
-        self._canonical(array.ctypes.data, 1, 0)
+        self._canonical(array.ctypes.data, 1)
         return tuple(int(word) for word in array)
 
     def to_state(self, target: Packed, level: int) -> tuple[TraceState, ...]:
