@@ -35,6 +35,7 @@ CASES: list[tuple[Write, Callable[[int, int], int]]] = [
     (lambda builder, a, b: compared("!=")(builder, a, const(1 << 63)), lambda a, b: int(a != 1 << 63)),
     (lambda builder, a, b: builder.ctpop(a), lambda a, b: a.bit_count()),
     (lambda builder, a, b: const(3), lambda a, b: 3),
+    (lambda builder, a, b: builder.xor(a, const(1)), lambda a, b: a ^ 1),
     (lambda builder, a, b: cut(builder, joined(builder, a, b), 60, 20), lambda a, b: (a | b << 70) >> 60 & 0xFFFFF),
     (
         lambda builder, a, b: resize(builder, builder.ctpop(masked(builder, joined(builder, a, b), 100)), I64),
