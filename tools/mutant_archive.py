@@ -95,5 +95,5 @@ def _written(summary: Summary) -> dict[str, Any]:
 
 def commit() -> str:
     """The last commit that changed the package."""
-    command = ["git", "log", "-1", "--format=%h", "--abbrev=8", "--", "src"]
-    return subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=True).stdout.strip()
+    command = ["git", "-C", str(Path(__file__).parent.parent), "log", "-1", "--format=%h", "--abbrev=8", "--", "src"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
