@@ -58,7 +58,7 @@ NARROW = 2000
 
 @dataclass(frozen=True)
 class Level:
-    """What a level cost; ``width`` is the number of states expanded."""
+    """The cost of a level; ``width`` is the number of states expanded."""
 
     seconds: float
     width: int
@@ -177,7 +177,7 @@ KINDS = ("Python workers", "Java of the workers", "driver")
 
 
 def processor_seconds() -> dict[str, float]:
-    """What this process and those below it have used so far, by their kind."""
+    """The processor time of this process and its descendants so far, by their kind."""
     used = dict.fromkeys(KINDS, 0.0)
     for pid, (_, line) in {os.getpid(): (0, ""), **descendants(os.getpid())}.items():
         with contextlib.suppress(OSError):

@@ -141,7 +141,7 @@ def _open_kinds(kinds: Any) -> list[OpenIdentifierType]:
 
 
 def disagreements(model: Model, properties: Sequence[Property], most: int = 12) -> tuple[list[str], Counter[str]]:
-    """What CPython does in the first ``most`` states and the terms exclude; and how many questions were asked.
+    """The behaviour of CPython in the first ``most`` states that the terms exclude, and the number of queries.
 
     Raises ModelError for what cannot be said of any number of identifiers.
     """
@@ -169,8 +169,8 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
 def disagreements_of_part(
     model: Model, part: Part, asked: Sequence[Question], sizes: Sequence[int], any_size: bool
 ) -> tuple[list[str], Counter[str]]:
-    """What CPython does and the terms with open constants exclude where some questions are asked of a part of a model,
-    and at the beginning where these numbers are their values; and how much was asked."""
+    """The behaviour of CPython that the terms of a part of a model with open constants exclude, and the number of
+    queries: in the states of some questions, and initially with each of ``sizes`` as the value of the constants."""
     pinned = Pinned(model, part.properties, part, any_size)
     found: list[str] = []
     counts: Counter[str] = Counter()
@@ -241,7 +241,7 @@ def _of_state(
 
 
 def _steps(model: Model, state: State) -> Iterator[Step]:
-    """What may be a step from a state."""
+    """The candidates for a step from a state: each action with each choice of its arguments."""
     for name in type(model).methods("action"):
         yield from choices(model, state, name)
 
@@ -287,7 +287,7 @@ def _wrong_predicates(
 def _wrong_transitions(
     pinned: Pinned, transitions: Sequence[Property], old: State, new: State, counts: Counter[str]
 ) -> list[str]:
-    """What is said of two states, whether or not a step leads from one to the other."""
+    """The properties of steps that the terms judge otherwise than CPython for two states, which need not be a step."""
     system, found = pinned.system, []
     before, after = system.now.state, system.replica("after:").state
     both = conj((pinned.is_state(before, old), pinned.is_state(after, new)))

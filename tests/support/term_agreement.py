@@ -34,7 +34,7 @@ FEW_BEGINNINGS = 64
 
 @dataclass(frozen=True)
 class Part:
-    """What of a model is compared: the actions and boundaries of these names, these properties, and how runs begin."""
+    """The part of a model that is compared: actions and boundaries by name, properties, and the initial states."""
 
     actions: frozenset[str] = frozenset()
     boundaries: frozenset[str] = frozenset()
@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a part of a model: its predicates of a state, or of that and a ``next`` one; or a step."""
+    """A comparison with CPython: of the predicates of a state, of those of a state and a ``next`` one, or of a step."""
 
     state: State
     next: State | None = None
@@ -141,8 +141,8 @@ class Terms:
                 yield from self._predicates(self.of_steps, self._transitions(), constants, state, question.next)
 
     def unlike_beginnings(self, others: Sequence[State]) -> Iterator[str]:
-        """Whether what the methods say of initial states is true of others than CPython's, among these; where a model
-        has constants of its own, CPython's initial states are all that methods know of a beginning.
+        """The differences between the methods' condition on initial states and CPython's initial states, looked for
+        among ``others``. Where a model has open constants, the methods know CPython's initial states alone.
 
         Raises SourceError if there is none, as every method does.
         """
@@ -226,9 +226,9 @@ def functions_of_states(model: Model, part: Part) -> dict[str, Callable[..., Any
 
 
 def questions(model: Model, part: Part, states: Sequence[State], most: int, chance: Random) -> Iterator[Question]:
-    """What can be asked of a part of a model in some states: what its predicates are, also of each two in sequence
-    whether or not there is a step, and where actions lead for so many choices of their parameters that the first guards
-    allow, and one that may be any."""
+    """The questions about a part of a model in some states: the truth of its predicates, also for each two successive
+    ones whether or not a step connects them, and the steps of its actions. For each action these are ``most`` choices
+    of its parameters that its first guards allow, and one further choice."""
     transitions = any(each.kind == "transition" for each in part.properties)
     of_states = bool(functions_of_states(model, part))
     for at, state in enumerate(states):
