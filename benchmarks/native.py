@@ -203,8 +203,10 @@ def without(measure: str) -> None:
         case "prefetching":
             constants = {"NO_PREFETCH": 1}
             loop_compiler._FunctionCompiler._prefetch = lambda self, pointer: None  # type: ignore[method-assign]
-        case "filter":
+        case "filter and hints":
             compiled_model.RECENT_BITS = 0
+        case "hints":
+            constants = {"HINT_BITS": 0}
         case "windows within a line":
             constants = {"CELLS_OF_LINE": 1 << 62}
         case "groups of 128: 64":
@@ -216,7 +218,8 @@ def without(measure: str) -> None:
 
 
 MEASURES = [
-    "", "huge pages", "prefetching", "filter", "windows within a line", "groups of 128: 64", "doubling: by half",
+    "", "huge pages", "prefetching", "filter and hints", "hints", "windows within a line", "groups of 128: 64",
+    "doubling: by half",
 ]
 
 

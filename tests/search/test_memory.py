@@ -172,8 +172,9 @@ SetLimit = Callable[[int], None]
 def small(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
     """Everything is small, so that a search of some hundred states has many moments; gives what limits memory."""
     known = compiled_model.loop_constants
-    sizes = {"BATCH": 8, "CHUNK": 3, "PAUSE": 12, "GROUP": 4}
+    sizes = {"BATCH": 8, "CHUNK": 3, "PAUSE": 12, "GROUP": 4, "BLOCK": 2, "DENSE": 1}
     monkeypatch.setattr(compiled_model, "FILTERED_FROM", 16)
+    monkeypatch.setattr(compiled_model, "HINTED_FROM", 16)
 
     def constants(*given: Any) -> dict[str, int]:
         return {**known(*given), **sizes}

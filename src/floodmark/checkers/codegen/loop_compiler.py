@@ -162,7 +162,7 @@ def compile_loops(functions: list[Callable[..., Any]], constants: Mapping[str, i
         exported = getattr(function, "exported", False) or number == len(functions) - 1
         if not exported:
             built.linkage = "internal"
-            built.attributes.append("alwaysinline")
+            built.attributes.append("noinline" if getattr(function, "apart", False) else "alwaysinline")
         known[function.__name__] = built
         names = {**{k: v for k, v in function.__globals__.items() if isinstance(v, int)}, **constants}
         _FunctionCompiler(built, tree, known, names).compile()
@@ -172,6 +172,13 @@ def compile_loops(functions: list[Callable[..., Any]], constants: Mapping[str, i
 def exported(function: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a loop that Python calls."""
     function.exported = True  # type: ignore[attr-defined]
+    return function
+
+
+def apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a loop that is not inlined. The constants of its vector instructions are then loaded when it is called, and
+    not again after each call of the model's code by its caller."""
+    function.apart = True  # type: ignore[attr-defined]
     return function
 
 

@@ -34,10 +34,14 @@ from floodmark.language.model import Model
 
 Tell = Callable[[str], None]
 RECENT_BITS, RECENT_BITS_OF_ORBITS = 10, 13
-"""The logarithm of how many successors a worker remembers (``loops.RECENT_BITS``). Without symmetry they fit into a
-processor's first cache, as the filter must be faster than the table; with symmetry, into its second one."""
+"""The logarithm of how many successors a worker remembers at most (``loops.RECENT_BITS``). Without symmetry they fit
+into half of a processor's first cache, as the filter must be faster than the table; with it, into its second one."""
+RECENT_WORDS = 1 << 11
+"""Words of what a worker remembers without symmetry."""
 FILTERED_FROM = 1 << 22
 """Cells of a table that a processor's caches do not hold (``loops.FILTERED_FROM``)."""
+HINTED_FROM = 1 << 25
+"""Cells of a table of which a processor does not even hold where its pages are (``loops.HINTED_FROM``)."""
 
 
 class Kernel:
@@ -69,7 +73,9 @@ class Kernel:
     @property
     def recent_bits(self) -> int:
         """The logarithm of how many successors a worker remembers."""
-        return RECENT_BITS_OF_ORBITS if self.symmetry else RECENT_BITS
+        if self.symmetry:
+            return RECENT_BITS_OF_ORBITS
+        return min(RECENT_BITS, max(RECENT_WORDS // self.interface.layout.words, 1).bit_length() - 1)
 
     @cached_property
     def loops(self) -> MachineCode:
@@ -179,7 +185,7 @@ def loop_constants(layout: Layout, symmetry: bool, threads: int, recent: int = 0
     words, stride = layout.words, stride_of(layout)
     bits = 8 * (stride - (words - 1) * 8)
     stored = {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1}
-    filtered = {"RECENT_BITS": recent, "FILTERED_FROM": FILTERED_FROM}
+    filtered = {"RECENT_BITS": recent, "FILTERED_FROM": FILTERED_FROM, "HINTED_FROM": HINTED_FROM}
     return {**stored, "SYMMETRY": int(symmetry), "THREADS": threads, **filtered}
 
 

@@ -13,7 +13,7 @@ worker writes only to its own store, in order.
 
 Constants that specialise a compilation: ``NW`` (words of a state), ``STRIDE``, ``LAST`` (the bits of the last word
 that belong to a stored state), ``SYMMETRY``, ``THREADS`` (workers), ``RECENT_BITS``,
-``FILTERED_FROM``.
+``FILTERED_FROM``, ``HINTED_FROM``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from floodmark.checkers.codegen.loop_compiler import (
     Word,
     Words,
     acquire,
+    apart,
     call_model,
     cells_at,
     claim,
@@ -52,15 +53,18 @@ RECENT_BITS = 0
 not in a processor's caches, and a representative of an orbit costs more than a successor."""
 FILTERED_FROM = 0
 """The number of cells from which a table is large."""
+HINTED_FROM = 0
+"""The number of cells from which a large table is so large that hints are kept, too."""
 
 # Fields of a worker, an array of words.
 STORE, COUNT, TABLE, BITS, LIMIT, CURSOR, LEVEL_END, LEVEL = range(8)
 BUFFER, PENDING, SCRATCH, CONTEXT, EXPAND, CHECK, CANONICAL, BEST = range(8, 16)
 DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
-FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT = range(24, 31)
+FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE, RECENT, HINTS = range(24, 32)
 FIELDS = 32
 """``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell hold a position; ``STATE`` is room for
-the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` successors."""
+the words of one state; ``RECENT`` has ``2 ** RECENT_BITS`` successors; ``HINTS`` has ``HINT_WORDS``, followed by the
+words of a block of states."""
 
 # What ``run`` returns.
 PAUSED, LEVEL_DONE, GROW = range(3)
@@ -81,8 +85,22 @@ BATCH = 512
 """Successors gathered before they are looked up together."""
 GROUP = 128
 """Look-ups whose memory is prefetched together."""
-SCRATCH_WORDS = 3 * GROUP
-"""What a group needs: for each look-up a fingerprint, a cell, and where in the buffer the state is."""
+HASHES, PLACES, ROWS, KNOWN = (part * GROUP for part in range(4))
+SCRATCH_WORDS = 4 * GROUP
+"""What a group needs: for each look-up a fingerprint, a cell, and which row of the group it is of; and the positions of
+states that were found again."""
+BLOCK = 64
+"""States that follow one another in a store, for which hints are given together."""
+DENSE = 8
+"""How many states of a block are found again before hints are given for the next one."""
+HINT_BITS = 12
+"""The logarithm of how many hints a worker keeps: 0 for none."""
+COUNTED_BLOCKS = 256
+"""Blocks of which a worker counts how many of their states are found again."""
+COUNTS_OF_BLOCKS = 1 << HINT_BITS
+HASHES_OF_BLOCK = COUNTS_OF_BLOCKS + COUNTED_BLOCKS
+HINT_WORDS = HASHES_OF_BLOCK + BLOCK
+"""What hints need: the hints, the counts of blocks, and the fingerprints of the states of a block."""
 PAUSE = 16384
 """States expanded before ``run`` lets Python check the budgets."""
 CHUNK = 128
@@ -254,8 +272,112 @@ def note_all(w: Words, first: Word, mask: Word, position: Word) -> None:
         place = place + 1
 
 
+def hinted(hints: Words, h: Word) -> Word:
+    """The position plus one of a state that probably has this fingerprint, or 0."""
+    hint = hints[h & ((1 << HINT_BITS) - 1)]
+    if (hint ^ h) >> 32 == 0:
+        return hint & 4294967295
+    return 0
+
+
+def one_if(word: Word) -> Word:
+    """1 unless the word is zero."""
+    if word != 0:
+        return 1
+    return 0
+
+
+@apart
+def give_hints(w: Words, block: Word) -> None:
+    """Notes where each state of a block is stored, if all of them are: before this level, or by this worker."""
+    hints = words_at(w[HINTS])
+    hashes = offset(hints, HASHES_OF_BLOCK)
+    rows = offset(hints, HINT_WORDS)
+    owner = block % THREADS
+    first = block // THREADS * BLOCK
+    stored = w[COUNT]
+    if THREADS > 1 and owner != w[ME]:
+        stored = words_at(w[ENDS])[owner * LINE]
+    if first + BLOCK <= stored:
+        start = address_of(w, first * THREADS + owner)
+        for i in range(BLOCK):
+            address = start + i * STRIDE
+            prefetch(words_at(address + BLOCK * STRIDE), 0)
+            for k in range(NW):
+                rows[i * NW + k] = word_of(address, k)
+        for f in range(BLOCK):
+            hashes[f] = fingerprint(offset(rows, f * NW), SEED_1)
+        for n in range(BLOCK):
+            h = hashes[n]
+            hints[h & ((1 << HINT_BITS) - 1)] = (h >> 32 << 32) | ((first + n) * THREADS + owner + 1)
+
+
+def follow(w: Words, count: Word) -> None:
+    """Counts for each block how many of its states were found again; gives hints for the block after a dense one."""
+    known = offset(words_at(w[SCRATCH]), KNOWN)
+    counts = offset(words_at(w[HINTS]), COUNTS_OF_BLOCKS)
+    for i in range(count):
+        position = known[i]
+        block = position // THREADS // BLOCK * THREADS + position % THREADS
+        seen = counts[block & (COUNTED_BLOCKS - 1)]
+        if seen >> 32 != block:
+            seen = block << 32
+        seen = seen + 1
+        counts[block & (COUNTED_BLOCKS - 1)] = seen
+        if seen % BLOCK == DENSE:
+            give_hints(w, block + THREADS)
+
+
+def without_recent(w: Words, group: Words, size: Word) -> Word:
+    """Leaves out the rows of a group that are recent; returns how many look-ups remain."""
+    scratch = words_at(w[SCRATCH])
+    recent = words_at(w[RECENT])
+    kept = 0
+    for i in range(size):
+        h = scratch[i]
+        scratch[kept] = h
+        scratch[ROWS + kept] = i
+        kept = kept + 1 - is_recent(recent, (1 << RECENT_BITS) - 1, h, offset(group, i * NW))
+    return kept
+
+
+def without_hinted(w: Words, group: Words, size: Word) -> Word:
+    """Leaves out the look-ups of a group that a hint leads to their states; returns how many remain.
+
+    Breadth-first search comes upon known states in the order in which it found them, more or less: the steps of states
+    that follow one another lead to states that do. A hint is therefore given for states that are probably found again
+    soon. They are read in the order in which they are stored, whereas a look-up reads two places of memory at random.
+
+    Sound whatever the hints are, as long as they name positions where a state is stored: a state is left out only if
+    all of its words are there.
+    """
+    scratch = words_at(w[SCRATCH])
+    hints = words_at(w[HINTS])
+    kept = 0
+    found = 0
+    for i in range(size):
+        h = scratch[i]
+        row = scratch[ROWS + i]
+        position = hinted(hints, h)
+        there = one_if(position)
+        position = position - there
+        there = there & is_stored(address_of(w, position), offset(group, row * NW))
+        scratch[KNOWN + found] = position
+        found = found + there
+        scratch[kept] = h
+        scratch[ROWS + kept] = row
+        kept = kept + 1 - there
+    follow(w, found)
+    return kept
+
+
+@apart
 def insert_all(w: Words, buffer: Words, count: Word) -> None:
-    """Adds the states of a buffer that are new to the store."""
+    """Adds the states of a buffer that are new to the store.
+
+    Fingerprints of a large table have a loop of their own, which vector instructions run, and so have its prefetches:
+    a processor waits at each of these until it knows the page, and meanwhile begins only the few instructions after it.
+    """
     store = w[STORE]
     table = cells_at(w[TABLE])
     scratch = words_at(w[SCRATCH])
@@ -264,41 +386,51 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
     mask = (1 << bits) - 1
     tags = (1 << (32 - bits)) - 1
     me = w[ME]
-    known = w[COUNT]
-    digest_1 = w[DIGEST_1]
-    digest_2 = w[DIGEST_2]
-    recent = words_at(w[RECENT])
     filtered = 0
+    hinting = 0
     if RECENT_BITS > 0 and SYMMETRY == 0 and size_of_table >= FILTERED_FROM:
         filtered = 1
+        if HINT_BITS > 0 and size_of_table >= HINTED_FROM:
+            hinting = 1
     start = 0
     while start < count:
-        size = 0
-        while start < count and size < GROUP:
-            state = offset(buffer, start * NW)
-            h = fingerprint(state, SEED_1)
-            scratch[size] = h
-            scratch[2 * GROUP + size] = start
-            kept = 1
-            if filtered == 1:
-                kept = 1 - is_recent(recent, (1 << RECENT_BITS) - 1, h, state)
-            prefetch(table, place_of(size_of_table, h) * kept)
-            size = size + kept
-            start = start + 1
+        size = count - start
+        if size > GROUP:
+            size = GROUP
+        group = offset(buffer, start * NW)
+        start = start + size
+        if filtered == 0:
+            for f in range(size):
+                h = fingerprint(offset(group, f * NW), SEED_1)
+                scratch[f] = h
+                scratch[ROWS + f] = f
+                prefetch(table, place_of(size_of_table, h))
+        else:
+            for g in range(size):
+                scratch[g] = fingerprint(offset(group, g * NW), SEED_1)
+            size = without_recent(w, group, size)
+            if hinting == 1:
+                size = without_hinted(w, group, size)
+            for i in range(size):
+                prefetch(table, place_of(size_of_table, scratch[i]))
         for j in range(size):
             h = scratch[j]
             wanted = ((h >> 32) & tags) << bits
             place = first_fitting(table, size_of_table, place_of(size_of_table, h), tags << bits, wanted)
-            scratch[GROUP + j] = place
+            scratch[PLACES + j] = place
             position = acquire(table, place) & mask
             if position != 0:
                 position = position - 1
             prefetch(words_at(address_of(w, position)), 0)
+        known = w[COUNT]
+        digest_1 = w[DIGEST_1]
+        digest_2 = w[DIGEST_2]
+        again = 0
         for k in range(size):
             h = scratch[k]
             tag = (h >> 32) & tags
-            place = scratch[GROUP + k]
-            state = offset(buffer, scratch[2 * GROUP + k] * NW)
+            place = scratch[PLACES + k]
+            state = offset(group, scratch[ROWS + k] * NW)
             cell = acquire(table, place)
             while True:
                 if cell == 0:
@@ -314,14 +446,18 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
                         digest_2 = digest_2 + fingerprint(state, SEED_2)
                         break
                 if (cell >> bits) == tag and is_stored(address_of(w, (cell & mask) - 1), state) == 1:
+                    scratch[KNOWN + again] = (cell & mask) - 1
+                    again = again + hinting
                     break
                 place = place + 1
                 if place == size_of_table:
                     place = 0
                 cell = acquire(table, place)
-    w[COUNT] = known
-    w[DIGEST_1] = digest_1
-    w[DIGEST_2] = digest_2
+        w[COUNT] = known
+        w[DIGEST_1] = digest_1
+        w[DIGEST_2] = digest_2
+        if hinting == 1:
+            follow(w, again)
 
 
 def look_at_flags(w: Words, context: Words, position: Word) -> None:
@@ -511,6 +647,12 @@ LOOPS: list[Callable[..., Any]] = [
     first_fitting,
     note,
     note_all,
+    hinted,
+    one_if,
+    give_hints,
+    follow,
+    without_recent,
+    without_hinted,
     insert_all,
     look_at_flags,
     drop_recent,

@@ -48,6 +48,7 @@ class Worker:
         self._recent = reserve(self.words << bits)[: self.words << bits]
         if bits > 0:
             empty_filter(self._recent, bits, self.words)
+        self._hints = reserve(loops.HINT_WORDS + loops.BLOCK * self.words)
         self._fill()
 
     def _fill(self) -> None:
@@ -57,6 +58,7 @@ class Worker:
             loops.SCRATCH: self._scratch.ctypes.data,
             loops.STATE: self._state.ctypes.data,
             loops.RECENT: self._recent.ctypes.data,
+            loops.HINTS: self._hints.ctypes.data,
             loops.CONTEXT: self.context.ctypes.data,
             loops.BEST: self.best.ctypes.data,
             loops.ME: self.number,
