@@ -87,8 +87,8 @@ GROUP = 128
 """Look-ups whose memory is prefetched together."""
 HASHES, PLACES, ROWS, KNOWN = (part * GROUP for part in range(4))
 SCRATCH_WORDS = 4 * GROUP
-"""What a group needs: for each look-up a fingerprint, a cell, and which row of the group it is of; and the positions of
-states that were found again."""
+"""What a group needs: for each look-up a fingerprint, a cell, and where in the buffer the state is; and the positions
+of states that were found again."""
 BLOCK = 64
 """States that follow one another in a store, for which hints are given together."""
 DENSE = 8
@@ -328,21 +328,21 @@ def follow(w: Words, count: Word) -> None:
             give_hints(w, block + THREADS)
 
 
-def without_recent(w: Words, group: Words, size: Word) -> Word:
-    """Leaves out the rows of a group that are recent; returns how many look-ups remain."""
+def without_recent(w: Words, rows: Words, first: Word, size: Word) -> Word:
+    """Leaves out those of some rows that are recent; returns how many look-ups remain."""
     scratch = words_at(w[SCRATCH])
     recent = words_at(w[RECENT])
     kept = 0
     for i in range(size):
         h = scratch[i]
         scratch[kept] = h
-        scratch[ROWS + kept] = i
-        kept = kept + 1 - is_recent(recent, (1 << RECENT_BITS) - 1, h, offset(group, i * NW))
+        scratch[ROWS + kept] = first + i
+        kept = kept + 1 - is_recent(recent, (1 << RECENT_BITS) - 1, h, offset(rows, (first + i) * NW))
     return kept
 
 
-def without_hinted(w: Words, group: Words, size: Word) -> Word:
-    """Leaves out the look-ups of a group that a hint leads to their states; returns how many remain.
+def without_hinted(w: Words, rows: Words, size: Word) -> Word:
+    """Leaves out those of some look-ups that a hint leads to their states; returns how many remain.
 
     Breadth-first search comes upon known states in the order in which it found them, more or less: the steps of states
     that follow one another lead to states that do. A hint is therefore given for states that are probably found again
@@ -361,7 +361,7 @@ def without_hinted(w: Words, group: Words, size: Word) -> Word:
         position = hinted(hints, h)
         there = one_if(position)
         position = position - there
-        there = there & is_stored(address_of(w, position), offset(group, row * NW))
+        there = there & is_stored(address_of(w, position), offset(rows, row * NW))
         scratch[KNOWN + found] = position
         found = found + there
         scratch[kept] = h
@@ -375,8 +375,9 @@ def without_hinted(w: Words, group: Words, size: Word) -> Word:
 def insert_all(w: Words, buffer: Words, count: Word) -> None:
     """Adds the states of a buffer that are new to the store.
 
-    Fingerprints of a large table have a loop of their own, which vector instructions run, and so have its prefetches:
-    a processor waits at each of these until it knows the page, and meanwhile begins only the few instructions after it.
+    For a table that is so large that hints are kept, fingerprints have a loop of their own, which vector instructions
+    run, and so have prefetches: a processor waits at each of these until it knows the page, and meanwhile begins only
+    the few instructions after it.
     """
     store = w[STORE]
     table = cells_at(w[TABLE])
@@ -386,6 +387,7 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
     mask = (1 << bits) - 1
     tags = (1 << (32 - bits)) - 1
     me = w[ME]
+    recent = words_at(w[RECENT])
     filtered = 0
     hinting = 0
     if RECENT_BITS > 0 and SYMMETRY == 0 and size_of_table >= FILTERED_FROM:
@@ -394,25 +396,29 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
             hinting = 1
     start = 0
     while start < count:
-        size = count - start
-        if size > GROUP:
-            size = GROUP
-        group = offset(buffer, start * NW)
-        start = start + size
-        if filtered == 0:
-            for f in range(size):
-                h = fingerprint(offset(group, f * NW), SEED_1)
-                scratch[f] = h
-                scratch[ROWS + f] = f
-                prefetch(table, place_of(size_of_table, h))
-        else:
-            for g in range(size):
-                scratch[g] = fingerprint(offset(group, g * NW), SEED_1)
-            size = without_recent(w, group, size)
-            if hinting == 1:
-                size = without_hinted(w, group, size)
+        size = 0
+        if hinting == 1:
+            taken = count - start
+            if taken > GROUP:
+                taken = GROUP
+            for g in range(taken):
+                scratch[g] = fingerprint(offset(buffer, (start + g) * NW), SEED_1)
+            size = without_hinted(w, buffer, without_recent(w, buffer, start, taken))
+            start = start + taken
             for i in range(size):
                 prefetch(table, place_of(size_of_table, scratch[i]))
+        else:
+            while start < count and size < GROUP:
+                state = offset(buffer, start * NW)
+                h = fingerprint(state, SEED_1)
+                scratch[size] = h
+                scratch[ROWS + size] = start
+                kept = 1
+                if filtered == 1:
+                    kept = 1 - is_recent(recent, (1 << RECENT_BITS) - 1, h, state)
+                prefetch(table, place_of(size_of_table, h) * kept)
+                size = size + kept
+                start = start + 1
         for j in range(size):
             h = scratch[j]
             wanted = ((h >> 32) & tags) << bits
@@ -430,7 +436,7 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
             h = scratch[k]
             tag = (h >> 32) & tags
             place = scratch[PLACES + k]
-            state = offset(group, scratch[ROWS + k] * NW)
+            state = offset(buffer, scratch[ROWS + k] * NW)
             cell = acquire(table, place)
             while True:
                 if cell == 0:
