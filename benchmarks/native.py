@@ -5,14 +5,15 @@ One and two workers alternate, so that a busy machine affects both alike; the be
 
 ``--growth memory`` measures instead how the time for a state grows from a million states to ninety: one model, whose
 states have the same width at each size. A virtual machine may get memory from its host only when it first touches it,
-so the system's time is shown apart; what remains is the search itself. ``--growth files`` does the same with a memory
-limit that sends each search into files early. ``--growth measures`` searches about ten million states without one of
+so the pages of states and tables are taken beforehand, or their time is left out. ``--growth files`` does the same with
+a memory limit that sends each search into files early. ``--growth measures`` searches about ten million states without one of
 the measures against this growth at a time.
 """
 
 from __future__ import annotations
 
 import argparse
+import mmap
 import os
 import statistics
 import subprocess
@@ -28,6 +29,7 @@ from floodmark.checkers.codegen import loop_compiler
 from floodmark.checkers.kernel import compiled_model
 from floodmark.checkers.kernel import memory as kernel_memory
 from floodmark.checkers.kernel.compiled_model import build_kernel
+from floodmark.checkers.kernel.memory import ReservedMemory
 from floodmark.checkers.native import memory as native_memory
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project import spec as specs
@@ -223,51 +225,63 @@ MEASURES = [
 ]
 
 
-def own_growth(work: Work, workers: int, in_files: bool, measure: str, count: int) -> None:
-    """Searches and prints, of the best run: states, generated states, and seconds, of these the system's."""
+MOST_TOUCHED = 2 << 30
+"""Bytes of a store whose pages are taken before a search of which the time is measured without that of taking them."""
+
+
+class TouchedMemory(ReservedMemory):
+    """Memory whose pages are taken at once, and the seconds that this took for the tables of the search so far.
+
+    A search takes the pages of its states and of its tables when it first writes to them. How long that takes is a
+    matter of the system and, on a virtual machine, of its host; the system's own account of it is too coarse.
+    """
+
+    seconds = 0.0
+
+    def __init__(self, size: int) -> None:
+        started = time.perf_counter()
+        super().__init__(size)
+        self.bytes[: MOST_TOUCHED : mmap.PAGESIZE] = 0
+        if size <= MOST_TOUCHED:  # stores are larger, and made before the search begins
+            TouchedMemory.seconds += time.perf_counter() - started
+
+
+def own_growth(work: Work, workers: int, in_files: bool, measure: str) -> None:
+    """Searches once and prints states, generated states, and seconds; in memory without those of taking pages."""
     without(measure)
     compile_good(work)
     searched = subject(work)
     search_states(*searched, Options(workers=workers, limits=Limits(states=FEW, memory=1 << 40)))
     limit = memory_of_this_process() + LITTLE_MEMORY if in_files else None
-    best: tuple[float, float] | None = None
-    for _ in range(count):
-        before = os.times().system
-        found = search_states(*searched, Options(workers=workers, limits=Limits(memory=limit)))
-        assert found.complete, f"{work.title} did not complete"
-        assert in_files == any("continued in files" in note for note in found.notes)
-        system = (os.times().system - before) / workers
-        this = (found.seconds, system)
-        best = min(best or this, this, key=lambda it: it[0] if in_files else it[0] - it[1])
-    assert best is not None
-    print(found.distinct, found.generated, *best)
+    if not in_files:
+        native_memory.ReservedMemory = TouchedMemory  # type: ignore[attr-defined]
+    found = search_states(*searched, Options(workers=workers, limits=Limits(memory=limit)))
+    assert found.complete, f"{work.title} did not complete"
+    assert in_files == any("continued in files" in note for note in found.notes)
+    print(found.distinct, found.generated, found.seconds - TouchedMemory.seconds)
 
 
 def grown(work: Work, workers: int, in_files: bool, measure: str = "", count: int = 1) -> tuple[float, ...]:
-    """The output of ``own_growth`` for a search in a process of its own."""
-    call = f"own_growth({work}, {workers}, {in_files}, {measure!r}, {count})"
-    script = f"from benchmarks.native import Work, own_growth; {call}"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
-    return tuple(map(float, done.stdout.split()))
+    """The output of ``own_growth`` for the median of some searches, each in a process of its own."""
+    script = f"from benchmarks.native import Work, own_growth; own_growth({work}, {workers}, {in_files}, {measure!r})"
+    found = []
+    for _ in range(count):
+        done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
+        found.append(tuple(map(float, done.stdout.split())))
+    return sorted(found, key=lambda it: it[2])[count // 2]
 
 
 def growth(in_files: bool, count: int) -> Iterator[str]:
-    """A table: each size with one and two workers; the best run of each, and one run of the largest size.
-
-    In files the system's time is work of the search, too, so it is not subtracted there.
-    """
-    more = "of the smallest" if in_files else "of these the system's | the rest | the rest, of the smallest"
-    yield f"| states | generated | workers | ns for a generated state | {more} |"
-    yield "|---|---|---|---|---|" + ("" if in_files else "---|---|")
+    """A table: each size with one and two workers; the median search of each, and one search of the largest size."""
+    yield "| states | generated | workers | ns for a generated state | of the smallest |"
+    yield "|---|---|---|---|---|"
     first: dict[int, float] = {}
     for work in GROWING:
         for workers in WORKERS:
-            states, made, seconds, system = grown(work, workers, in_files, count=1 if work is GROWING[-1] else count)
-            whole, taken = seconds / made * 1e9, 0.0 if in_files else system / made * 1e9
-            rest = whole - taken
-            ratio = rest / first.setdefault(workers, rest)
-            row = f"| {states:,.0f} | {made:,.0f} | {workers} | {whole:.1f} |"
-            yield row + ("" if in_files else f" {taken:.1f} | {rest:.1f} |") + f" {ratio:.2f} |"
+            states, made, seconds = grown(work, workers, in_files, count=1 if work is GROWING[-1] else count)
+            each = seconds / made * 1e9
+            ratio = each / first.setdefault(workers, each)
+            yield f"| {states:,.0f} | {made:,.0f} | {workers} | {each:.1f} | {ratio:.2f} |"
 
 
 def measures(count: int) -> Iterator[str]:
@@ -277,8 +291,8 @@ def measures(count: int) -> Iterator[str]:
     times: dict[str, list[float]] = {measure: [] for measure in MEASURES}
     for measure, found in times.items():
         for work in MEASURED:
-            _, made, seconds, system = grown(work, 1, False, measure, count)
-            found.append((seconds - system) / made)
+            _, made, seconds = grown(work, 1, False, measure, count)
+            found.append(seconds / made)
         ratios = [f"{each * 1e9:.1f} ns, {each / first:.2f}" for each, first in zip(found, times[""], strict=True)]
         yield f"| {measure or 'nothing'} | {' | '.join(ratios)} |"
 
