@@ -6,8 +6,8 @@ One and two workers alternate, so that a busy machine affects both alike; the be
 ``--growth memory`` measures instead how the time for a state grows from a million states to ninety: one model, whose
 states have the same width at each size. A virtual machine may get memory from its host only when it first touches it,
 so the pages of states and tables are taken beforehand, or their time is left out. ``--growth files`` does the same with
-a memory limit that sends each search into files early. ``--growth measures`` searches about ten million states without one of
-the measures against this growth at a time.
+a memory limit that sends each search into files early. ``--growth measures`` searches about ten million states without
+one of the measures against this growth at a time.
 """
 
 from __future__ import annotations
