@@ -57,6 +57,7 @@ from floodmark.compiler.ir import (
     children,
     closed,
     flat,
+    has_effects,
 )
 from floodmark.compiler.joins import fits
 from floodmark.language.types import TAG, OptionalType, UnionType
@@ -163,7 +164,7 @@ class _Judge:
             case Inline(body=body):
                 return self.block(body, known)
             case Applied():
-                return can_fail(node)
+                return can_fail(node) or has_effects(node)
         return fails_itself(closed(node)) or any(self.fails(child, known) for child in children(node))
 
     def block(self, body: list[Stmt], known: _Known) -> bool:
