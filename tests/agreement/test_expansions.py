@@ -183,8 +183,11 @@ class Node(Identifier, count=3):
     pass
 
 
+Level = Annotated[int, Between(0, 3)]
+
+
 class Cell(Record):
-    level: Annotated[int, Between(0, 3)] = 0
+    level: Level = 0
     on: bool = False
 
 
@@ -192,11 +195,13 @@ class Cells(Model):
     """Steps change one cell, two, or none."""
 
     cells: Map[Node, Cell]
+    marks: Map[Level, bool]
     steps: Annotated[int, Between(0, 2)] = 0
 
     @initial
     def starts(self) -> None:
         self.cells = Map({node: Cell() for node in Node})
+        self.marks = Map({level: False for level in range(4)})
 
     @action
     def rises(self, node: Node) -> None:
@@ -217,6 +222,10 @@ class Cells(Model):
     @action
     def counts(self) -> None:
         self.steps = (self.steps + 1) % 3
+
+    @action
+    def marks_level(self, level: Level) -> None:
+        self.marks[level] = not self.marks[level]
 
 
 @transition
@@ -260,6 +269,19 @@ def what_is_high_moves(old: Cells, new: Cells) -> bool:
 
 
 @transition
+def keeps_the_mark_of_its_level(old: Cells, new: Cells) -> bool:
+    return all(new.marks[new.cells[node].level] or not old.marks[old.cells[node].level] for node in Node)
+
+
+@transition
+def is_marked_as_it_rises(old: Cells, new: Cells) -> bool:
+    """A conjunction with an ``all``, which is divided."""
+    return new.steps <= 2 and all(
+        implies(new.cells[node].level > old.cells[node].level, not new.marks[new.cells[node].level]) for node in Node
+    ) and 6 // (3 - new.steps) > old.steps
+
+
+@transition
 def steps_are_counted(old: Cells, new: Cells) -> bool:
     return new.steps == old.steps or new.steps == old.steps + 1
 
@@ -267,12 +289,14 @@ def steps_are_counted(old: Cells, new: Cells) -> bool:
 def test_what_a_step_leaves_is_asked_of_each_state_anew() -> None:
     asked = (never_falls, only_what_is_on_rests, is_high_when_it_turns_off, others_are_not_far_away,
              some_order_is_kept, can_be_evaluated, steps_are_counted, can_be_evaluated_where_none_rises,
-             what_is_high_moves)
+             what_is_high_moves, keeps_the_mark_of_its_level, is_marked_as_it_rises)
     program = read_program(Cells(), {each.__name__: each for each in asked})
     clauses = clauses_of(program.predicates, lay_out(program.variables))
     divided = [prop.name for prop, it in zip(program.predicates, clauses.divided, strict=True) if it is not None]
     assert divided == ["never_falls", "only_what_is_on_rests", "is_high_when_it_turns_off", "others_are_not_far_away",
-                       "can_be_evaluated", "can_be_evaluated_where_none_rises", "what_is_high_moves"]
+                       "can_be_evaluated", "can_be_evaluated_where_none_rises", "what_is_high_moves",
+                       "keeps_the_mark_of_its_level", "is_marked_as_it_rises"]
+    assert any(extent.entries for extent in clauses.extents) and clauses.trivial
     seen: Counter[str] = Counter()
     judged = [Property(each.__name__, "transition", each, __file__, 1, "") for each in asked]
     for some in (judged, judged[1:3], *([each] for each in judged)):

@@ -6,6 +6,8 @@ it is wider, in as many whole words as it needs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.language.types import BoolType, IntType, Type
 
@@ -87,3 +89,9 @@ def value_of(builder: ir.IRBuilder, kind: Type, code: Value) -> Value:
         code = resize(builder, code, I64)
         return builder.add(code, const(kind.low)) if kind.low else code
     return resize(builder, code, register(kind.bits))
+
+
+def table(module: ir.Module, name: str, numbers: Sequence[int]) -> ir.GlobalVariable:
+    """Constants of 64 bits in a module, which a gep with two indices selects."""
+    content = ir.LlvmConstant(ir.ArrayType(I64, len(numbers)), [const(number) for number in numbers])
+    return ir.GlobalVariable(module, name, content)

@@ -29,17 +29,22 @@ class Comprehensions:
         self.emit = emit
         self._divided: Reduce | None = None
         self._todo: Value | None = None
+        self._first = 0
 
-    def leave_out(self, divided: Reduce, todo: Value) -> None:
-        """From now on, asks an ``all`` only of the values whose bits are set in the word at ``todo``."""
-        self._divided, self._todo = divided, todo
+    def leave_out(self, divided: Reduce, todo: Value, first: int) -> None:
+        """From now on, asks an ``all`` only of the values whose bits are set in the word at ``todo``, in which the
+        value with code 0 has the bit ``first``."""
+        self._divided, self._todo, self._first = divided, todo, first
 
     @contextmanager
     def _those_to_do(self, kind: Type) -> Any:
         assert self._todo is not None
-        mask = self.builder.and_(self.builder.load(self._todo), const((1 << kind.codes) - 1))
-        with self.routine.set_bits(mask) as (position, onward, leave):
-            yield value_of(self.builder, kind, resize(self.builder, position, register(kind.bits))), onward, leave
+        todo = self.builder.load(self._todo)
+        with elements.codes(self.routine, kind) as (code, onward, leave):
+            place = self.builder.add(resize(self.builder, code, I64), const(self._first))
+            bit = self.builder.and_(self.builder.lshr(todo, place), const(1))
+            self.routine.skip_unless(self.builder.icmp_unsigned("!=", bit, const(0)), onward)
+            yield value_of(self.builder, kind, code), onward, leave
 
     @contextmanager
     def over(self, domain: Domain, of: Type, distinct: bool = False) -> Any:

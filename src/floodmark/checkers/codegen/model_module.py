@@ -25,7 +25,16 @@ from floodmark.checkers.codegen.memory import Memory, memory_of
 from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
 from floodmark.checkers.codegen.repeats import AGAIN, BEFORE, STAYED, emit_again, may_repeat, often_repeats
 from floodmark.checkers.codegen.statements import Statements
-from floodmark.checkers.codegen.unchanged import ALL_ONES, SHARED, STILL, TODO, clauses_of, emit_known, emit_todo
+from floodmark.checkers.codegen.unchanged import (
+    ALL_ONES,
+    SHARED,
+    STILL,
+    TODO,
+    clauses_of,
+    emit_known,
+    emit_masks,
+    emit_todo,
+)
 from floodmark.compiler.failures import can_fail, may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.guard_order import GuardOrder, plan
@@ -131,7 +140,7 @@ def interface_of(program: Program, plans: Sequence[GuardOrder]) -> Interface:
         tuple(p.name for p in transitions),
         premises,
         sum(_most_bindings(p) for p in plans),
-        sum(memory_of(p, layout) for p in [*states, *transitions]),
+        sum(memory_of(p, layout) for p in [*states, *transitions]) + clauses_of(transitions, layout).mask_words,
         partial(_unbounded, program),
     )
 
@@ -192,6 +201,7 @@ class _ProgramParts:
         self.words = interface.layout.words
         self.fingerprints = Fingerprints(interface.layout)
         self.clauses = clauses_of(transitions, interface.layout)
+        self.first_mask = interface.context_words - self.clauses.mask_words if self.clauses.mask_words else 0
         self.symbols = Symbols()
         self.of_states = [self.symbols.new(predicate.kind, predicate.name) for predicate in states]
         self.of_transitions = [self.symbols.new(predicate.kind, predicate.name) for predicate in transitions]
@@ -250,13 +260,14 @@ class _ProgramParts:
             if transition:
                 code.states.words["old"] = self._pointers(code, function.args[0])
             if divided is not None:
-                code.expressions.comprehensions.leave_out(divided, code.builder.gep(code.context, [const(TODO)]))
+                todo = code.builder.gep(code.context, [const(TODO)])
+                code.expressions.comprehensions.leave_out(divided.reduce, todo, divided.first)
             code.builder.ret(code.expressions.emit(predicate.value))
             code.routine.finish()
 
         remembers = memory_of(predicate, self.interface.layout) > 0
         places = (first_premise if predicate.premises else 0, *([first_memory] if remembers else []))
-        return self._part(symbol, (predicate, *places, divided is not None), emit)
+        return self._part(symbol, (predicate, *places, -1 if divided is None else divided.first), emit)
 
     def _check(self) -> CodePart:
         """``check``: bit i of the result is the truth of state predicate i, or 0 if it is settled."""
@@ -306,6 +317,7 @@ class _ProgramParts:
         names, clauses = self.of_transitions, self.clauses
         bounded = bool(self.program.boundaries)
         remembers = any(memory_of(predicate, self.interface.layout) for predicate in self.transitions)
+        first_mask = self.first_mask
 
         def emit(module: ir.Module) -> None:
             function = function_in(module, "judge", I64, 3)
@@ -313,8 +325,10 @@ class _ProgramParts:
                 function.attributes.append("inlinehint")
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             state, place, context = function.args
+            if clauses.clauses:
+                masks = builder.gep(context, [const(first_mask)])
+                todo, still = emit_todo(builder, clauses, state, place, context, masks)
             if names:
-                todo, still = emit_todo(builder, clauses, state, place, context)
                 broken = builder.gep(context, [const(BROKEN)])
                 for index, (name, bits) in enumerate(zip(names, clauses.bits, strict=True)):
                     with ExitStack() as asked:
@@ -324,7 +338,7 @@ class _ProgramParts:
                         fine = builder.call(function_in(module, name, I1, 3), [state, place, context])
                         bit = builder.shl(builder.zext(builder.not_(fine), I64), const(index))
                         builder.store(builder.or_(builder.load(broken), bit), broken)
-                if clauses.masks:
+                if clauses.clauses:
                     failed = builder.load(builder.gep(context, [const(FAILED)]))
                     wrong = builder.or_(builder.load(broken), failed)
                     with builder.if_then(builder.icmp_unsigned("==", wrong, const(0))):
@@ -337,7 +351,8 @@ class _ProgramParts:
                 builder.call(_outside(module), [place, context])
             builder.ret(inside)
 
-        return self._part("judge", (names, bounded, remembers, clauses.bits, clauses.masks), emit)
+        key = (names, bounded, remembers, clauses.bits, repr(clauses.extents), first_mask)
+        return self._part("judge", key, emit)
 
     def _again(self) -> CodePart:
         def emit(module: ir.Module) -> None:
@@ -366,6 +381,7 @@ class _ProgramParts:
 
     def _calling(self, symbol: str, names: Sequence[str]) -> CodePart:
         """The successors by some actions, one action after the other."""
+        clauses, first_mask = self.clauses, self.first_mask
 
         def emit(module: ir.Module) -> None:
             function = function_in(module, symbol, I64, 3)
@@ -374,6 +390,9 @@ class _ProgramParts:
             count: Value = const(0)
             before = builder.gep(context, [const(BEFORE)])
             builder.store(const(ALL_ONES), builder.gep(context, [const(SHARED)]))
+            builder.store(const(clauses.trivial), builder.gep(context, [const(STILL)]))
+            if clauses.mask_words:
+                emit_masks(builder, clauses, state, builder.gep(context, [const(first_mask)]))
             for name in names:
                 place = builder.gep(out, [builder.mul(count, const(self.words))])
                 builder.store(count, before)
@@ -383,7 +402,7 @@ class _ProgramParts:
                 builder.store(const(0), builder.gep(context, [const(left)]))
             builder.ret(count)
 
-        return self._part(symbol, (list(names),), emit)
+        return self._part(symbol, (list(names), clauses.trivial, repr(clauses.extents), first_mask), emit)
 
     def _action(self, action: Action, symbol: str, steps: GuardOrder, index: int) -> CodePart:
         """(state*, out*, context*) -> the number of successors written to out."""

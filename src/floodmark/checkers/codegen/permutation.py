@@ -13,7 +13,7 @@ import math
 
 from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, masked, register, resize, shifted_left
+from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, masked, register, resize, shifted_left, table
 from floodmark.checkers.codegen.lanes import LANES, LaneBuilder
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.signature import Signatures, is_determined
@@ -243,14 +243,14 @@ class _Canonical:
             self._try_all(module, rest, codes, best)
             return
         ways, starts = _ties(kind.count)
-        places = _table(module, f"starts.{len(rest)}", starts)
+        places = table(module, f"starts.{len(rest)}", starts)
         ties = self.builder.lshr(order, const(_TIES))
         first, last = (self._entry(places, self.builder.add(ties, const(more))) for more in (0, 1))
         if len(self.types) == 1:  # the first way keeps all places
             first = self.builder.add(first, self.builder.zext(self._is_known([order]), I64))
-        table = _table(module, f"ways.{len(rest)}", ways)
+        tried = table(module, f"ways.{len(rest)}", ways)
         with self.routine.counting(first, last) as (index, _, _):
-            self._set_images(kind, self._rearranged(kind, order, self._entry(table, index)))
+            self._set_images(kind, self._rearranged(kind, order, self._entry(tried, index)))
             self._try_all(module, rest, codes, best)
 
     def _rearranged(self, kind: IdentifierType, order: Value, way: Value) -> Value:
@@ -420,11 +420,6 @@ class _Canonical:
             offset = elements.seq_offset(self.routine, kind, index)
             result.write(offset, kind.element.bits, self.renamed(kind.element, source.cut(offset, kind.element.bits)))
         return result.code()
-
-
-def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariable:
-    content = ir.LlvmConstant(ir.ArrayType(I64, len(numbers)), [const(number) for number in numbers])
-    return ir.GlobalVariable(module, name, content)
 
 
 def _contains_set_of(kind: Type, identifier: IdentifierType) -> bool:

@@ -1,114 +1,223 @@
 """Leaves out what properties of steps were asked before, of another step from the same state.
 
-Most steps change a few bits. The properties of steps are divided into clauses: what an ``all`` over a type asks of each
-of its values, and every other property as a whole. The clauses of one value, of all properties, have a bit together.
+Most steps change a few bits. The properties of steps are divided into clauses: what an ``all`` over a small type asks
+of each of its values, and every other property as a whole. A clause has a bit, which it shares with those that depend
+on the same bits of the state.
 
-The state before is the same for all steps that ``expand`` takes, so what a clause says of a step depends on nothing
-but the bits that it reads of the state after. Where a step leaves those as they are, and an earlier step from this
-state did so, too, the clause was evaluated of the same values. ``STILL`` has the bits for which there was such an
-earlier step, of which every property was true and nothing had failed; so the clause is true again, has met the
-premises that it meets, and does not fail. A step of which something is false leaves no bit there.
+The state before is the same for all steps that ``expand`` takes. So of all steps that leave certain bits as they are, a
+clause has one outcome (``stutter.py``). ``STILL`` has the bits of the clauses of which there was such a step earlier,
+of which every property was true and nothing had failed; so the clause is true again, has met the premises that it
+meets, and does not fail. A step of which something is false leaves no bit there. Some clauses are true of every such
+step, whatever the state before, and meet no premise: ``trivial`` has their bits, with which ``expand`` begins.
 
-``expand`` clears ``STILL``. An action that is called by itself may be called for another state next, so no bit is set
-then: ``SHARED`` is zero. ``TODO`` has the bits of the clauses that the present step is asked.
+An action that is called by itself may be called for another state next, so no bit is set then: ``SHARED`` is zero.
+``TODO`` has the bits of the clauses that the present step is asked.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
-from operator import or_
+from dataclasses import dataclass, field
 
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I64, Value, const
-from floodmark.checkers.codegen.footprint import Given, footprint
-from floodmark.compiler.ir import Generator, Predicate, Reduce, Universe, Witness
+from floodmark.checkers.codegen.bits import I64, Value, const, table
+from floodmark.checkers.codegen.footprint import Given
+from floodmark.checkers.codegen.stutter import Entry, Extent, Outcome, Stutter
+from floodmark.compiler.ir import And, Generator, Predicate, Reduce, Universe, Witness
 from floodmark.compiler.layout import Layout, encode
 from floodmark.language.types import WORD
 from floodmark.language.universe import universe
 
 STILL, SHARED, TODO = range(8, 11)
 """Places in the context."""
-MOST_VALUES = 8
+MAX_VALUES = 8
 ALL_ONES = (1 << WORD) - 1
+_LANES = 8
+"""The number of clauses that are compared side by side."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """An ``all`` of a property that is divided. The clause of the value with code 0 has the bit ``first``, and those
+    of the other values have the bits after that, by their codes."""
+
+    reduce: Reduce
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What of the state a step may not change for a clause to be as it was, and whether it is then true, without
+    failing or meeting a premise, whatever the state before."""
+
+    extent: Extent
+    trivial: bool
+
+
+@dataclass
 class Clauses:
-    """The clauses of some properties of steps. ``divided`` has the ``all`` of each property that is divided; ``bits``
-    are the bits of each in ``TODO``, none where it is always asked. ``masks`` has for each bit what its clauses read
-    of the state after a step, word by word."""
+    """The clauses of some properties of steps, by their bits; and for each property how it is divided, if it is, and
+    the bits of its clauses, none where it is always asked."""
 
-    divided: list[Reduce | None]
-    bits: list[int]
-    masks: dict[int, list[int]]
+    clauses: list[Clause] = field(default_factory=list)
+    divided: list[Divided | None] = field(default_factory=list)
+    bits: list[int] = field(default_factory=list)
+    _places: dict[tuple[Clause, ...], int] = field(default_factory=dict)
+
+    @property
+    def extents(self) -> list[Extent]:
+        return [clause.extent for clause in self.clauses]
+
+    @property
+    def trivial(self) -> int:
+        return sum(1 << bit for bit, clause in enumerate(self.clauses) if clause.trivial)
+
+    @property
+    def groups(self) -> list[list[Extent]]:
+        """The extents that are compared side by side; the last one fills the last group."""
+        found = [self.extents[first : first + _LANES] for first in range(0, len(self.clauses), _LANES)]
+        return [group + group[-1:] * (_LANES - len(group)) for group in found]
+
+    @property
+    def mask_words(self) -> int:
+        """The words in which ``expand`` keeps the masks of the state that it expands; none where all states have the
+        same."""
+        if not any(extent.entries for extent in self.extents):
+            return 0
+        return _LANES * sum(len(_words_of(group)) for group in self.groups)
+
+    def add(self, predicate: Predicate, layout: Layout) -> None:
+        """Divides a property into clauses. It is always asked if no bit is left for it, or if it depends on most of a
+        state as a whole."""
+        reduce = _outermost(predicate)
+        if reduce is not None:
+            rest, *values = _of_values(predicate, reduce, layout)
+            if len(set(values)) > 1 and len(self.clauses) + len(values) < WORD:
+                first = self._place(tuple(values))
+                self.divided.append(Divided(reduce, first))
+                bits = ((1 << len(values)) - 1) << first
+                self.bits.append(bits if rest == _nothing(layout) else bits | 1 << self._place((rest,)))
+                return
+        whole = _clause(Stutter(layout, predicate.value).outcome(predicate.value))
+        is_asked = 2 * whole.extent.size > layout.bits or len(self.clauses) == WORD
+        self.divided.append(None)
+        self.bits.append(0 if is_asked else 1 << self._place((whole,)))
+
+    def _place(self, clauses: tuple[Clause, ...]) -> int:
+        """The bit of the first of some clauses, which other properties may have in common."""
+        if clauses not in self._places:
+            self._places[clauses] = len(self.clauses)
+            self.clauses += clauses
+        return self._places[clauses]
 
 
 def clauses_of(properties: Sequence[Predicate], layout: Layout) -> Clauses:
-    """The clauses of properties of steps. An ``all`` is divided only if no bit is read for several values: such a bit
-    would have every clause asked again. A property that reads most of a state is always asked."""
-    asked = [_outermost(predicate) for predicate in properties]
-    kinds = Counter(each.generators[0].variable.type for each in asked if each is not None)
-    kind = kinds.most_common(1)[0][0] if kinds else None
-    values = [] if kind is None else [(encode(kind, value), value) for value in universe(kind)]
-    next_bit = 0 if kind is None else kind.codes
-    found = Clauses([], [], {})
-    for predicate, each in zip(properties, asked, strict=True):
-        whole = footprint(predicate.value, "new", layout)
-        read = {}
-        if each is not None and each.generators[0].variable.type == kind:
-            variable = each.generators[0].variable
-            read = {code: footprint(each, "new", layout, Given(variable, value)) for code, value in values}
-        is_divided = bool(read) and _are_apart(list(read.values()), whole)
-        if not is_divided:
-            reads_little = 2 * sum(mask.bit_count() for mask in whole) <= layout.bits
-            read = {next_bit: whole} if reads_little else {}
-            next_bit = min(next_bit + len(read), WORD - 1)
-        found.divided.append(each if is_divided else None)
-        found.bits.append(sum(1 << bit for bit in read))
-        for bit, masks in read.items():
-            known = found.masks.get(bit, [0] * layout.words)
-            found.masks[bit] = [one | other for one, other in zip(known, masks, strict=True)]
+    """The clauses of properties of steps."""
+    found = Clauses()
+    for predicate in properties:
+        found.add(predicate, layout)
     return found
 
 
-def _are_apart(parts: Sequence[Sequence[int]], whole: Sequence[int]) -> bool:
-    """Whether each bit that is read at all is read for exactly one value."""
-    columns = zip(zip(*parts, strict=True), whole, strict=True)
-    return all(sum(column) == together == reduce(or_, column) for column, together in columns)
-
-
 def _outermost(predicate: Predicate) -> Reduce | None:
-    """The ``all`` over a small type that a property is, but for premises that are asked before it."""
-    value = predicate.value
-    while isinstance(value, Witness):
-        value = value.operand
-    match value:
-        case Reduce(kind="all", generators=[Generator(variable=over, domain=Universe(of)), *_]):
-            return value if of == over.type and of.codes <= MOST_VALUES else None
+    """An ``all`` over a small type that has to be true for a property to be true: the property itself or one of its
+    conjuncts, but for premises that are met before it."""
+    waiting = [predicate.value]
+    while waiting:
+        match waiting.pop():
+            case Witness(operand=operand):
+                waiting.append(operand)
+            case And(operands=operands):
+                waiting += reversed(operands)
+            case Reduce(kind="all", generators=[Generator(variable=over, domain=Universe(of)), *_]) as reduce:
+                if of == over.type and of.codes <= MAX_VALUES:
+                    return reduce
     return None
 
 
+def _of_values(predicate: Predicate, reduce: Reduce, layout: Layout) -> list[Clause]:
+    """What a property is without one of its ``all``, and that for each value of its variable, by their codes."""
+    variable, whole = reduce.generators[0].variable, predicate.value
+    found = [_clause(Stutter(layout, whole, without=reduce).outcome(whole))]
+    values = {encode(variable.type, value): value for value in universe(variable.type)}
+    for code in range(len(values)):
+        found.append(_clause(Stutter(layout, whole, Given(variable, values[code])).outcome(reduce)))
+    return found
+
+
+def _clause(outcome: Outcome) -> Clause:
+    return Clause(outcome.extent, outcome.truth is True and outcome.silent)
+
+
+def _nothing(layout: Layout) -> Clause:
+    return Clause(Extent((0,) * layout.words), True)
+
+
+def emit_masks(builder: ir.IRBuilder, clauses: Clauses, state: Value, masks: Value) -> None:
+    """Writes the masks of a state: for each group and word, what a step may not change of it."""
+    entries = dict.fromkeys(entry for extent in clauses.extents for entry in extent.entries)
+    selected = {entry: _emit_entry(builder, entry, state, number) for number, entry in enumerate(entries)}
+    place = 0
+    for group in clauses.groups:
+        for word in _words_of(group):
+            found = builder.lanes(I64, [extent.bits[word] for extent in group])
+            for entry, bits in selected.items():
+                chosen = [ALL_ONES * (entry in extent.entries) for extent in group]
+                if any(chosen) and any(each[word] for each in entry.bits):
+                    part = builder.and_(builder.splat(bits[word], _LANES), builder.lanes(I64, chosen))
+                    found = builder.or_(found, part)
+            builder.store(found, builder.gep(masks, [const(place)]), align=8)
+            place += _LANES
+
+
+def _emit_entry(builder: ir.IRBuilder, entry: Entry, state: Value, number: int) -> list[Value]:
+    """The bits of the entry that a state selects, word by word."""
+    code = builder.lshr(builder.load(builder.gep(state, [const(entry.word)])), const(entry.offset))
+    code = builder.and_(code, const((1 << entry.width) - 1))
+    found: list[Value] = []
+    for word in range(len(entry.bits[0])):
+        column = [bits[word] for bits in entry.bits]
+        if not any(column):
+            found.append(const(0))
+            continue
+        name = f"{builder.function.name}.entry.{number}.{word}"
+        entries = table(builder.function.module, name, column)
+        found.append(builder.load(builder.gep(entries, [const(0), code])))
+    return found
+
+
+def _words_of(group: Sequence[Extent]) -> list[int]:
+    """The words of a state that the clauses of a group depend on."""
+    return [word for word in range(len(group[0].bits)) if any(extent.reaches(word) for extent in group)]
+
+
 def emit_todo(
-    builder: ir.IRBuilder, clauses: Clauses, state: Value, place: Value, context: Value
+    builder: ir.IRBuilder, clauses: Clauses, state: Value, place: Value, context: Value, masks: Value
 ) -> tuple[Value, Value]:
     """Enters the clauses that are to be asked of a step; returns these, and those whose bits it leaves as they are."""
-    words = sorted({word for masks in clauses.masks.values() for word, mask in enumerate(masks) if mask})
-    changed = {
-        word: builder.xor(*(builder.load(builder.gep(at, [const(word)])) for at in (state, place))) for word in words
-    }
+    width = len(clauses.clauses[0].extent.bits)
+    changed = [
+        builder.xor(*(builder.load(builder.gep(at, [const(word)])) for at in (state, place))) for word in range(width)
+    ]
+    vector = ir.VectorType(I64, _LANES)
     still: Value = const(0)
-    for bit, masks in clauses.masks.items():
-        differs: Value = const(0)
-        for word, difference in changed.items():
-            differs = builder.or_(differs, builder.and_(difference, const(masks[word])))
-        same = builder.zext(builder.icmp_unsigned("==", differs, const(0)), I64)
-        still = builder.or_(still, builder.shl(same, const(bit)))
-    known = builder.and_(still, builder.load(builder.gep(context, [const(STILL)])))
-    every = sum(1 << bit for bit in clauses.masks)
-    todo = builder.xor(known, const(every))
+    at = 0
+    for number, group in enumerate(clauses.groups):
+        differs: Value | None = None
+        for word in _words_of(group):
+            known: Value = builder.lanes(I64, [extent.bits[word] for extent in group])
+            if clauses.mask_words:
+                known = builder.load(ir.Value(vector.as_pointer(), builder.gep(masks, [const(at)]).text), align=8)
+            part = builder.and_(builder.splat(changed[word], _LANES), known)
+            differs = part if differs is None else builder.or_(differs, part)
+            at += _LANES
+        nothing = builder.lanes(I64, [0] * _LANES)
+        same = builder.zext(builder.same_lanes(differs or nothing, nothing), I64)
+        still = builder.or_(still, builder.shl(same, const(_LANES * number)))
+    every = (1 << len(clauses.clauses)) - 1
+    still = builder.and_(still, const(every))
+    before = builder.load(builder.gep(context, [const(STILL)]))
+    todo = builder.xor(builder.and_(still, before), const(every))
     builder.store(todo, builder.gep(context, [const(TODO)]))
     return todo, still
 
