@@ -37,7 +37,12 @@ FULL = Lock(
         "ä \"b\"": {"tier": "deep"},
     },
     claims={"kip.one": {"verdict": "holds"}},
-    proofs={"a/core induction brokers=4": {"verdict": "holds", "lemmas": ["one", "two"]}},
+    proofs={
+        "a/core induction brokers=4": {"verdict": "holds", "lemmas": ["one", "two"]},
+        "a/core \"induction\"": {
+            "verdict": "holds", "lemmas": [f"a_lemma_with_quite_a_long_name_{number}" for number in range(5)],
+        },
+    },
     mutants={
         "a/core": Mutants({"source": "1"}, 3, {"A.b: - `x`  + y": "equivalent: both are \\ the same", "other": ""}),
         "b/other": Mutants({}, 0),
@@ -65,6 +70,8 @@ def test_the_lock_is_readable_in_a_diff() -> None:
     assert lines.index('[specs."a/core"]') < lines.index('[specs."ä \\"b\\""]')
     assert "an_action_with_quite_a_long_name_3 = 3" in lines
     assert 'Forgets = { verdict = "violated", depth = 4 }' in lines
+    assert '"a/core induction brokers=4" = { verdict = "holds", lemmas = ["one", "two"] }' in lines
+    assert '    "a_lemma_with_quite_a_long_name_3",' in lines
 
 
 def test_the_lock_knows_the_lines_of_its_entries(tmp_path: Path) -> None:
@@ -73,7 +80,11 @@ def test_the_lock_knows_the_lines_of_its_entries(tmp_path: Path) -> None:
     found = lock.read(path)
     assert found is not None
     lines = path.read_text().splitlines()
-    starts = {"specs.a/core": '[specs."a/core"]', "claims.kip.one": '"kip.one" =', "mutants.a/core": "[mutants."}
+    starts = {
+        "specs.a/core": '[specs."a/core"]', "claims.kip.one": '"kip.one" =', "mutants.a/core": "[mutants.",
+        "proofs.a/core induction brokers=4": '"a/core induction brokers=4" =',
+        'proofs.a/core \\"induction\\"': '[proofs."a/core \\"induction\\""]',
+    }
     for name, start in starts.items():
         assert lines[found.lines[name] - 1].startswith(start)
 

@@ -2,7 +2,7 @@
 
     [specs."alter_isr/core"]         a check and its results; ``actions`` and ``flawed`` are tables of their own
     [claims]                         the answer to each claim
-    [proofs]                         the verdict of each proof
+    [proofs]                         the verdict of each proof; one with many lemmas is a table of its own
     [mutants."alter_isr/core"]       the mutants that no property notices, with reasons, and hashes of their model
 
 ``properties`` and ``scenarios`` map each name to the hash of its meaning; older locks, which list only names, can be
@@ -154,8 +154,7 @@ def text(lock: Lock) -> str:
         lines += ["", *_table(f"specs.{toml.key(name)}", entry)]
     for section, entries in (("claims", lock.claims), ("proofs", lock.proofs)):
         if entries:
-            lines += ["", f"[{section}]"]
-            lines += [f"{toml.key(name)} = {toml.inline(entry)}" for name, entry in sorted(entries.items())]
+            lines += ["", f"[{section}]", *_entries_of(section, entries)]
     for name, mutants in sorted(lock.mutants.items()):
         entry = {"sources": mutants.sources, "tried": mutants.tried}
         lines += ["", *_table(f"mutants.{toml.key(name)}", entry)]
@@ -164,6 +163,20 @@ def text(lock: Lock) -> str:
             known = sorted(mutants.survivors.items())
             lines += [f"{toml.key(change)} = {toml.inline(reason)}" for change, reason in known]
     return "\n".join(lines) + "\n"
+
+
+def _entries_of(section: str, entries: Mapping[str, LockEntry]) -> Iterator[str]:
+    """A line for each entry; one with lists that is too long for a line gets a header of its own, after the others."""
+    long = {}
+    for name, entry in sorted(entries.items()):
+        inline = f"{toml.key(name)} = {toml.inline(entry)}"
+        if len(inline) > _INLINE and any(isinstance(value, list) for value in entry.values()):
+            long[name] = entry
+        else:
+            yield inline
+    for name, entry in long.items():
+        yield ""
+        yield from _table(f"{section}.{toml.key(name)}", entry)
 
 
 def _table(title: str, entry: LockEntry) -> Iterator[str]:
