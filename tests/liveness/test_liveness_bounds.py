@@ -17,7 +17,7 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import fire, initial_states, successors
 from floodmark.language.values import Map
-from tests.support.bound_readings import CONTEXTS, READINGS, source_of
+from tests.support.bound_dependence import CONTEXTS, READINGS, source_of
 from tests.support.bounded_models import random_source
 from tests.support.fair_graphs import loaded
 

@@ -1,4 +1,4 @@
-"""A question and its cases: one of them has a model exactly if the question has."""
+"""A query is split on its existentials: one of the cases has a model exactly if the query has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions of any size are asked in contexts of their own: the same question, whatever the process did before."""
+"""Queries of any size run in fresh contexts, so that earlier queries of the process do not affect them."""
 
 from __future__ import annotations
 

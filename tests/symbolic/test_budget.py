@@ -1,4 +1,4 @@
-"""The limits on z3: what nobody asked for is not in seconds, so a busy machine gives the same answers."""
+"""z3 is limited in resource units, and in seconds only if a user asks: a busy machine gives the same answers."""
 
 from __future__ import annotations
 

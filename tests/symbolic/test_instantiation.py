@@ -1,4 +1,4 @@
-"""What is said of the sets of what a question mentions: less than what is said of all, and instances that end."""
+"""Instances of assumptions at the sets that a query mentions: implied by the assumptions, and finitely many."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from floodmark.checkers.symbolic.tactics.case_split import cases
 from floodmark.checkers.symbolic.tactics.instantiation import instantiated
 from floodmark.checkers.symbolic.terms.structure import subterms
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
-from tests.symbolic.test_cases import HOLDS, TWO, drawn, has_model
+from tests.symbolic.test_case_split import HOLDS, TWO, drawn, has_model
 
 VOTERS = z3.DeclareSort("Voters")
 PERSON = z3.DeclareSort("Person")

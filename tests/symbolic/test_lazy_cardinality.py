@@ -1,4 +1,4 @@
-"""What the laws of sizes say of the sets where they matter: enough for majorities, and never more than is true."""
+"""Cardinality axioms are instantiated for pairs of sets: enough for majorities, and no instance is false."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What assumptions say of witnesses: less than the assumptions, and enough where terms suggest nothing to z3."""
+"""Instances of assumptions at Skolem constants: the assumptions imply them; they suffice where E-matching fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from floodmark.checkers.symbolic.tactics.case_split import cases
 from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.tactics.skolem_instances import View, seen
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
-from tests.symbolic.test_cases import TWO, drawn, has_model
+from tests.symbolic.test_case_split import TWO, drawn, has_model
 
 PERSON = z3.DeclareSort("Person")
 KNOWS = z3.Function("knows", PERSON, PERSON, z3.BoolSort())

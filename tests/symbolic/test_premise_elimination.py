@@ -1,4 +1,4 @@
-"""Conditions that everything meets are left out of statements about everything, which then say the same."""
+"""Premises that another conjunct guarantees are dropped from quantified formulas, which keeps their meaning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import z3
 from floodmark.checkers.symbolic.tactics.premise_elimination import unconditional
 from floodmark.checkers.symbolic.terms.booleans import unbound
 from floodmark.checkers.symbolic.terms.structure import subterms
-from tests.symbolic.test_cases import FREE, TWO, drawn, has_model
+from tests.symbolic.test_case_split import FREE, TWO, drawn, has_model
 
 A, B = (z3.Function(name, z3.IntSort(), z3.BoolSort()) for name in "ab")
 X, Y = z3.Ints("x y")

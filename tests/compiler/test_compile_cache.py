@@ -1,4 +1,4 @@
-"""What was read of one model is used for another only where a new reading would make the same."""
+"""A process reuses an expression graph for another model only if compiling that one would give the same graph."""
 
 from __future__ import annotations
 

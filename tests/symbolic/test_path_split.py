@@ -1,4 +1,4 @@
-"""A case of a question, path by path: one of the paths has a model exactly if the case has."""
+"""A case of a query is split into paths: one of them has a model exactly if the case has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strate
 from floodmark.checkers.symbolic.terms.axioms import Axiom, Axioms
 from floodmark.checkers.symbolic.terms.symbols import Symbols
 from tests.support.any_size_protocols import check_of
-from tests.symbolic.test_cases import FREE, HOLDS, TWO, drawn, has_model
+from tests.symbolic.test_case_split import FREE, HOLDS, TWO, drawn, has_model
 from tools.second_solver import Said, ask_all, opinion_of
 
 ONLY = (Strategy(150_000, {"auto_config": False, "mbqi": False, "qi.eager_threshold": 0.0}, paths=100),)

@@ -1,4 +1,4 @@
-"""Terms in simpler terms: the same in the ranges that a question asserts, and only there."""
+"""Terms are simplified under the ranges that a query asserts: they are equal within these ranges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from floodmark.checkers.symbolic.tactics.path_questions import Premises
 from floodmark.checkers.symbolic.tactics.simplification import Simpler, ranges_in
 from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.structure import node_of, nodes_of, parts_of, subterms
-from tests.symbolic.test_cases import FREE, TWO, has_model
+from tests.symbolic.test_case_split import FREE, TWO, has_model
 
 LENGTH = z3.Function("length", TWO, z3.IntSort())
 END, START = z3.Ints("end start")
