@@ -248,6 +248,23 @@ def test_new_and_removed_specs_are_told(lease: Repository) -> None:
     assert "checks less: the spec is gone" in found.out
 
 
+def test_a_row_that_one_version_lacks_is_no_error_and_a_file_that_is_wrong_is_one(lease: Repository) -> None:
+    file = lease.specs / "rows.toml"
+    small, large = (f'[[row]]\nname = "{name}"\n[row.constants]\nclients = {clients}\n' for name, clients in
+                    (("small", 1), ("large", 2)))  # fmt: skip
+    file.write_text(f'model = "lease.py:Lease"\n{small}')
+    lease.commit("second")
+    file.write_text(f'model = "lease.py:Lease"\n{small}{large}')
+    found = floodmark("diff", "main", "--", "specs/rows.toml@large", at=lease.root)
+    assert "rows@large: a new spec" in found.out
+    file.write_text('model = "lease.py:Lease"\nrow = []\n')
+    for words in ((), ("--", "specs/rows.toml@small"), ("--", "specs/rows.toml")):
+        found = floodmark("diff", "main", *words, at=lease.root)
+        assert "not compared: specs/rows.toml:2: there is no row: write a table [[row]] for each" in found.out
+        assert "gone" not in found.out
+        assert found.code == 3
+
+
 def test_two_commits_and_two_specs_are_compared(lease: Repository) -> None:
     lease.edit(GUARD, "return self.granted <= 1")
     lease.commit("second")

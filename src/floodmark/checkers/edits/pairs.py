@@ -11,7 +11,7 @@ from floodmark.checkers.edits.spec_edit import EditSettings, SpecEdit, spec_edit
 from floodmark.checkers.edits.versions import Version, has_lost_files
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import resolved
-from floodmark.checkers.project.spec import Spec, Tier, find, read_all
+from floodmark.checkers.project.spec import NoRow, Spec, Tier, find, read_all
 from floodmark.checkers.search_result import Watcher
 from floodmark.language.errors import SourceError
 
@@ -40,6 +40,8 @@ def pairs_in(versions: Versions, paths: Sequence[Path], tier: Tier | None) -> li
             found.setdefault(name, SpecPair(name, sides[0][0].get(name), sides[1][0].get(name)))
         for _, errors in sides:
             for name, error in errors.items():
+                for row in [other for other in found if other != name and spec_address.of_file(other) == name]:
+                    del found[row]  # the other version alone has been read, and nothing is known of this one
                 found[name] = SpecPair(name, None, None, error)
     return list(found.values())
 
@@ -61,9 +63,10 @@ def _read(
         try:
             for spec in read_all(address):
                 specs[_name(version, spec)] = spec
+        except NoRow:
+            continue
         except SourceError as error:
-            if row is None or "no row" not in error.message:
-                errors[_name_of_path(version, address)] = version.place(error.file, error.line) + f": {error.message}"
+            errors[_name_of_path(version, address)] = version.place(error.file, error.line) + f": {error.message}"
     return specs, errors
 
 

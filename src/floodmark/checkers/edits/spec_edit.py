@@ -28,7 +28,8 @@ from floodmark.language.model import Model
 
 @dataclass
 class SpecEdit:
-    """The changes of the spec ``name``. ``old`` or ``new`` is None if the edit added or removed the spec.
+    """The changes of the spec ``name``. ``old`` or ``new`` is None if the edit added or removed the spec; with an
+    ``error``, both may be: the file of one version cannot be read.
 
     ``model`` is the change of the model's behaviours. It is None if nothing that the model rests on changed, or if the
     comparison failed with ``error``. ``designs`` are the known-bad designs whose own code changed.
@@ -49,7 +50,7 @@ class SpecEdit:
         """The changes that make the check cover less than before, a sentence each."""
         found = []
         if self.new is None:
-            return ["the spec is gone: nothing of it is checked any more"]
+            return [] if self.error else ["the spec is gone: nothing of it is checked any more"]
         for setting in self.settings:
             if setting.emptier:
                 note = f": {setting.note}" if setting.note else ""

@@ -62,6 +62,8 @@ def headline(edit: SpecEdit, versions: Versions) -> str:
 
 def sentences(edit: SpecEdit, versions: Versions) -> list[str]:
     """The summary of a spec as sentences, additions before removals."""
+    if edit.error and edit.model is None:
+        return ["undetermined"]
     if edit.old is None:
         return ["a new spec; there is nothing to compare it with"]
     if edit.new is None:

@@ -53,6 +53,10 @@ INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
 """The suffixes that may follow a model's module name in the name of a file in ``invariants/``."""
 
 
+class NoRow(SourceError):  # noqa: N818 - the file is as it should be, and an address means none of its rows
+    """An address names a row that its file does not have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """One spec, a file or a row of a file, read and well formed; its model is not loaded yet.
@@ -280,7 +284,7 @@ def read_all(address: Path) -> list[Spec]:
     names = [spec.row for spec in specs if spec.row is not None]
     if row not in names:
         told = did_you_mean(row, names) if names else f": the spec has no rows; write {path.name}"
-        raise SourceError(f"there is no row {brief(row)}{told}", str(path))
+        raise NoRow(f"there is no row {brief(row)}{told}", str(path))
     return [spec for spec in specs if spec.row == row]
 
 
