@@ -225,7 +225,7 @@ MEASURES = [
 ]
 
 
-MOST_TOUCHED = 2 << 30
+MAX_TOUCHED = 2 << 30
 """Bytes of a store whose pages are taken before a search of which the time is measured without that of taking them."""
 
 
@@ -241,8 +241,8 @@ class TouchedMemory(ReservedMemory):
     def __init__(self, size: int) -> None:
         started = time.perf_counter()
         super().__init__(size)
-        self.bytes[: MOST_TOUCHED : mmap.PAGESIZE] = 0
-        if size <= MOST_TOUCHED:  # stores are larger, and made before the search begins
+        self.bytes[: MAX_TOUCHED : mmap.PAGESIZE] = 0
+        if size <= MAX_TOUCHED:  # stores are larger, and made before the search begins
             TouchedMemory.seconds += time.perf_counter() - started
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from floodmark.checkers.kernel import scratch
-from floodmark.checkers.spark import check_tasks, jobs, leftovers, tasks
+from floodmark.checkers.spark import check_tasks, jobs, leftovers, session, tasks
 from floodmark.checkers.spark.jobs import Cancelled, JobFailed, reason, told_of_java, wait_for_workers, watched
 from floodmark.checkers.spark.ledger import Accepted
 from floodmark.checkers.spark.tasks import SearchContext, scratch_folder, scratch_folders
@@ -69,6 +69,20 @@ def test_a_worker_that_is_there_again_begins_a_new_wait(monkeypatch: pytest.Monk
         assert not wait.is_over()
     now[0] += jobs.WAIT_SECONDS + 1
     assert wait.is_over()
+
+
+def test_a_master_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.setattr(session, "_prepare_launch", lambda url: None)
+    with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as other:
+        place, gone = (f"127.0.0.1:{each.getsockname()[1]}" for each in (there, other))
+        other.close()
+        with pytest.raises(SourceError, match=rf"no master has answered at spark://{gone} for 0\.1 s; start one"):
+            session._start(f"spark://{gone}", None, 0.1)
+        session._wait_for_master(f"spark://{gone},{place}", 0.1)
+    for url in ("local[2]", "yarn", "spark://host", "spark://host:77077"):
+        session._wait_for_master(url, 0.1)
 
 
 def test_the_seconds_without_a_worker_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.search_result import Coverage
 from floodmark.language.plurals import plural
 
-MOST = 6
+MAX_LINES = 6
 """The maximum number of items that are printed of a list."""
 _NOUNS = {"lines": ("line",), "branches": ("branch", "branches"), "guards": ("guard",), "values": ("value",)}
 
@@ -81,5 +81,5 @@ def _never(it: Covered, branches: Sequence[Covered]) -> str:
 def _listed(title: str, every: Sequence[str]) -> list[str]:
     if not every:
         return []
-    more = [f"  and {len(every) - MOST:,} more"] if len(every) > MOST else []
-    return [f"{title}:", *(f"  {each}" for each in every[:MOST]), *more]
+    more = [f"  and {len(every) - MAX_LINES:,} more"] if len(every) > MAX_LINES else []
+    return [f"{title}:", *(f"  {each}" for each in every[:MAX_LINES]), *more]

@@ -30,7 +30,11 @@ def run_on_spark(
     if not every:
         return
     _say(every, watcher, f"starts Spark at {settings.master or 'local[*]'}, which takes a while")
-    spark = session(settings.master, min(filter(None, (check.options.limits.memory for check in every)), default=None))
+    limits = [check.options.limits for check in every]
+    spark = session(
+        settings.master, min(filter(None, (each.memory for each in limits)), default=None),
+        min((each.seconds for each in limits if each.seconds is not None), default=None),
+    )
     if settings.resume is not None and not opened(spark.sparkContext, settings.resume).names():
         raise SourceError(f"there is no checkpoint in {settings.resume}")
     tasks = [check for check in every if _may_be_a_task(check, every)]

@@ -10,9 +10,11 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +77,8 @@ _SMALL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _EXECUTOR_JAVA = f"{_SMALL_JAVA} -XX:+IgnoreUnrecognizedVMOptions -XX:+UseTransparentHugePages"
 """An executor keeps in its heap what a task sends. With huge pages, first touches of that memory cost less; only Linux
 knows the option."""
+MASTER_SECONDS = 60.0
+"""Seconds for which a master that does not answer is tried."""
 _STARTED: list[SparkSession] = []
 
 
@@ -90,11 +94,11 @@ def available() -> bool:
     return importlib.util.find_spec("pyspark") is not None
 
 
-def session(master: str | None = None, memory: int | None = None) -> SparkSession:
+def session(master: str | None = None, memory: int | None = None, seconds: float | None = None) -> SparkSession:
     """The session of this process, started on the first call: ``master``, else what spark-submit says, else local[*].
 
-    ``memory`` is the limit for the whole command, in bytes; a session that is started keeps to its share.
-    Raises SourceError if PySpark or Java is missing, or the master cannot be reached.
+    ``memory`` is the limit for the whole command, in bytes; a session that is started keeps to its share. ``seconds``
+    limits the wait for a master. Raises SourceError if PySpark or Java is missing, or the master cannot be reached.
     """
     if not available():
         raise SourceError('the Spark engine needs PySpark; run: pip install "floodmark[spark]"')
@@ -104,7 +108,7 @@ def session(master: str | None = None, memory: int | None = None) -> SparkSessio
 
     active = SparkSession.getActiveSession()
     if active is None:
-        active = _start(master, memory)
+        active = _start(master, memory, seconds)
     _STARTED[:] = [active]
     return active
 
@@ -134,7 +138,7 @@ def _end_gateway() -> None:
             process.wait(10)
 
 
-def _start(master: str | None, memory: int | None) -> SparkSession:
+def _start(master: str | None, memory: int | None, seconds: float | None = None) -> SparkSession:
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
@@ -143,6 +147,7 @@ def _start(master: str | None, memory: int | None) -> SparkSession:
     if not submitted:
         asked = master or os.environ.get("FLOODMARK_MASTER") or "local[*]"
         _prepare_launch(asked)
+        _wait_for_master(asked, seconds)
         own = share(memory, _cores(asked))
         url = _retrying(asked, own.workers)
         where = {**_LOCAL, "spark.local.dir": tempfile.gettempdir()} if url.startswith("local") else _CLUSTER
@@ -229,6 +234,25 @@ def _given() -> dict[str, str]:
 def _is_on_this_machine(url: str) -> bool:
     """Whether all executors reach this process at the loopback address."""
     return re.match(r"local(\W|$)|local-cluster|spark://(127\.|localhost\b|\[::1\])", url) is not None
+
+
+def _wait_for_master(url: str, seconds: float | None) -> None:
+    """Waits until one of the standalone masters in a URL accepts a connection, for a minute, or less if ``seconds`` say
+    so. Raises SourceError. Spark itself would take longer and then report only that its context has stopped."""
+    places = [place.rpartition(":") for place in url.removeprefix("spark://").split(",")]
+    if not url.startswith("spark://") or not all(port.isdigit() and int(port) < 1 << 16 for _, _, port in places):
+        return  # Spark knows other URLs, and says what is wrong in them
+    most = MASTER_SECONDS if seconds is None else min(seconds, MASTER_SECONDS)
+    end = time.monotonic() + most
+    while True:
+        for host, _, port in places:
+            with contextlib.suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), 5):
+                return
+        if time.monotonic() >= end:
+            raise SourceError(
+                f"no master has answered at {url} for {most:g} s; start one, or name another with --spark master=URL"
+            )
+        time.sleep(0.5)
 
 
 def _prepare_launch(url: str) -> None:
