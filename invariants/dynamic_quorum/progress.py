@@ -38,7 +38,7 @@ def is_followed(model: DynamicProgress, leader: Replica) -> bool:
 
 @leads_to
 def quorum_gets_leader(model: DynamicProgress) -> tuple[bool, bool]:
-    """While a majority of the voters is alive, there is a leader some day, also in the middle of a change (V853,
+    """While a majority of the voters is alive, there is eventually a leader, also in the middle of a change (V853,
     EventuallyLeaderElected).
     """
     followed = any(is_followed(model, replica) for replica in Replica)

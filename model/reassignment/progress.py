@@ -16,7 +16,7 @@ from model.reassignment.throttle import ThrottledReassignment
 
 
 class Calm(ReassignedReplicas):
-    """Some day failures stop. Which ones, the classes below say."""
+    """Eventually failures stop; the classes below say which."""
 
     calm: bool = False
 

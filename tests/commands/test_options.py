@@ -324,3 +324,18 @@ def test_the_help_of_check_fits_on_a_screen(run: Run, monkeypatch: pytest.Monkey
     lines = run("check", "--help")[1].splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
+
+
+def test_the_help_of_check_fits_on_a_screen_and_options_are_few() -> None:
+    """A screen has 24 lines of 80 characters. An option that commands share counts once."""
+    context = click.Context(command.commands["check"], info_name="floodmark check", terminal_width=80)
+    lines = context.command.get_help(context).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    options = [
+        option for each in command.commands.values() for option in each.params if isinstance(option, click.Option)
+    ]
+    assert len({option.opts[-1] for option in options}) <= 55
+    choices = [option.type.choices for option in options if isinstance(option.type, click.Choice)]
+    assert choices
+    assert all(len(each) > 1 for each in choices)

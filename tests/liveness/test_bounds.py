@@ -34,7 +34,7 @@ Term = Annotated[int, Between(0, "max_term")]
 
 
 class Elections(Model):
-    """An election fails or succeeds, and each takes a term; without a bound on terms one succeeds some day."""
+    """An election fails or succeeds, and each takes a term; without a bound on terms one eventually succeeds."""
 
     max_term = Constant(3, bound=True)
     term: Term = 0

@@ -154,7 +154,7 @@ class Note(Record):
 
 
 class Notes(Model):
-    """Notes are written at any time. Somebody who has notes gets one of them some day, but not every one of them."""
+    """Notes are written at any time. Somebody who has notes eventually gets one of them, but not every one of them."""
 
     nodes = Constant(2)
     waiting: Set[Note] = Set()
