@@ -2,9 +2,9 @@
 [--write]``.
 
 Both search the same model on one core, alternately, and must have the same counts: a published specification, whose
-sets of messages grow until a boundary; the core of KIP-497, whose sets have a capacity; and KIP-595, whose steps have
-many branches. Each C program says at its beginning how it keeps a state. The figures are ratios within one run, so that
-a busy machine affects both alike.
+sets of messages grow until a boundary; the core of KIP-497, whose sets have a capacity; KIP-595, whose steps have
+many branches; and KIP-497 with failover, whose properties compare logs. Each C program says at its beginning how it
+keeps a state. The figures are ratios within one run, so that a busy machine affects both alike.
 
 A C program is told how large a table to take. It searches with two: the smallest that is no fuller in the end than
 Floodmark's, and one that is at least four times as large, in which it hardly ever passes a cell that another state has.
@@ -50,6 +50,15 @@ YARDSTICKS = [
     Yardstick("alter_isr.c", "KIP-497 core", "specs/alter_isr/core.toml", {"max_partition_epoch": 3, "max_offset": 2}),
     Yardstick("kraft.c", "KIP-595", "specs/kraft/quorum.toml", {"max_epoch": 2, "max_log": 2, "max_restarts": 2}),
     Yardstick("kraft.c", "KIP-595", "specs/kraft/quorum.toml", {"max_epoch": 3, "max_log": 2, "max_restarts": 2}),
+    *(
+        Yardstick(
+            "failover.c",
+            "KIP-497 failover with logs",
+            "specs/alter_isr/failover.toml@three_replicas",
+            {"max_offset": offset, "max_leader_epoch": 2, "max_partition_epoch": 3},
+        )
+        for offset in (1, 2)
+    ),
 ]
 
 

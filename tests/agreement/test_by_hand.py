@@ -12,7 +12,7 @@ from benchmarks.native import Work, subject
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.search_result import Options
 
-SOURCES = ("async_isr.c", "alter_isr.c", "kraft.c")
+SOURCES = ("async_isr.c", "alter_isr.c", "kraft.c", "failover.c")
 SMALLEST = [next(it for it in YARDSTICKS if it.source == source) for source in SOURCES]
 
 
