@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 import zipfile
 from itertools import islice
 from pathlib import Path
@@ -222,3 +224,21 @@ def test_what_the_launcher_says_is_shown_when_it_fails(capfd: pytest.CaptureFixt
         launch(b"no such master\n", True)
     assert capfd.readouterr().err == "no such master\n"
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_errors_that_py4j_raises_are_not_logged() -> None:
+    """In a process of its own: a test has handlers of the root logger, which py4j's first error adds otherwise."""
+    pytest.importorskip("pyspark")
+    script = """
+import logging
+from py4j import java_gateway
+from floodmark.checkers.spark.session import _keep_log_quiet
+_keep_log_quiet()
+try:
+    raise ConnectionRefusedError
+except OSError:
+    logging.exception("Exception while sending command.")
+    java_gateway.logger.exception("An error occurred while trying to connect to the Java server")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

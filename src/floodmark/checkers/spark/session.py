@@ -179,8 +179,10 @@ def _start(master: str | None, memory: int | None, seconds: float | None = None)
 
 
 def _keep_log_quiet() -> None:
-    """Keeps py4j from logging errors that it also raises."""
+    """Keeps py4j from logging errors that it also raises. Some it logs by the root logger, which then gets a handler
+    that would print all others."""
     logging.getLogger().addFilter(lambda record: not record.getMessage().endswith(" while sending command."))
+    logging.getLogger("py4j").propagate = False
 
 
 def _keep_quiet(started: SparkSession) -> None:
