@@ -35,14 +35,14 @@ from quorum_adapter import QuorumAdapter  # noqa: E402
 from voters import KafkaVoters  # noqa: E402
 from voters_adapter import VotersAdapter  # noqa: E402
 
+from floodmark import SourceError  # noqa: E402
 from floodmark.checkers.project.spec import read_all  # noqa: E402
 from floodmark.checkers.run.checks import run_check  # noqa: E402
 from floodmark.checkers.search_result import Violation  # noqa: E402
 from floodmark.checkers.value_text import plain  # noqa: E402
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks  # noqa: E402
 from floodmark.conformance import Mismatch, replay  # noqa: E402
-from floodmark.language.errors import SourceError  # noqa: E402
-from floodmark.language.reference import Step, successors  # noqa: E402
+from floodmark.replay import Step, successors  # noqa: E402
 from model.epoch_cache.partition import EpochCaches  # noqa: E402
 
 
