@@ -26,7 +26,7 @@ class Effort:
     code: int
 
 
-GOOD = Effort(2, 2)
+GOOD = Effort(3, 3)
 UNOPTIMISED = Effort(0, 0)
 
 
