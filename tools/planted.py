@@ -469,13 +469,12 @@ def thought() -> list[Thought]:
 def try_thought() -> Iterator[Entry]:
     """Tries each mistake that somebody thought of with its test, and keeps what became of it."""
     wanted = [it for it in thought() if it.test]
-    lines: dict[str, dict[int, list[str]]] = defaultdict(dict)
-    for it in wanted:
-        lines[it.mistake.file][it.mistake.line] = [it.test]
+    seconds = {it.test: 60.0 for it in wanted}
     files = sorted({it.test.partition("::")[0] for it in wanted})
     with tempfile.TemporaryDirectory() as folder:
-        copy = Copy(Path(folder), Knowledge(lines, {it.test: 60.0 for it in wanted}), files)
-        for it in wanted:
+        copy = Copy(Path(folder), Knowledge({}, seconds), files)
+        for it in wanted:  # several may stand in one line
+            copy.known = Knowledge({it.mistake.file: {it.mistake.line: [it.test]}}, seconds)
             found = copy.attempt(it.mistake, 600.0)
             keep(found)
             yield found
