@@ -1,6 +1,6 @@
 """Liveness judged by a cluster's workers: ``python -m benchmarks.distributed_liveness [--managers N] [--write]``.
 
-Two-phase commit with its properties of runs and another one, of which all hold; and with a coordinator that may fail,
+Two-phase commit with its properties of runs and two more, of which all hold; and with a coordinator that may fail,
 where some are violated. Both by the native engine on two threads and by Spark with two local workers, each in a process
 of its own; verdicts and needed fairness have to be the same. Processor time is that of
 the process and all that it starts, in the search and in the judgement after it. Memory is the most that the command
@@ -51,6 +51,13 @@ def abort_reaches_everybody(model: TwoPhaseCommit) -> tuple[bool, bool]:
     """Once the coordinator has aborted, every manager eventually aborts."""
     aborted = all(model.managers_state[manager] == Manager.ABORTED for manager in ResourceManager)
     return model.coordinator == Coordinator.ABORTED, aborted
+
+
+@leads_to
+def prepared_manager_decides(model: TwoPhaseCommit) -> tuple[bool, bool]:
+    """A manager that has prepared eventually commits or aborts."""
+    state = model.managers_state[ResourceManager(1)]
+    return state == Manager.PREPARED, state in (Manager.COMMITTED, Manager.ABORTED)
 
 
 @dataclass
