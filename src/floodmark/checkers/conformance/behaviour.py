@@ -25,7 +25,7 @@ DEFAULT_STATES = 100_000
 """The most states that are expanded besides one for each line, unless a limit says otherwise."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class TraceResult:
     """The result for a trace.
 
@@ -174,18 +174,15 @@ def judge(model: Model, trace: Trace, hidden: int = 0, limits: Limits = Limits()
         for index, line in enumerate(trace.lines):
             before, after = search.advance(nodes, line, index) if index else search.begin(line, index)
             if not after:
-                result.verdict = "rejected"
-                result.candidates = tuple(node.state for node in before)
+                result = replace(result, verdict="rejected", candidates=tuple(node.state for node in before))
                 break
             nodes = after
-            result.matched = index + 1
+            result = replace(result, matched=index + 1)
     except Stopped as reached:
-        result.verdict, result.stopped = "undetermined", reached.stop
-    if nodes:
-        result.run, result.seen = _way(nodes[0])
-    result.expanded = search.expanded
-    result.seconds = time.perf_counter() - search.started
-    return result
+        result = replace(result, verdict="undetermined", stopped=reached.stop)
+    run, seen = _way(nodes[0]) if nodes else ((), ())
+    seconds = time.perf_counter() - search.started
+    return replace(result, run=run, seen=seen, expanded=search.expanded, seconds=seconds)
 
 
 def _way(node: _Node) -> tuple[tuple[TraceState, ...], tuple[int | None, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from floodmark.checkers.edits.spec_edit import EditSettings, SpecEdit, spec_edit
@@ -90,6 +90,4 @@ def compared(
         elif pair.old is None or pair.new is None:
             yield SpecEdit(pair.name, pair.old, pair.new)
         else:
-            edit = spec_edit(pair.old, pair.new, versions, settings, lost, watch)
-            edit.name = pair.name
-            yield edit
+            yield replace(spec_edit(pair.old, pair.new, versions, settings, lost, watch), name=pair.name)

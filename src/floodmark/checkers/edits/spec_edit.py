@@ -26,7 +26,7 @@ from floodmark.language.fairness import declared_fairness
 from floodmark.language.model import Model
 
 
-@dataclass
+@dataclass(frozen=True)
 class SpecEdit:
     """The changes of the spec ``name``. ``old`` or ``new`` is None if the edit added or removed the spec; with an
     ``error``, both may be: the file of one version cannot be read.
@@ -96,7 +96,7 @@ def spec_edit(
     try:
         before, after = versions
         if before.root != after.root and not settings.constants and _rests_on_same(new, after, before):
-            edit.unchanged = not lost or _rests_on_same(old, before, after)
+            edit = replace(edit, unchanged=not lost or _rests_on_same(old, before, after))
             if edit.unchanged:
                 return edit
         classes = old.model_class(), new.model_class()
@@ -107,23 +107,23 @@ def spec_edit(
         models = tuple(
             cls(**_constants(spec, cls, settings)) for spec, cls in zip((old, new), classes, strict=True)
         )
-        edit.settings = list(setting_changes(
+        edit = replace(edit, settings=list(setting_changes(
             old, new, models[0].constant_values, models[1].constant_values,
             {name: prop.kind for name, prop in chosen[0].items()},
             {name: prop.kind for name, prop in chosen[1].items()},
             *(_fairness(spec, cls) for spec, cls in zip((old, new), classes, strict=True)),
-        ))
+        )))
         options = replace(settings.options, likely=new.expect.distinct)
-        edit.model = compare(models[0], models[1], options, watch)
+        difference = compare(models[0], models[1], options, watch)
+        edit = replace(edit, model=difference)
         pairs = [(chosen[0][name], prop) for name, prop in chosen[1].items() if name in chosen[0]]
         sources = _sources((old, new), (models[0], models[1]), settings)
         alignment = align(models[0], models[1])
-        edit.properties = changed_properties(models[0], models[1], pairs, sources, alignment, settings.options)
-        edit.designs = _changed_designs(sources, alignment)
-        edit.unchanged = edit.is_same and edit.model.by == "graph" and not edit.model.actions
+        properties = changed_properties(models[0], models[1], pairs, sources, alignment, settings.options)
+        edit = replace(edit, properties=properties, designs=_changed_designs(sources, alignment))
+        return replace(edit, unchanged=edit.is_same and difference.by == "graph" and not difference.actions)
     except SourceError as error:
-        edit.error = _told(error, versions)
-    return edit
+        return replace(edit, error=_told(error, versions))
 
 
 def _fairness(spec: Spec, cls: type[Model]) -> dict[str, str]:

@@ -66,7 +66,7 @@ class Obligation:
     parts: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class InductionProof:
     """The obligations of an induction and their outcomes."""
 
@@ -365,17 +365,16 @@ def induction(
     system.initial_states()
     at_first, later = len(subjects(system, begun)), len(subjects(system, properties))
     questions.expect(at_first - (not system.values.unbounded) + len(system.fired) * later)
-    proof = InductionProof(assumed=[prop.name for prop in states])
+    obligations: list[Obligation] = []
     if system.values.any_size:
-        proof.obligations += _of_any_size(system, questions, properties, begun, workers)
+        obligations += _of_any_size(system, questions, properties, begun, workers)
     else:
         start = _beginning if system.values.unbounded else _initiation
-        proof.obligations += start(system, questions, begun)
+        obligations += start(system, questions, begun)
         assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
         for fired in system.fired:
-            proof.obligations += _preserved(system, questions, properties, assumed, fired)
-    proof.seconds = time.perf_counter() - started
-    return proof
+            obligations += _preserved(system, questions, properties, assumed, fired)
+    return InductionProof(obligations, [prop.name for prop in states], time.perf_counter() - started)
 
 
 def _of_any_size(
