@@ -1,4 +1,4 @@
-"""The archive of ``tools.mutants``: what became of the changed functions of each whole job, one line of JSON each.
+"""The archive of ``tools.mutants``: the results for the changed functions of each whole job, one line of JSON each.
 
 A campaign takes hours, so another machine goes on where one was stopped: a job counts as done as long as its changed
 functions have the same texts. It was done with the sources of the commit that its line names.
@@ -19,18 +19,19 @@ ARCHIVE = Path(__file__).with_name("mutants.jsonl")
 
 @dataclass(frozen=True)
 class Summary:
-    """What became of some changed functions: ``changes`` of them, by ``fates``."""
+    """The results for some changed functions: ``changes`` is their number, ``fates`` counts each result."""
 
     changes: int = 0
     fates: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
-    """How many steps, predicates and beginnings were compared; ``elsewhere``, in other models than the smallest."""
+    """The numbers of steps, predicates and initial states that were compared; ``elsewhere`` in other models than the
+    smallest."""
     idle: Counter[str] = field(default_factory=Counter)
-    """By functions, the changes of lines that CPython runs in no question."""
+    """For each function, the number of changed lines that CPython runs in no question."""
     reasons: Counter[str] = field(default_factory=Counter)
-    """Why there are no terms."""
+    """The reasons for which there are no terms."""
     seconds: float = 0.0
-    """Of one core."""
+    """Processor time."""
 
     def __add__(self, other: Summary) -> Summary:
         return Summary(
@@ -40,7 +41,7 @@ class Summary:
 
 
 def summary(entries: Iterable[Mapping[str, Any]]) -> Summary:
-    """Adds up what ``tools.mutants`` kept of single changes."""
+    """The sum of the results of single changes."""
     return sum(map(_summary, entries), Summary())
 
 

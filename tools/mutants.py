@@ -12,19 +12,20 @@ rewrites that must change nothing.
 A function is changed in one model, the smallest of those that run it. Each changed model is searched natively up to a
 number of states, and by CPython up to a number of steps, level by level and state by state
 (``tests/support/level_agreement.py``). A rewrite that must change nothing (``tools/rewriting``) also has to have the
-levels, digest, figures, verdict and length of trace of the unchanged model. With ``terms``, what z3 is told of the
-actions, boundaries and properties that run the function has to mean what CPython does, in states from all parts of the
-unchanged model's search (``tests/support/term_agreement.py``); terms for any number of identifiers must not exclude it.
-Every proof method asks about these terms and nothing else. With ``counterexamples``, what a search finds has to be one
-in the terms of the methods (``tests/support/counterexample_terms.py``), so that none that is sound proves the property,
-however long it thinks. With ``prove``, bounded search by z3 has to
-come to CPython's verdict at CPython's depth, and no proof, be it for any number of identifiers, may say that a violated
-model holds, or the opposite. The methods are asked about one mutant of each kind of each spec, a violated one if one of
-the first few is; round by round, in each of which a spec has another kind.
+levels, digest, figures, verdict and length of trace of the unchanged model.
 
-What is known of a changed model counts as long as its text, its subject and the sources of Floodmark stay the same.
-``report`` puts whole jobs of ``terms`` and ``counterexamples`` into ``tools/mutants.jsonl``. Another machine does not
-do these again while the changed functions have the same texts, whatever the sources of Floodmark.
+With ``terms``, z3's terms of the actions, boundaries and properties that run the function are compared with CPython, in
+states from all parts of the unchanged model's search (``tests/support/term_agreement.py``); terms for any number of
+identifiers must not exclude what CPython does. Every query of a proof method consists of these terms. With
+``counterexamples``, each violation that a search finds has to be a counterexample in the terms of the methods as well
+(``tests/support/counterexample_terms.py``), so that no sound method proves the property. With ``prove``, bounded search
+by z3 has to come to CPython's verdict at CPython's depth, and no proof, also none for any number of identifiers, may
+claim that a violated model holds, or the opposite. The methods run on one mutant of each kind of each spec: on a
+violated one if the first few contain one. They go round by round, in each of which a spec has another kind.
+
+A result counts as long as the changed model's text, its subject and the sources of Floodmark stay the same.
+``report`` adds whole jobs of ``terms`` and ``counterexamples`` to ``tools/mutants.jsonl``. Another machine does not
+repeat these while the changed functions have the same texts, whatever the sources of Floodmark.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ from floodmark.language.source import rewritten, source_of
 from floodmark.language.values import admit, running
 from floodmark.language.widths import Outgrown
 from tests.support.any_size_agreement import disagreements_of_part
-from tests.support.counterexample_terms import Told
+from tests.support.counterexample_terms import RunTerms
 from tests.support.drawn_states import drawn_states
 from tests.support.engines import imported, properties_of
 from tests.support.level_agreement import Budget, DisagreementError, Found, RefusedError, agreement
@@ -95,8 +96,8 @@ from tools.rewriting import members_of, rewrites
 from tools.rewriting.scene import Scene
 
 ROOT = Path(__file__).parent.parent
-FEW = 4
-"""How many of one kind of stronger mutants of a function are compared; which, their names decide."""
+VARIANTS_OF_A_KIND = 4
+"""The number of stronger mutants of one kind of a function that are compared; their names decide which ones."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class Variant:
         return "\n\n".join([*self.helpers, ast.unparse(self.tree)])
 
 
-def variants(subject: Subject, function: FunctionType, few: int | None = FEW) -> Iterator[Variant]:
+def variants(subject: Subject, function: FunctionType, few: int | None = VARIANTS_OF_A_KIND) -> Iterator[Variant]:
     """The changed functions that are compared; with ``few``, only so many of each stronger kind."""
     yield from mutants(function)
     yield from stronger(subject, function, few)
@@ -173,14 +174,14 @@ def _statement(tree: ast.FunctionDef, line: int) -> range:
     return range(at.lineno, max(at.lineno, min([it - 1 for it in inner], default=at.end_lineno or 0)) + 1)
 
 
-def stronger(subject: Subject, function: FunctionType, few: int | None = FEW) -> Iterator[Variant]:
+def stronger(subject: Subject, function: FunctionType, few: int | None = VARIANTS_OF_A_KIND) -> Iterator[Variant]:
     """The rewrites of a function; with ``few``, only so many of each kind that makes another model."""
-    for each in rewrites(scene(subject, function), few):
+    for each in rewrites(scene_of(subject, function), few):
         yield Variant(each.kind, each.alike, each.what, each.tree, each.helpers)
 
 
-def scene(subject: Subject, function: FunctionType) -> Scene:
-    """What a rewrite may know of a function: which variables have one type, what is called, what a loop runs over."""
+def scene_of(subject: Subject, function: FunctionType) -> Scene:
+    """The knowledge of a rewrite about a function: the variables of one type, called functions, domains of loops."""
     kinds = subject.model.variable_types
     similar = {name: [other for other in kinds if other != name and kinds[other] == kinds[name]] for name in kinds}
     source = source_of(function)
@@ -208,13 +209,13 @@ def planted(function: FunctionType, variant: Variant) -> Iterator[None]:
     """Makes the change for as long as it is open; the functions that it needs are in a file of their own."""
     with ExitStack() as stack:
         if variant.helpers:
-            stack.enter_context(_beside(function, variant.helpers))
+            stack.enter_context(_with_helpers(function, variant.helpers))
         stack.enter_context(rewritten(function, variant.tree))
         yield
 
 
 @contextmanager
-def _beside(function: FunctionType, helpers: Sequence[str]) -> Iterator[None]:
+def _with_helpers(function: FunctionType, helpers: Sequence[str]) -> Iterator[None]:
     names = function.__globals__
     before = set(names)
     with tempfile.TemporaryDirectory() as folder:
@@ -229,18 +230,18 @@ def _beside(function: FunctionType, helpers: Sequence[str]) -> Iterator[None]:
             linecache.cache.pop(str(path), None)
 
 
-def compared(
+def compare_variant(
     subject: Subject, function: FunctionType, variant: Variant, plain: Found | None, budget: Budget,
     proofs: bool = False,
 ) -> dict[str, Any]:
-    """What became of a changed function: ``agreed``, ``refused``, ``disagreed`` or ``failed``, and why.
+    """The result for a changed function: ``agreed``, ``refused``, ``disagreed`` or ``failed``, and the reason.
 
-    ``plain`` is what was found of the unchanged model; a change that makes another model needs none.
+    ``plain`` is the result of the unchanged model; a change that makes another model needs none.
     """
     started, clock = time.process_time(), time.perf_counter()
     found = Found("")
     why = ""
-    said: Counter[str] = Counter()
+    verdicts: Counter[str] = Counter()
     try:
         with planted(function, variant):
             found = agreement(subject.model, subject.properties, budget, subject.deadlock)
@@ -249,7 +250,7 @@ def compared(
                 fate = "disagreed"
             if proofs:
                 slow = (time.perf_counter() - clock) / max(0.01, time.process_time() - started)
-                said = proved(subject, found, SECONDS * max(1.0, slow))
+                verdicts = prove_variant(subject, found, SECONDS * max(1.0, slow))
     except RefusedError as error:
         fate, why = "refused", str(error)
     except DisagreementError as error:
@@ -259,13 +260,13 @@ def compared(
     return {
         "subject": subject.name, "function": function.__qualname__, "kind": variant.kind, "alike": variant.alike,
         "what": variant.what, "fate": fate, "why": why[:2000], "verdict": found.verdict, "states": sum(found.levels),
-        "compared": found.compared, "whole": found.whole, "proofs": dict(said),
+        "compared": found.compared, "whole": found.whole, "proofs": dict(verdicts),
         "seconds": round(time.process_time() - started, 2),
     }
 
 
 def difference(plain: Found, found: Found) -> str:
-    """In what a model that must mean the same does not; empty where it does."""
+    """The first difference between models that must mean the same; empty if there is none."""
     if plain.verdict == found.verdict == "open":
         common = min(len(plain.levels), len(found.levels))
         if plain.levels[:common] != found.levels[:common]:
@@ -278,53 +279,54 @@ def difference(plain: Found, found: Found) -> str:
 DEPTH = 4
 """States of the longest runs that bounded search looks at, and the largest k."""
 SECONDS = 3.0
-"""How long a method may think about a changed model, in processor time."""
+"""The time limit of a method for a changed model, in processor time."""
 TASKS = (ProofTask(method="induction"), ProofTask(method="k-induction", depth=DEPTH), ProofTask(method="infer"),
          ProofTask(method="induction", unbounded=True), ProofTask(method="induction", any_size=True),
          ProofTask(method="infer", any_size=True))
 RANKING = ProofTask(method="ranking")
-"""Is about properties of runs, which are not searched here; a proof searches them itself, as far as it gets."""
-TRIED = 6
-"""So many mutants of a kind are searched for a violated one, about which the proof methods are asked."""
+"""The method for properties of runs, which are not searched here; its proof searches them itself, as far as it gets."""
+TRIALS = 6
+"""The number of mutants of a kind that are searched for a violated one, on which the proof methods then run."""
 
 
-def proved(subject: Subject, found: Found, seconds: float) -> Counter[str]:
-    """What each proof method says within so many seconds of a model about which CPython and the native search agree.
-    Raises DisagreementError where it contradicts them."""
+def prove_variant(subject: Subject, found: Found, seconds: float) -> Counter[str]:
+    """The verdicts of the proof methods, within so many seconds each, on a model on which CPython and the native search
+    agree. Raises DisagreementError if one contradicts them."""
     assert subject.check is not None
-    said = Counter([_bounded(subject, found, seconds)])
+    verdicts = Counter([_bounded(subject, found, seconds)])
     runs = any(prop.is_liveness for prop in subject.check.properties())
     for task in (*TASKS, RANKING) if runs else TASKS:
         name = f"{task.method}{' for any size' * task.any_size}{' unbounded' * task.unbounded}"
         try:
             result = prove_check(subject.check, replace(task, seconds=seconds))
         except (SourceError, UnsupportedError):
-            said[f"{name}: refused"] += 1
+            verdicts[f"{name}: refused"] += 1
             continue
-        said[f"{name}: {result.verdict}"] += 1
+        verdicts[f"{name}: {result.verdict}"] += 1
         bad = found.verdict in ("violated", "error") and task is not RANKING
         wrong = (result.verdict, found.verdict) == ("violated", "holds") or (result.verdict == "holds" and bad)
         if wrong or result.exit_code == ExitCode.INTERNAL_ERROR:
             raise DisagreementError(f"{name}: {result.headline}; CPython: {found}")
-    return said
+    return verdicts
 
 
-def counterexample(subject: Subject, function: FunctionType, variant: Variant) -> dict[str, Any]:
-    """What became of a changed function whose counterexample, if a search finds one, has to be one in the terms of the
-    proof methods: ``agreed``, ``refused``, ``disagreed`` or ``failed``, and why; ``steps`` are those of the run."""
+def check_counterexample(subject: Subject, function: FunctionType, variant: Variant) -> dict[str, Any]:
+    """The result for a changed function: a counterexample, if a search finds one, has to be one in the terms of the
+    proof methods. It is ``agreed``, ``refused``, ``disagreed`` or ``failed``, with the reason; ``steps`` are those of
+    the run."""
     started = time.process_time()
     steps: list[int] = []
 
-    def denied(model: Model) -> list[str]:
+    def refutations(model: Model) -> list[str]:
         steps.clear()
         options = Options(workers=1, limits=Limits(states=Budget.states))
         found = native.search_states(model, subject.properties, options).violations[:1]
         steps.extend(len(each.trace) for each in found)
-        return [each for one in found for each in Told(model, subject.properties).denied(one)]
+        return [each for one in found for each in RunTerms(model, subject.properties).refutations(one)]
 
     with planted(function, variant):
         try:
-            wrong = at_widths(subject.model, denied)
+            wrong = at_widths(subject.model, refutations)
             fate, why = ("disagreed", wrong[0]) if wrong else ("agreed", "")
         except (SourceError, UnsupportedError) as error:
             fate, why = "refused", error.message
@@ -338,7 +340,7 @@ def counterexample(subject: Subject, function: FunctionType, variant: Variant) -
 
 
 def _bounded(subject: Subject, found: Found, seconds: float) -> str:
-    """What bounded search says, which has to find a violation where CPython does, and none before."""
+    """The result of bounded search, which has to find a violation at CPython's depth, and none before."""
     try:
         searched = at_widths(subject.model, lambda model: bmc.search(
             system_of(model, subject.properties), subject.properties, DEPTH, Deadline(seconds)))
@@ -362,15 +364,15 @@ def _deep(found: Found) -> bool:
 # Terms.
 
 STATES, STATES_OF_ANY_SIZE, CHOICES, SIZES = 5, 2, 4, (1, 2, 3)
-"""In how many states z3's terms of a changed function are compared with CPython, how many choices of an action's
-parameters in each, and the numbers of identifiers whose beginnings are compared."""
-FURTHER_STATES, DRAWN_STATES, WITNESSES, ELSEWHERE = 300, 600, 3, 8
-"""So many reached states and drawn ones are gone through for some in which CPython runs the changed line, in as many
-models."""
+"""The number of states in which z3's terms of a changed function are compared with CPython, also for any size; the
+choices of an action's parameters in each; and the numbers of identifiers whose initial states are compared."""
+FURTHER_STATES, DRAWN_STATES, QUESTIONS_OF_A_PLACE, MORE_MODELS = 300, 600, 3, 8
+"""The numbers of reached states, drawn states and further models that are searched for questions for which CPython runs
+the changed line, and the number of questions that suffice for a line."""
 
 
 class Scope:
-    """The states in which the functions of a subject are compared, and what of the model runs each of them."""
+    """The states in which the functions of a subject are compared, and the parts of the model that run each of them."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -400,7 +402,7 @@ class Scope:
                     admit(kind, value, name)
 
     def part(self, function: FunctionType) -> Part:
-        """What of the model runs a function."""
+        """The part of the model that runs a function."""
         actions, boundaries = (
             frozenset(name for name, reached in self.methods[kind].items() if function in reached)
             for kind in ("action", "boundary")
@@ -409,8 +411,8 @@ class Scope:
         begins = any(function in reached for reached in self.methods["initial"].values())
         return Part(actions, boundaries, tuple(properties), begins)
 
-    def witnesses(self, function: FunctionType, places: Iterable[range]) -> dict[range, list[Question]]:
-        """For some lines of a function, questions for which CPython runs them."""
+    def questions_at(self, function: FunctionType, places: Iterable[range]) -> dict[range, list[Question]]:
+        """For each of these ranges of lines of a function, questions for which CPython runs them."""
         part, chance = self.part(function), Random(0)
         found: dict[range, list[Question]] = {place: [] for place in places}
         if not (part.actions or part.boundaries or part.properties):
@@ -424,9 +426,9 @@ class Scope:
                 except Outgrown:
                     continue
                 for place, known in found.items():
-                    if len(known) < WITNESSES and not lines.isdisjoint(place):
+                    if len(known) < QUESTIONS_OF_A_PLACE and not lines.isdisjoint(place):
                         known.append(question)
-            if all(len(known) == WITNESSES for known in found.values()):
+            if all(len(known) == QUESTIONS_OF_A_PLACE for known in found.values()):
                 break
         return found
 
@@ -454,42 +456,42 @@ def lines_of(function: FunctionType, runs: Callable[[], object]) -> set[int]:
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """So many places, or fewer, from all parts of a sequence, its last among them."""
+    """Up to ``most`` indices from all parts of a sequence, among them its last."""
     return sorted({(at + 1) * count // most - 1 for at in range(most)} - {-1})
 
 
-def compared_terms(
+def compare_terms(
     scope: Scope, function: FunctionType, variant: Variant, witnesses: Sequence[Question] = ()
 ) -> dict[str, Any]:
-    """What became of a changed function whose terms were compared, also for the questions that run the change:
-    ``agreed``, ``refused``, ``without terms``, ``disagreed`` or ``failed``, and why; ``asked`` counts what was
-    compared, for any number of identifiers as well, and for how many questions CPython ran the changed line."""
+    """The result of comparing the terms of a changed function, also for the questions that run the change: ``agreed``,
+    ``refused``, ``without terms``, ``disagreed`` or ``failed``, and the reason. ``asked`` counts the comparisons, those
+    for any number of identifiers as well, and the questions for which CPython ran the changed line."""
     started = time.process_time()
     part = scope.part(function)
     counts: Counter[str] = Counter()
 
-    def unlike(model: Model) -> list[str]:
+    def disagreements(model: Model) -> list[str]:
         scope.require_room(model, witnesses)
         counts.clear()
         terms = Terms(model, part)
-        asked = [*witnesses, *questions(model, part, scope.states, CHOICES, Random(0))]
-        found = [*terms.unlike(asked)]
-        counts["runs"] = sum(_runs(function, variant, partial(run, model, part, question)) for question in asked)
+        every = [*witnesses, *questions(model, part, scope.states, CHOICES, Random(0))]
+        found = [*terms.disagreements(every)]
+        counts["runs"] = sum(_runs_change(function, variant, partial(run, model, part, question)) for question in every)
         if part.begins:
-            found += terms.unlike_beginnings(scope.states)
+            found += terms.initial_disagreements(scope.states)
             begun = itertools.islice(initial_states(model), FURTHER_STATES)
-            counts["runs"] += _runs(function, variant, lambda: [*begun])
+            counts["runs"] += _runs_change(function, variant, lambda: [*begun])
         counts.update(terms.counts)
         of_few = {question.state for question in witnesses[:1]} | {*scope.states[-STATES_OF_ANY_SIZE:]}
-        few = [question for question in asked if question.state in of_few]
-        return found + with_open_constants(model, part, few, counts)
+        few = [question for question in every if question.state in of_few]
+        return found + open_disagreements(model, part, few, counts)
 
     with planted(function, variant):
         try:
-            wrong = at_widths(scope.subject.model, unlike)
+            wrong = at_widths(scope.subject.model, disagreements)
             fate, why = ("disagreed", wrong[0]) if wrong else ("agreed", "")
         except (SourceError, UnsupportedError) as error:
-            fate, why = _refused(scope), error.message
+            fate, why = _refusal(scope), error.message
         except Exception as error:
             fate, why = "failed", f"{type(error).__name__}: {error}"
     return {
@@ -499,13 +501,13 @@ def compared_terms(
     }
 
 
-def with_open_constants(model: Model, part: Part, asked: Sequence[Question], counts: Counter[str]) -> list[str]:
-    """What CPython does and terms exclude that leave constants open, where there are such terms."""
+def open_disagreements(model: Model, part: Part, chosen: Sequence[Question], counts: Counter[str]) -> list[str]:
+    """The behaviour of CPython that terms with open constants exclude, if there are such terms."""
     found = []
     for any_size in (True, False):
         way = "for any size" if any_size else "unbounded"
         try:
-            wrong, count = disagreements_of_part(model, part, asked, SIZES, any_size)
+            wrong, count = disagreements_of_part(model, part, chosen, SIZES, any_size)
         except (SourceError, UnsupportedError):
             continue
         found += [f"{way}: {each}" for each in wrong]
@@ -514,14 +516,14 @@ def with_open_constants(model: Model, part: Part, asked: Sequence[Question], cou
     return found
 
 
-def _runs(function: FunctionType, variant: Variant, runs: Callable[[], object]) -> bool:
+def _runs_change(function: FunctionType, variant: Variant, runs: Callable[[], object]) -> bool:
     """Whether a changed line is run."""
     return not lines_of(function, runs).isdisjoint(variant.place)
 
 
-def _refused(scope: Scope) -> str:
-    """What keeps a changed model from terms: its source cannot be read, or it has no initial state, so that there is
-    neither a search nor a proof; or else the translation."""
+def _refusal(scope: Scope) -> str:
+    """The result for a changed model without terms: ``refused`` if its source cannot be read or it has no initial
+    state, so that there is neither a search nor a proof; ``without terms`` if z3's translation refuses it."""
     model = scope.sized
     try:
         read_program(model, functions_by_name(scope.subject.properties))
@@ -543,14 +545,14 @@ class Job:
     budget: Budget
     is_stronger: bool
     question: str = "compare"
-    """Which command asks."""
+    """The command that compares them."""
     command: str = ""
     """The whole command."""
     kind: str = ""
-    """The kind of the mutants, of one of which the proof methods are asked."""
+    """The kind of the mutants; the proof methods run on one of them."""
     running: Mapping[FunctionType, Sequence[Subject]] = field(default_factory=dict)
-    """The subjects that run each function, the smallest first; others are asked where that does not run what is
-    changed."""
+    """The subjects that run each function, the smallest first; the others are used if the smallest does not run a
+    changed line."""
 
     def variants(self) -> Iterator[tuple[FunctionType, Variant]]:
         for function in self.functions:
@@ -568,19 +570,19 @@ class Job:
         return f"{self.subject.name}, {kind} of {len(self.functions)} functions from {self.functions[0].__qualname__}"
 
 
-class Asking:
-    """Compares terms in the smallest model in which CPython runs the changed line, of a few models that have it."""
+class TermComparison:
+    """Compares the terms of a job's variants, each in the smallest of a few models in which CPython runs its line."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.scopes: dict[str, Scope] = {}
-        self.known: dict[FunctionType, dict[range, tuple[Scope, list[Question]]]] = {}
+        self.questions: dict[FunctionType, dict[range, tuple[Scope, list[Question]]]] = {}
 
-    def compared(self, function: FunctionType, variant: Variant) -> dict[str, Any]:
-        if function not in self.known:
-            self.known[function] = self._found(function)
-        scope, witnesses = self.known[function][variant.place]
-        entry = compared_terms(scope, function, variant, witnesses)
+    def compare(self, function: FunctionType, variant: Variant) -> dict[str, Any]:
+        if function not in self.questions:
+            self.questions[function] = self._questions_by_place(function)
+        scope, selected = self.questions[function][variant.place]
+        entry = compare_terms(scope, function, variant, selected)
         return entry | {"subject": self.job.subject.name, "asked of": scope.subject.name}
 
     def _scope(self, subject: Subject) -> Scope:
@@ -588,24 +590,24 @@ class Asking:
             self.scopes[subject.name] = Scope(subject)
         return self.scopes[subject.name]
 
-    def _found(self, function: FunctionType) -> dict[range, tuple[Scope, list[Question]]]:
+    def _questions_by_place(self, function: FunctionType) -> dict[range, tuple[Scope, list[Question]]]:
         own = self._scope(self.job.subject)
         found: dict[range, tuple[Scope, list[Question]]] = {it.place: (own, []) for it in mutants(function)}
         if own.part(function) == Part(begins=True):
             return found
         every = self.job.running[function]
-        for subject in [every[0], *(every[1:][at] for at in _spread(len(every) - 1, ELSEWHERE))]:
+        for subject in [every[0], *(every[1:][at] for at in _spread(len(every) - 1, MORE_MODELS))]:
             missing = [place for place, (_, witnesses) in found.items() if not witnesses]
             if not missing:
                 break
             scope = self._scope(subject)
-            found |= {place: (scope, known) for place, known in scope.witnesses(function, missing).items() if known}
+            found |= {place: (scope, known) for place, known in scope.questions_at(function, missing).items() if known}
         return found
 
 
 @cache
 def _sources() -> str:
-    """The hash of what is compared, and of what compares."""
+    """A hash of the sources of Floodmark and of this comparison."""
     files = [*(ROOT / "src").rglob("*.py")]
     files += [*(ROOT / "tools" / "rewriting").glob("*.py"), ROOT / "tests" / "support" / "level_agreement.py"]
     content = b"\0".join(path.read_bytes() for path in sorted(files))
@@ -618,10 +620,10 @@ def _key(job: Job, function: FunctionType, variant: Variant) -> str:
     return hashlib.sha256(repr(content).encode()).hexdigest()[:20]
 
 
-def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
-    """Compares the variants of a job that are not known yet, and keeps what is found of each at once."""
+def _run_job(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
+    """Compares the variants of a job that have no result yet, and stores each result at once."""
     plain: Found | None = None
-    asking: Asking | None = None
+    comparison: TermComparison | None = None
     fates: Counter[str] = Counter()
     if job.kind:
         return _prove_one(known, into, job)
@@ -632,36 +634,36 @@ def _do(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
         if plain is None and variant.alike and job.question != "terms":
             plain = agreement(job.subject.model, job.subject.properties, job.budget, job.subject.deadlock)
         if job.question == "terms":
-            asking = Asking(job) if asking is None else asking
-            entry = asking.compared(function, variant)
+            comparison = TermComparison(job) if comparison is None else comparison
+            entry = comparison.compare(function, variant)
         elif job.question == "counterexamples":
-            entry = counterexample(job.subject, function, variant)
+            entry = check_counterexample(job.subject, function, variant)
         else:
-            entry = compared(job.subject, function, variant, plain, job.budget)
+            entry = compare_variant(job.subject, function, variant, plain, job.budget)
         entry |= {"key": key, "sources": _sources(), "command": job.command}
         fates[entry["fate"]] += 1
-        _keep(into, entry, variant)
+        _store(into, entry, variant)
     return fates
 
 
 def _prove_one(known: set[tuple[str, str]], into: Path, job: Job) -> Counter[str]:
-    """Asks the proof methods about a violated mutant that has states, if there is one among the first, or else about
-    the first; which come first, a hash of what they are decides."""
-    every = sorted((_key(job, function, variant), function, variant) for function, variant in job.variants())[:TRIED]
+    """Runs the proof methods on a violated mutant that has states, if one of the first is violated, or else on the
+    first. A hash of the mutants decides their order."""
+    every = sorted((_key(job, function, variant), function, variant) for function, variant in job.variants())[:TRIALS]
     if any((key, _sources()) in known for key, _, _ in every):
         return Counter()
 
     def is_violated(function: FunctionType, variant: Variant) -> bool:
-        found = compared(job.subject, function, variant, None, job.budget)
+        found = compare_variant(job.subject, function, variant, None, job.budget)
         return found["verdict"] in ("violated", "error") and found["states"] > 0
 
     key, function, variant = next((it for it in every if is_violated(*it[1:])), every[0])
-    entry = compared(job.subject, function, variant, None, job.budget, proofs=True)
-    _keep(into, entry | {"key": key, "sources": _sources(), "command": job.command}, variant)
+    entry = compare_variant(job.subject, function, variant, None, job.budget, proofs=True)
+    _store(into, entry | {"key": key, "sources": _sources(), "command": job.command}, variant)
     return Counter([entry["fate"]])
 
 
-def proving(chosen: Sequence[str], budget: Budget, command: str) -> list[Job]:
+def proof_jobs(chosen: Sequence[str], budget: Budget, command: str) -> list[Job]:
     """Each spec with each kind of mutants that there is of its functions, which none smaller runs; in rounds, in each
     of which the specs have other kinds."""
     rounds: dict[int, list[Job]] = defaultdict(list)
@@ -687,14 +689,14 @@ def jobs(
             running[function].append(each)
     for each, functions in smallest(every):
         if not chosen or any(each.name.startswith(name) for name in chosen):
-            parts = [functions[at : at + TOGETHER] for at in range(0, len(functions), TOGETHER)]
+            parts = [functions[at : at + FUNCTIONS_PER_JOB] for at in range(0, len(functions), FUNCTIONS_PER_JOB)]
             found += [Job(each, part, one_in, budget, is_stronger, question, command, running=running)
                       for is_stronger in ((False, True) if question == "compare" else (False,)) for part in parts]
     return sorted(found, key=lambda job: (job.is_stronger, hashlib.sha256(str(job).encode()).digest()))
 
 
-TOGETHER = 20
-"""So many functions of a model are changed in one process, which reads the actions that stay the same once."""
+FUNCTIONS_PER_JOB = 20
+"""The number of functions of a model that one process changes; it reads the unchanged actions only once."""
 
 
 def smallest(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, list[FunctionType]]]:
@@ -719,7 +721,7 @@ def compare(into: Path, every: Sequence[Job], processes: int) -> None:
     every = [job for job in every if archived.get((job.question, str(job)), "") != job.content()]
     totals: Counter[str] = Counter()
     done = 0
-    for position, fates in run_each(partial(_do, known, into), every, processes, alone=lambda job: True):
+    for position, fates in run_each(partial(_run_job, known, into), every, processes, alone=lambda job: True):
         job = every[position]
         done += 1
         if isinstance(fates, Exception):
@@ -754,9 +756,9 @@ def draw(into: Path, models: int, start: int, each: int, budget: Budget) -> None
                 for key in sorted(every)[:each]:
                     if (key, _sources()) not in known:
                         known.add((key, _sources()))
-                        entry = compared(drawn, function, every[key], plain, budget)
+                        entry = compare_variant(drawn, function, every[key], plain, budget)
                         fates[entry["fate"]] += 1
-                        _keep(into, entry | {"key": key, "sources": _sources()}, every[key], source)
+                        _store(into, entry | {"key": key, "sources": _sources()}, every[key], source)
         print(dict(fates), end="\r", flush=True)
 
     with patch("floodmark.language.widths.START", 1):  # so that most of what has no capacity grows
@@ -764,8 +766,8 @@ def draw(into: Path, models: int, start: int, each: int, budget: Budget) -> None
     print(dict(fates))
 
 
-def _keep(into: Path, entry: dict[str, Any], variant: Variant, source: str = "") -> None:
-    """Writes down what became of a variant, and prints it where the engines disagree."""
+def _store(into: Path, entry: dict[str, Any], variant: Variant, source: str = "") -> None:
+    """Writes down the result for a variant, and prints it if the engines disagree."""
     with (into / "compared.jsonl").open("a") as kept:
         kept.write(json.dumps(entry) + "\n")
     if entry["fate"] in ("disagreed", "failed"):
@@ -774,13 +776,13 @@ def _keep(into: Path, entry: dict[str, Any], variant: Variant, source: str = "")
 
 
 def table(into: Path) -> list[str]:
-    """What was compared with the latest sources, by kind, for benchmarks/RESULTS.md."""
+    """The results with the latest sources, by kind, for benchmarks/RESULTS.md."""
     every = results(into)
     latest = every[-1]["sources"] if every else ""
     kept = {entry["key"]: entry for entry in every if entry["sources"] == latest}
-    for question, mark, told in (("terms", "asked", _of_terms), ("counterexamples", "steps", _of_counterexamples)):
+    for question, mark, describe in (("terms", "asked", _of_terms), ("counterexamples", "steps", _of_counterexamples)):
         if any(mark in entry for entry in kept.values()):
-            return _of_archive(question, kept, told)
+            return _of_archive(question, kept, describe)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in kept.values():
         kinds[entry["kind"]].update({entry["fate"]: 1, "whole": entry["whole"] and entry["fate"] == "agreed",
@@ -809,9 +811,9 @@ def table(into: Path) -> list[str]:
 
 
 def _of_archive(
-    question: str, kept: Mapping[str, dict[str, Any]], told: Callable[[Summary], list[str]]
+    question: str, kept: Mapping[str, dict[str, Any]], describe: Callable[[Summary], list[str]]
 ) -> list[str]:
-    """Archives the jobs that are whole, and says what is known of these and of the rest."""
+    """Archives the jobs that are whole, and reports the results of these and of the rest."""
     rest = dict(kept)
     done = []
     for job in jobs([], 1, Budget(), question):
@@ -828,11 +830,11 @@ def _of_archive(
     for each in archived:
         by[each.commit] += each.summary.changes
     asked_at = ", ".join(f"{count:,} at {name}" for name, count in sorted(by.items()))
-    return [*_of_all_mutants(found.changes), *told(found), *(["", f"Asked: {asked_at}."] if by else [])]
+    return [*_of_all_mutants(found.changes), *describe(found), *(["", f"Asked: {asked_at}."] if by else [])]
 
 
 def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
-    """What each proof method said, by what CPython found."""
+    """The verdicts of each proof method, by those of CPython."""
     said: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in compared:
         found = "violated" if entry["verdict"] == "error" else entry["verdict"]
@@ -853,7 +855,7 @@ def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _of_terms(found: Summary) -> list[str]:
-    """What the terms of changed functions were asked."""
+    """The results of comparing the terms of changed functions."""
     fates, asked, idle, why = found.fates, found.asked, found.idle, found.reasons
     names = ", ".join(f"`{name}` {count}" for name, count in sorted(idle.items()))
     return [
@@ -863,7 +865,7 @@ def _of_terms(found: Summary) -> list[str]:
         f"{fates['without terms']:,} have no terms, so there is no proof.",
         "",
         f"CPython runs the changed line in some question about each, but for {idle.total():,} changes of lines that it "
-        f"runs in none of {FURTHER_STATES} reached and {DRAWN_STATES} drawn states of up to {ELSEWHERE + 1} models: "
+        f"runs in none of {FURTHER_STATES} reached and {DRAWN_STATES} drawn states of up to {MORE_MODELS + 1} models: "
         f"{names or 'none'}. {asked['elsewhere']:,} were asked in another model than the smallest one. "
         f"{asked['steps']:,} steps and {asked['predicates']:,} values of properties and boundaries were compared, and "
         f"whether {asked['beginnings']:,} states are initial, which every method takes from CPython where a model has "
@@ -876,7 +878,7 @@ def _of_terms(found: Summary) -> list[str]:
 
 
 def _of_counterexamples(found: Summary) -> list[str]:
-    """How many counterexamples are some in terms as well."""
+    """The number of counterexamples that are counterexamples in terms as well."""
     fates = found.fates
     return [
         f"A search of up to {Budget.states:,} states finds {found.changes - fates['without a counterexample']:,} of "
@@ -890,7 +892,7 @@ def _of_counterexamples(found: Summary) -> list[str]:
 
 
 def _of_open_constants(asked: Counter[str], way: str) -> str:
-    """How many changed models have terms that leave constants open, and what they were asked."""
+    """The number of changed models that have terms with open constants, and their comparisons."""
     counts = {name.removeprefix(f"{way}: "): count for name, count in asked.items() if name.startswith(f"{way}: ")}
     steps = counts.get("steps", 0) + counts.get("failures", 0)
     properties = sum(count for name, count in counts.items() if name.startswith(("properties", "transitions")))
@@ -899,7 +901,7 @@ def _of_open_constants(asked: Counter[str], way: str) -> str:
 
 
 def _of_all_mutants(counted: int) -> list[str]:
-    """How many mutants ``floodmark mutate`` makes of all specs, and how many of them were compared."""
+    """The number of mutants that ``floodmark mutate`` makes of all specs, and of those that were compared."""
     subjects = subjects_of_specs()
     made = {function: len(list(mutants(function))) for _, functions in smallest(subjects) for function in functions}
     of_specs = sum(made[function] for each in subjects for function in each.functions())
@@ -928,12 +930,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     drawing.add_argument("--each", type=int, default=4, help="variants of each function")
     reporting = commands.add_parser("report")
     reporting.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
-    asked = parser.parse_args(arguments)
-    if asked.command == "report":
-        lines = table(asked.into)
+    options = parser.parse_args(arguments)
+    if options.command == "report":
+        lines = table(options.into)
         print("\n".join(lines))
-        if asked.write:
-            every = results(asked.into)
+        if options.write:
+            every = results(options.into)
             proofs = any(entry.get("proofs") for entry in every)
             name = "proofs of mutants" if proofs else "mutants and rewrites"
             name = "terms of mutants" if any("asked" in entry for entry in every) else name
@@ -942,15 +944,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     with tempfile.TemporaryDirectory() as cache_folder:
         os.environ["FLOODMARK_CACHE"] = cache_folder
-        if asked.command == "draw":
-            draw(asked.into, asked.models, asked.seed, asked.each, Budget(states=400, steps=300, late=3))
+        if options.command == "draw":
+            draw(options.into, options.models, options.seed, options.each, Budget(states=400, steps=300, late=3))
             return
-        budget = replace(Budget(), steps=asked.steps)
-        command = " ".join(["python -m tools.mutants", asked.command, *asked.specs])
-        if asked.command == "prove":
-            compare(asked.into, proving(asked.specs, budget, command), asked.jobs)
+        budget = replace(Budget(), steps=options.steps)
+        command = " ".join(["python -m tools.mutants", options.command, *options.specs])
+        if options.command == "prove":
+            compare(options.into, proof_jobs(options.specs, budget, command), options.jobs)
             return
-        compare(asked.into, jobs(asked.specs, asked.one_in, budget, asked.command, command), asked.jobs)
+        compare(options.into, jobs(options.specs, options.one_in, budget, options.command, command), options.jobs)
 
 
 if __name__ == "__main__":

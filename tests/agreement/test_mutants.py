@@ -31,7 +31,7 @@ from tests.support import counterexample_terms
 from tests.support.engines import properties_of
 from tests.support.level_agreement import Budget, agreement
 from tools import mutant_archive, mutants
-from tools.mutants import Scope, Subject, Variant, compared, compared_terms, jobs, planted, subject, variants
+from tools.mutants import Scope, Subject, Variant, compare_terms, compare_variant, jobs, planted, subject, variants
 from tools.rewriting import ALIKE, rewrites
 from tools.rewriting.different import DIFFERENT
 from tools.rewriting.scene import Scene
@@ -67,7 +67,7 @@ def test_the_native_search_agrees_with_cpython_about_changed_models(file: str, n
     changed = function_of(model, function)
     fates: Counter[str] = Counter()
     for variant in variants(model, changed, few=1):
-        found = compared(model, changed, variant, plain, BUDGET)
+        found = compare_variant(model, changed, variant, plain, BUDGET)
         fates[found["fate"]] += 1
         assert found["fate"] in ("agreed", "refused"), f"{found}\n{variant.text()}"
     assert fates["agreed"] > 10 > fates["refused"], fates
@@ -164,7 +164,7 @@ def test_a_rewrite_that_means_something_else_is_noticed() -> None:
     plain = agreement(model.model, model.properties, BUDGET)
     function = function_of(model, "acquire")
     other = next(each for each in variants(model, function) if each.kind == "mutate: comparison")
-    found = compared(model, function, replace(other, alike=True), plain, BUDGET)
+    found = compare_variant(model, function, replace(other, alike=True), plain, BUDGET)
     assert found["fate"] == "disagreed"
     assert "of the model Found(" in found["why"]
 
@@ -176,7 +176,7 @@ def test_a_compiler_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(Lowering, "all_of", Lowering.any_of)
     function = function_of(model, "position")
     swapped = next(each for each in variants(model, function) if each.kind == "comparisons_turned")
-    assert compared(model, function, swapped, plain, BUDGET)["fate"] == "disagreed"
+    assert compare_variant(model, function, swapped, plain, BUDGET)["fate"] == "disagreed"
 
 
 def of_spec(name: str) -> Subject:
@@ -190,7 +190,7 @@ def terms_of_mutants(scope: Scope, one_in: int) -> tuple[Counter[str], Counter[s
     asked: Counter[str] = Counter()
     for function in scope.subject.functions():
         for variant in [*mutants.mutants(function)][::one_in]:
-            found = compared_terms(scope, function, variant)
+            found = compare_terms(scope, function, variant)
             fates[found["fate"]] += 1
             asked.update(found["asked"])
     return fates, asked
@@ -271,16 +271,16 @@ def test_terms_of_what_no_search_reaches_are_noticed(monkeypatch: pytest.MonkeyP
     assert isinstance(tree, ast.FunctionDef)
     other = replace(variant, tree=tree)
     scope = Scope(doors)
-    witnesses = scope.witnesses(function, [variant.place])[variant.place]
-    assert compared_terms(scope, function, other, witnesses)["fate"] == "agreed"
+    witnesses = scope.questions_at(function, [variant.place])[variant.place]
+    assert compare_terms(scope, function, other, witnesses)["fate"] == "agreed"
     monkeypatch.setattr(transition_system, "fire", nothing_assigned(effects.fire))
-    assert compared_terms(scope, function, other)["fate"] == "agreed"
-    assert compared_terms(scope, function, other, witnesses)["fate"] == "disagreed"
+    assert compare_terms(scope, function, other)["fate"] == "agreed"
+    assert compare_terms(scope, function, other, witnesses)["fate"] == "disagreed"
 
 
 def beginnings(scope: Scope) -> tuple[Counter[str], Counter[str]]:
     function = function_of(scope.subject, "start")
-    found = [compared_terms(scope, function, variant) for variant in mutants.mutants(function)]
+    found = [compare_terms(scope, function, variant) for variant in mutants.mutants(function)]
     return Counter(it["fate"] for it in found), sum((Counter(it["asked"]) for it in found), Counter())
 
 
@@ -314,7 +314,7 @@ def test_what_keeps_a_changed_model_from_terms_is_told() -> None:
         tree = ast.parse(text).body[0]
         assert isinstance(tree, ast.FunctionDef)
         tree.args = source_of(changing).tree.args
-        fates[name] = compared_terms(scope, changing, Variant("mutate: assignment", False, name, tree))["fate"]
+        fates[name] = compare_terms(scope, changing, Variant("mutate: assignment", False, name, tree))["fate"]
     assert fates == {"undefined": "refused", "unset": "refused"}
 
 
@@ -323,7 +323,7 @@ def denied_counterexample() -> str:
     violated = of_spec("peterson")
     function = function_of(violated, "one_at_a_time")
     variant = next(each for each in mutants.mutants(function) if each.kind == "mutate: comparison")
-    found = mutants.counterexample(violated, function, variant)
+    found = mutants.check_counterexample(violated, function, variant)
     assert found["steps"][0] > 1
     return str(found["why"])
 
@@ -344,7 +344,7 @@ def test_a_counterexample_that_the_terms_of_a_method_deny_is_noticed(monkeypatch
 def test_proof_methods_are_asked_about_a_violated_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proof of one is a disagreement."""
     monkeypatch.setattr(mutants, "subjects_of_specs", lambda: [of_spec("peterson")])
-    every = [job for job in mutants.proving([], BUDGET, "") if job.kind == "mutate: comparison"]
+    every = [job for job in mutants.proof_jobs([], BUDGET, "") if job.kind == "mutate: comparison"]
     mutants.compare(tmp_path / "right", every, 1)
     (entry,) = mutants.results(tmp_path / "right")
     assert (entry["fate"], entry["verdict"]) == ("agreed", "violated")

@@ -36,7 +36,7 @@ from tests.support.level_agreement import Budget, agreement
 from tests.support.proof_agreement import assert_proofs_agree
 from tests.support.symbolic_agreement import assert_bounded_search_agrees
 from tests.support.symmetric_agreement import look
-from tools.mutants import compared, subject, variants
+from tools.mutants import compare_variant, subject, variants
 
 FOLDER = Path(__file__).parent / "tasks"
 PINS = FOLDER / "tasks.toml"
@@ -199,7 +199,7 @@ def test_equivalent_rewrites_change_no_result(name: str) -> None:
     for function in task.functions():
         assert isinstance(function, FunctionType)
         for variant in variants(task, function, few=1):
-            found = compared(task, function, variant, plain, budget)
+            found = compare_variant(task, function, variant, plain, budget)
             assert found["fate"] in ("agreed", "refused"), f"{found}\n{variant.text()}"
 
 

@@ -104,7 +104,7 @@ def test_an_interrupt_at_a_random_moment_ends_everything(kind: str) -> None:
 def test_the_line_is_printed_once_and_no_progress_comes_after_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interrupts, "_told", False)
+    monkeypatch.setattr(interrupts, "_is_announced", False)
     monkeypatch.setattr(sys, "stderr", sys.stderr)  # which is another one afterwards
     interrupts.tell("interrupted", at_last=True)
     print("progress of another thread", file=sys.stderr)
@@ -115,7 +115,7 @@ def test_the_line_is_printed_once_and_no_progress_comes_after_it(
 def test_a_line_is_printed_as_often_as_it_is_said_before_the_end(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interrupts, "_told", False)
+    monkeypatch.setattr(interrupts, "_is_announced", False)
     monkeypatch.setattr(interrupts, "_TO_BE_GONE", 0.01)
     for _ in range(2):
         interrupts.tell("interrupted")
@@ -147,7 +147,7 @@ def test_what_fails_while_an_interrupt_is_handled_is_part_of_it(
         finally:
             [].pop()
 
-    monkeypatch.setattr(interrupts, "_told", False)
+    monkeypatch.setattr(interrupts, "_is_announced", False)
     monkeypatch.setattr(cli.command, "main", fails)
     with pytest.raises(SystemExit) as ended:
         cli.main()

@@ -177,8 +177,8 @@ def test_every_kind_of_change_is_tried() -> None:
 
 def test_a_line_says_why_a_mutant_is_not_decided() -> None:
     trial = Trial("fill: - a  + b", "guard", "tank.py", 3, 0, "undetermined", "the limit of 8 states")
-    assert report.said(trial).endswith("tank.py:3  fill: - a  + b  (the limit of 8 states)")
-    assert report.said(replace(trial, fate="equal", by="")).endswith("tank.py:3  fill: - a  + b")
+    assert report.trial_line(trial).endswith("tank.py:3  fill: - a  + b  (the limit of 8 states)")
+    assert report.trial_line(replace(trial, fate="equal", by="")).endswith("tank.py:3  fill: - a  + b")
 
 
 def test_each_comparison_of_a_chain_is_changed() -> None:

@@ -257,5 +257,5 @@ def test_what_is_dear_is_named_before_it_is_compiled(
 
 
 def test_what_is_small_is_compiled_in_silence() -> None:
-    told: list[Sequence[str]] = [cost.told(part, part.module()) for part in parts_of(Network()).values()]
+    told: list[Sequence[str]] = [cost.compilation_note(part, part.module()) for part in parts_of(Network()).values()]
     assert set(told) == {""}

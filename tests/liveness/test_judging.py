@@ -23,7 +23,7 @@ from floodmark import (
     unfair,
 )
 from floodmark.checkers.liveness.assumptions import assumptions_of
-from floodmark.checkers.liveness.check import Elsewhere, _find, _Judged
+from floodmark.checkers.liveness.check import Elsewhere, _find, _Findings
 from floodmark.checkers.liveness.compiled_graph import GraphMaker
 from floodmark.checkers.liveness.components import Region
 from floodmark.checkers.liveness.goals import Goal, goals_of
@@ -89,7 +89,7 @@ class Gone(Unjudged):
         raise SourceError("the states are gone")
 
 
-def judged(cls: type[Model], elsewhere: Elsewhere | None = None) -> _Judged:
+def judged(cls: type[Model], elsewhere: Elsewhere | None = None) -> _Findings:
     """What is found of a small model, in a graph that took 5 seconds to compile."""
     model = cls()
     initial = [state for _, state in initial_states(model)]
@@ -101,7 +101,7 @@ def judged(cls: type[Model], elsewhere: Elsewhere | None = None) -> _Judged:
         layout = lay_out(model.variable_types)
         return plain_graph(model, states, initial, conditions, assumptions, beyond, layout), 5.0
 
-    found = _Judged(assumptions_of(model, {}))
+    found = _Findings(assumptions_of(model, {}))
     begin = None if elsewhere is None else lambda *_: elsewhere
     liveness = [prop for prop in collect(cls, []).values() if prop.is_liveness]
     _find(model, liveness, found, make, PlainSolver(), lambda: None, begin)

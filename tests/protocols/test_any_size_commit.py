@@ -12,7 +12,7 @@ from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.attempts.attempt import NO_INTEGER_LIMIT
 from floodmark.checkers.symbolic.crosscheck.countermodels import countermodels
-from floodmark.checkers.symbolic.methods.induction import asked, confirm, induction
+from floodmark.checkers.symbolic.methods.induction import check_obligations, confirm, induction
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
@@ -67,7 +67,7 @@ def test_paxos_commit_chooses_one_value_whatever_the_number_of_managers_acceptor
     views = [it for it in portfolio.STRATEGIES if it.view != "everything"]
     witnesses = [replace(it, effort=times * it.effort) for times in (1, 10) for it in views]
     with patch.object(portfolio, "STRATEGIES", witnesses):
-        assert [it.outcome for it in asked(system, properties, HARD)] == ["proved"] * len(HARD)
+        assert [it.outcome for it in check_obligations(system, properties, HARD)] == ["proved"] * len(HARD)
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_a_paxos_commit_that_chooses_twice_is_not_proved(variant: str) -> None:
     names, _ = any_size_constants(model)
     wanted = [(it.action, it.property) for it in failing]
     with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:8]):
-        found = asked(system_of(model, properties, names, any_size=True), properties, wanted)
+        found = check_obligations(system_of(model, properties, names, any_size=True), properties, wanted)
     assert [it for it in found if it.outcome == "proved"] == []
 
 

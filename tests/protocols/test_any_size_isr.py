@@ -11,7 +11,7 @@ from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.methods.induction import asked, induction
+from floodmark.checkers.symbolic.methods.induction import check_obligations, induction
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
@@ -56,7 +56,7 @@ def test_that_there_is_room_in_a_set_is_not_assumed_where_only_the_property_woul
     names, _ = any_size_constants(model)
     system = system_of(model, properties, names, any_size=True)
     with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:2]):
-        (found,) = asked(system, properties, [("controller_fences", "updates_differ_in_partition_epoch")])
+        (found,) = check_obligations(system, properties, [("controller_fences", "updates_differ_in_partition_epoch")])
     assert found.outcome == "undetermined"
 
 

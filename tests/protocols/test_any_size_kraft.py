@@ -12,7 +12,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Options
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.methods.induction import asked, confirm, induction
+from floodmark.checkers.symbolic.methods.induction import check_obligations, confirm, induction
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
@@ -42,7 +42,7 @@ def test_no_vote_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> N
     assert (names, counting) == (["voters", "max_epoch", "max_restarts"], ["voters"])
     system = system_of(model, properties, names, any_size=True)
     wanted = [(action, "election_safety") for action in ("election_timeout", "candidate_requests_vote")]
-    assert [it.outcome for it in asked(system, properties, wanted)] == ["proved", "proved"]
+    assert [it.outcome for it in check_obligations(system, properties, wanted)] == ["proved", "proved"]
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_a_known_bad_election_is_not_proved(variant: str, broken: str) -> None:
     system = system_of(model, properties, names, any_size=True)
     wanted = [(it.action, it.property) for it in failing]
     with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:3]):
-        assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []
+        assert [it for it in check_obligations(system, properties, wanted) if it.outcome == "proved"] == []
 
 
 COMPLETE = ("leader_completeness", "committed_records_stay", "majority_holds_committed")
@@ -149,7 +149,7 @@ def test_an_action_preserves_leader_completeness_whatever_the_number_of_voters(a
     system, properties = _of_any_size()
     assert {fired.action.name for fired in system.fired} == {*ACTIONS}
     names = [TYPES, *(it.name for it in properties)]
-    found = asked(system, properties, [(action, name) for name in names])
+    found = check_obligations(system, properties, [(action, name) for name in names])
     assert {it.property: it.outcome for it in found} == dict.fromkeys(names, "proved")
 
 
@@ -165,7 +165,7 @@ def test_a_leader_that_counts_unflushed_records_is_not_proved_for_any_number_of_
         patch.object(portfolio, "STRATEGIES", by_paths),
         patch.object(portfolio, "THOROUGH", [it for it in portfolio.THOROUGH if it.view != "everything"]),
     ):
-        (found,) = asked(system, properties, [("client_writes", "majority_holds_committed")])
+        (found,) = check_obligations(system, properties, [("client_writes", "majority_holds_committed")])
     assert found.outcome == "undetermined"
 
 
@@ -195,4 +195,4 @@ def test_a_design_that_loses_committed_records_is_not_proved(variant: str) -> No
         patch.object(portfolio, "STRATEGIES", as_a_whole),
         patch.object(portfolio, "THOROUGH", portfolio.THOROUGH[:2]),
     ):
-        assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []
+        assert [it for it in check_obligations(system, properties, wanted) if it.outcome == "proved"] == []

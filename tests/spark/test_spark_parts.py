@@ -108,7 +108,7 @@ def test_the_package_travels_whole() -> None:
 
 def test_settings_from_the_environment_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_SPARK_CONF", "spark.ui.enabled=true spark.executor.cores=3 nonsense")
-    assert session._given() == {"spark.ui.enabled": "true", "spark.executor.cores": "3"}
+    assert session._user_settings() == {"spark.ui.enabled": "true", "spark.executor.cores": "3"}
     settings = session._defaults()
     log = Path(settings["spark.driver.extraJavaOptions"].rpartition("file:")[2].split()[0])
     assert "rootLogger" in log.read_text()

@@ -17,7 +17,7 @@ import z3
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants, unbounded_constants
-from floodmark.checkers.symbolic.methods.induction import asked, induction
+from floodmark.checkers.symbolic.methods.induction import check_obligations, induction
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
@@ -43,11 +43,11 @@ from floodmark.language.values import running
 from tests.support.term_agreement import Part, PartOfSystem, Question
 
 EFFORT = 200_000
-"""How much z3 may do about one question, in its own units. Without an answer there is no disagreement."""
+"""z3's resource limit for one query. Without an answer there is no disagreement."""
 
 
 PAIRED = 6
-"""Of so many states, each pair is looked at as if a step led from one to the other."""
+"""The number of states each pair of which is treated as if a step led from one to the other."""
 
 
 class Pinned:
@@ -195,7 +195,7 @@ def disagreements_of_part(
 
 
 def _wrong_beginnings(pinned: Pinned, counts: Counter[str], most: int = 12) -> list[str]:
-    """How CPython begins and the terms exclude."""
+    """The initial states of CPython that the terms exclude."""
     begun, found, beginnings = [], [], pinned.system.beginnings
     try:
         with running(pinned.model):
@@ -326,5 +326,5 @@ def proved_but_refuted(model: Model, properties: Sequence[Property], sizes: Sequ
     system = system_of(model, properties, names, any_size=True)
     ways = [*portfolio.STRATEGIES[:2], *(it for it in portfolio.STRATEGIES if it.view != "everything")]
     with patch.object(portfolio, "STRATEGIES", ways):
-        answers = asked(system, properties, failing)
+        answers = check_obligations(system, properties, failing)
     return [f"{it.action}: {it.property}" for it in answers if it.outcome == "proved"]

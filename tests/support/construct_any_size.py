@@ -24,7 +24,7 @@ from tests.support.construct_agreement import FAILS, Answer, Beginning, Part, Ra
 from tests.support.finite_terms import Finite
 
 TOGETHER = 16
-"""So many parts are asked about in one system."""
+"""The number of parts that one system contains."""
 
 
 def refused_or_unlike(

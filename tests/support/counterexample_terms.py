@@ -2,8 +2,8 @@
 
 Its first state has to be an initial one, each of its steps has to satisfy the step relation that bounded search,
 k-induction and IC3 unroll, and its last state or step has to break the property. The last step has to satisfy the
-obligation of induction that the property excludes. All of that is told to z3 and simplified, without a query: so no
-sound method proves the property, however long it thinks.
+obligation of induction that the property excludes. z3 evaluates all of these terms by simplification, without a query:
+so no sound method proves the property, whatever its time limit.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 
-class Told:
-    """The terms of a model with the states and steps of a run for their variables."""
+class RunTerms:
+    """Evaluates the terms of a model in the states and steps of a run."""
 
     def __init__(self, model: Model, properties: Sequence[Property]) -> None:
         self.properties = [prop for prop in properties if prop.kind in ("invariant", "transition")]
@@ -33,8 +33,8 @@ class Told:
         self.relation = Transition(self.system)
         self.old = self.system.replica("old:")
 
-    def denied(self, violation: Violation) -> Iterator[str]:
-        """What the terms deny of a counterexample."""
+    def refutations(self, violation: Violation) -> Iterator[str]:
+        """The parts of a counterexample that the terms exclude."""
         system, now = self.system, self.system.now.state
         states = [each.state for each in violation.trace]
         if not self._is_true(system.initial(now), states[0]):
@@ -72,14 +72,14 @@ class Told:
     def _is_true(
         self, term: Truth, now: State, step: Step | None = None, after: State | None = None, old: State | None = None
     ) -> bool:
-        told = [*self._pairs(self.system.now.terms, now), *self._pairs(self.old.terms, old)]
-        told += self._pairs(self.relation.next.terms, after)
+        substitution = [*self._pairs(self.system.now.terms, now), *self._pairs(self.old.terms, old)]
+        substitution += self._pairs(self.relation.next.terms, after)
         for chosen, fired in zip(self.relation.chosen, self.system.fired, strict=True):
             is_taken = step is not None and step.action == fired.action.name
-            told.append((chosen, z3.BoolVal(is_taken)))
+            substitution.append((chosen, z3.BoolVal(is_taken)))
             if step is not None and is_taken:
-                told += self._arguments(fired, step)
-        return bool(z3.is_true(z3.simplify(z3.substitute(as_term(term), *told))))
+                substitution += self._arguments(fired, step)
+        return bool(z3.is_true(z3.simplify(z3.substitute(as_term(term), *substitution))))
 
     def _pairs(self, variables: Sequence[Any], state: State | None) -> list[tuple[Any, Any]]:
         if state is None:
@@ -89,7 +89,7 @@ class Told:
 
     def _arguments(self, fired: Fired, step: Step) -> list[tuple[Any, Any]]:
         values = self.system.values
-        given = [
+        arguments = [
             term
             for parameter in fired.action.parameters
             for term in values.arguments(
@@ -97,7 +97,7 @@ class Told:
             )
         ]
         variables = self.system.parameter_terms(fired)
-        return [(variable, _like(variable, value)) for variable, value in zip(variables, given, strict=True)]
+        return [(variable, _like(variable, value)) for variable, value in zip(variables, arguments, strict=True)]
 
 
 def _like(variable: Any, value: Any) -> Any:

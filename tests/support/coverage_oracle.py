@@ -320,7 +320,7 @@ def _say(oracle: Oracle, part: str, values: Mapping[str, Any]) -> None:
 
 
 def _sayings(name: str, value: Any) -> Iterator[str]:
-    """All that could be said of a value, whether the compiled code counts it or not."""
+    """All texts that describe a value, whether the compiled code counts them or not."""
     yield f"{name} = {getattr(value, 'name', None) or repr(value)}"
     if value is not None:
         yield f"{name} is not None"

@@ -1,8 +1,8 @@
 """Compares z3's terms of some actions, boundaries and properties of a model with CPython, at given states.
 
-A term is told a state and the arguments of an action, and has to say what CPython does: whether the action is enabled,
-which state it leads to, whether it fails, and whether a predicate is true. So whatever a proof method makes of these
-terms is about the model that CPython runs.
+Evaluated in a state, with the arguments of an action, the terms have to agree with CPython: on whether the action is
+enabled, on its successor, on whether it fails, and on the truth of each predicate. So a proof method that is sound for
+these terms is sound for the model that CPython runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.support.drawn_states import drawn
 T = TypeVar("T")
 
 FEW_BEGINNINGS = 64
-"""With more initial states, the condition that a state is one of them is not compared."""
+"""The maximum number of initial states for which the condition that a state is initial is compared."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class PartOfSystem(System):
 
 
 @dataclass
-class _Together:
-    """Terms under one function symbol, so that all of them are told their variables at once."""
+class _TermTuple:
+    """Terms under one function symbol, so that one substitution evaluates all of them."""
 
     variables: list[Any]
     terms: list[Any]
@@ -78,8 +78,8 @@ class _Together:
     def __post_init__(self) -> None:
         self.whole = z3.Function("together", *(term.sort() for term in self.terms), z3.BoolSort())(*self.terms)
 
-    def told(self, values: Iterable[Any]) -> list[Any]:
-        """The terms once their variables have these values."""
+    def evaluate(self, values: Iterable[Any]) -> list[Any]:
+        """The terms, simplified, with these values for their variables."""
         found = z3.simplify(z3.substitute(self.whole, *zip(self.variables, values, strict=True)))
         return [found.arg(at) for at in range(found.num_args())]
 
@@ -94,7 +94,7 @@ class Terms:
         self.system = PartOfSystem(model, part)
         now, old = self.system.now.state, self.system.replica("old:").state
         self.leaves, self.old_leaves = self._leaves(now), self._leaves(old)
-        self.actions: dict[str, _Together] = {}
+        self.actions: dict[str, _TermTuple] = {}
         for fired in self.system.fired:
             parameters = [
                 leaf.term
@@ -102,15 +102,15 @@ class Terms:
                 for leaf in self.system.values.leaves(parameter.type, value, parameter.name)
             ]
             after = _of_sorts(self._leaves(fired.after), self.leaves)
-            wanted = [as_term(fired.enabled), as_term(fired.failed), *after]
-            self.actions[fired.action.name] = _Together([*self.leaves, *parameters], wanted)
+            results = [as_term(fired.enabled), as_term(fired.failed), *after]
+            self.actions[fired.action.name] = _TermTuple([*self.leaves, *parameters], results)
         predicates = self.system.predicates
         of_states = [each.name for each in part.properties if each.kind != "transition"]
-        self.of_states = self._judged([
+        self.of_states = self._predicate_terms([
             *(self.system.judge(predicates[name], now) for name in of_states),
             *(self.system.judge(boundary, now) for boundary in self.system.program.boundaries),
         ], self.leaves)
-        self.of_steps = self._judged(
+        self.of_steps = self._predicate_terms(
             [self.system.judge(predicates[name], now, old) for name in self._transitions()],
             [*self.leaves, *self.old_leaves],
         )
@@ -118,14 +118,14 @@ class Terms:
     def _leaves(self, components: Components) -> list[Any]:
         return [leaf.term for leaf in self.system.leaves(components)]
 
-    def _judged(self, every: Sequence[Judged], variables: list[Any]) -> _Together:
-        return _Together(variables, [as_term(term) for each in every for term in (each.truth, each.failed)])
+    def _predicate_terms(self, every: Sequence[Judged], variables: list[Any]) -> _TermTuple:
+        return _TermTuple(variables, [as_term(term) for each in every for term in (each.truth, each.failed)])
 
     def _constants(self, state: State) -> list[Any]:
         return _of_sorts(self._leaves(self.system.constant(state)), self.leaves)
 
-    def unlike(self, questions: Iterable[Question]) -> Iterator[str]:
-        """Where the terms say something else than CPython."""
+    def disagreements(self, questions: Iterable[Question]) -> Iterator[str]:
+        """The differences between the terms and CPython."""
         here: list[Any] = []
         state: State | None = None
         for question in questions:
@@ -140,11 +140,11 @@ class Terms:
                 constants = [*self._constants(question.next), *here]
                 yield from self._predicates(self.of_steps, self._transitions(), constants, state, question.next)
 
-    def unlike_beginnings(self, others: Sequence[State]) -> Iterator[str]:
-        """The differences between the methods' condition on initial states and CPython's initial states, looked for
-        among ``others``. Where a model has open constants, the methods know CPython's initial states alone.
+    def initial_disagreements(self, others: Sequence[State]) -> Iterator[str]:
+        """The differences between the methods' condition on initial states and CPython's initial states, also in the
+        states ``others``. With open constants, the methods take the initial states from CPython.
 
-        Raises SourceError if there is none, as every method does.
+        Raises SourceError if there is no initial state, as every method does.
         """
         begun = [state for _, state in self.system.initial_states()]
         real = [state for _, state in initial_states(self.model)]
@@ -152,12 +152,12 @@ class Terms:
             yield f"runs begin in {real}; z3: {begun}"
         if len(begun) > FEW_BEGINNINGS:
             return
-        initial = _Together(self.leaves, [as_term(self.system.initial(self.system.now.state))])
+        initial = _TermTuple(self.leaves, [as_term(self.system.initial(self.system.now.state))])
         for state in [*_spread(real, 2), *others]:
             self.counts["beginnings"] += 1
-            (told,) = initial.told(self._constants(state))
-            if not (z3.is_true if state in real else z3.is_false)(told):
-                yield f"that runs begin in {state} is {state in real}; z3: {told}"
+            (value,) = initial.evaluate(self._constants(state))
+            if not (z3.is_true if state in real else z3.is_false)(value):
+                yield f"that runs begin in {state} is {state in real}; z3: {value}"
 
     def _transitions(self) -> dict[str, Callable[..., Any]]:
         return {each.name: each.function for each in self.part.properties if each.kind == "transition"}
@@ -168,15 +168,15 @@ class Terms:
     def _step(self, step: Step, state: State, here: list[Any]) -> Iterator[str]:
         action = next(fired.action for fired in self.system.fired if fired.action.name == step.action)
         values = self.system.values
-        given = [
+        arguments = [
             leaf.term
             for parameter in action.parameters
             for leaf in values.leaves(
                 parameter.type, values.constant(parameter.type, step.arguments[parameter.name]), parameter.name
             )
         ]
-        together = self.actions[step.action]
-        enabled, failed, *after = together.told([*here, *_of_sorts(given, together.variables[len(here) :])])
+        terms = self.actions[step.action]
+        enabled, failed, *after = terms.evaluate([*here, *_of_sorts(arguments, terms.variables[len(here) :])])
         self.counts["steps"] += 1
         try:
             reached = fire(self.model, state, step)
@@ -186,11 +186,11 @@ class Terms:
             if not z3.is_true(failed):
                 yield f"{step} fails in {state} ({error.message}); z3: {enabled}, {failed}"
             return
-        wanted = None if reached is None else self._constants(reached)
+        expected = None if reached is None else self._constants(reached)
         same = z3.is_false(failed) and (
             z3.is_false(enabled)
-            if wanted is None
-            else z3.is_true(enabled) and all(mine.eq(real) for mine, real in zip(after, wanted, strict=True))
+            if expected is None
+            else z3.is_true(enabled) and all(mine.eq(real) for mine, real in zip(after, expected, strict=True))
         )
         if not same:
             yield f"{step} leads from {state} to {reached}; z3: enabled {enabled}, failed {failed}, {after}"
@@ -199,12 +199,12 @@ class Terms:
             yield from self._predicates(self.of_steps, self._transitions(), constants, state, reached)
 
     def _predicates(
-        self, judged: _Together, functions: Mapping[str, Callable[..., Any]], constants: list[Any], *states: State
+        self, predicates: _TermTuple, functions: Mapping[str, Callable[..., Any]], constants: list[Any], *states: State
     ) -> Iterator[str]:
-        if not judged.terms:
+        if not predicates.terms:
             return
-        told = judged.told(constants)
-        for (name, function), truth, failed in zip(functions.items(), told[::2], told[1::2], strict=True):
+        values = predicates.evaluate(constants)
+        for (name, function), truth, failed in zip(functions.items(), values[::2], values[1::2], strict=True):
             self.counts["predicates"] += 1
             try:
                 true = holds(self.model, function, *states)
@@ -242,7 +242,7 @@ def questions(model: Model, part: Part, states: Sequence[State], most: int, chan
 
 
 def run(model: Model, part: Part, question: Question) -> None:
-    """Runs in CPython what a question is about."""
+    """Runs the step or the predicates of a question in CPython."""
     try:
         if question.step is not None:
             fire(model, question.state, question.step)
@@ -259,20 +259,20 @@ def run(model: Model, part: Part, question: Question) -> None:
 
 
 def some_steps(model: Model, state: State, name: str, most: int, chance: Random) -> list[Step]:
-    """Some choices of the parameters of an action: what its first guards allow, and another one."""
+    """Steps of an action: up to ``most`` that its first guards allow, and a drawn one."""
     try:
         allowed = choices(model, state, name)
     except Outgrown:
         raise
     except SourceError:
-        allowed = []  # what CPython does not enumerate, its types may be too large for
+        allowed = []  # its types may be too large to enumerate
     kinds = parameter_types(model, type(model).methods("action")[name])
     other = Step(name, {parameter: drawn(kind, chance) for parameter, kind in kinds.items()})
     return [*_spread(allowed, most), *([] if other in allowed else [other])]
 
 
 def _spread(every: Sequence[T], most: int) -> Sequence[T]:
-    """So many of them, from all parts of the sequence."""
+    """Up to ``most`` elements from all parts of the sequence."""
     return every if len(every) <= most else [every[at * len(every) // most] for at in range(most)]
 
 

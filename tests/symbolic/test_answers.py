@@ -24,7 +24,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import Proving, Spec, read
 from floodmark.checkers.report.proof_progress import described
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.methods.induction import InductionProgress, InductionProof, Questions, induction
+from floodmark.checkers.symbolic.methods.induction import InductionProgress, InductionProof, QueryRunner, induction
 from floodmark.checkers.symbolic.prove import prove_listed
 from floodmark.checkers.symbolic.records import answer_file, narrowing, replay
 from floodmark.checkers.symbolic.records.answer_file import Recorded, keep, recorded
@@ -113,7 +113,9 @@ def test_an_obligation_without_an_answer_is_open_and_found_when_told(file: Path)
     del known[A_PROPERTY]
     keep(spec, proving, Recorded(solver_version(), known))
     assert open_in(made()) == [A_PROPERTY]
-    with patch.object(RecordedQuery, "sought", autospec=True, side_effect=RecordedQuery.sought) as search:
+    with patch.object(
+        RecordedQuery, "immediate_answers", autospec=True, side_effect=RecordedQuery.immediate_answers
+    ) as search:
         assert made(find=True).verdict == "holds"
     assert search.call_count == 1
     assert file.read_text(encoding="utf-8") == before
@@ -139,7 +141,7 @@ def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
     with monkeypatch.context() as patched:
         for limit in ("FIRST_STRATEGY_EFFORT", "MAX_RECORDED_EFFORT"):
             patched.setattr(narrowing, limit, 400)
-        for name in ("narrowed", "sought"):
+        for name in ("narrow_answers", "immediate_answers"):
             patched.setattr(RecordedQuery, name, without_plain_queries(getattr(RecordedQuery, name)))
         assert made(find=True).verdict == "holds"
     found = recorded(spec, proving).answers
@@ -271,7 +273,7 @@ def flawed_obligations(path: str, variant: str, size: int) -> tuple[System, list
 def hostile(replayed: Replaying) -> Iterator[Answers]:
     """Records of any kind: fewer and more cases, every style and view with everything or nothing, sides left out, every
     law of every set."""
-    every = (*replayed.said, "no_such_lemma")
+    every = (*replayed.statements, "no_such_lemma")
     count = len(replayed.cases)
     yield ()
     yield (Way("models", every),) * (count - 1)
@@ -403,7 +405,7 @@ def test_progress_says_which_obligation_is_asked_how_many_are_left_and_what_is_o
         induction(*commit(), book=Book(recorded(spec, proving).answers), watch=standings.append, workers=workers)
         assert [it.done for it in standings] == sorted(it.done for it in standings)
         assert {it.total for it in standings} == {55}
-        assert ("manager_prepares", "consistent") in [it.asked for it in standings]
+        assert ("manager_prepares", "consistent") in [it.current for it in standings]
 
 
 def commit() -> tuple[System, list[Property]]:
@@ -429,7 +431,7 @@ def test_neither_the_number_of_processes_nor_the_order_makes_a_difference(
     known[wrong] = (Way("models"),)
     found = []
     for finds, workers, cost in ways:
-        with patch.object(Questions, "_cost", lambda self, asked, cost=cost: cost * len(asked.property)):
+        with patch.object(QueryRunner, "_cost", lambda self, asked, cost=cost: cost * len(asked.property)):
             kept: dict[ObligationKey, Answers] = {}
             book = Book(known, finds, keep=kept.update)
             written: list[tuple[str, SolverStatus, str]] = []
@@ -455,8 +457,8 @@ def test_an_obligation_is_open_if_its_process_dies(monkeypatch: pytest.MonkeyPat
         return replayed(self, answers, *others)
 
     known = recorded(*listed()).answers
-    replayed = RecordedQuery.replayed
-    monkeypatch.setattr(RecordedQuery, "replayed", dies)
+    replayed = RecordedQuery.replay
+    monkeypatch.setattr(RecordedQuery, "replay", dies)
     proof = induction(*commit(), book=Book(known), workers=2)
     assert A_PROPERTY in [(it.action, it.property) for it in proof.failing()]
     assert all(known[it.action, it.property] == known[A_PROPERTY] for it in proof.failing())

@@ -14,7 +14,7 @@ from floodmark.checkers.symbolic.attempts.any_size import counting_constants
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.tactics.relevant_lemmas import LATER, Needed
+from floodmark.checkers.symbolic.tactics.relevant_lemmas import LATER, NeededHypotheses
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.reference import initial_states, successors
@@ -949,7 +949,7 @@ def test_a_constant_that_no_type_depends_on_is_not_left_open(tmp_path: Path) -> 
 """
     with imported(HEADER + body, "Drawn", tmp_path) as cls:
         assert any_size_constants(cls()) == (["nodes", "steps"], ["nodes"])
-        asked = [it._model.constant_values for it in Needed(cls(), [])._sized]
+        asked = [it._model.constant_values for it in NeededHypotheses(cls(), [])._sized]
     assert [(it["nodes"], it["steps"]) for it in asked] == [(2, 2 + LATER), (1, 2), (3, 2)]
 
 

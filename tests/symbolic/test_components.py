@@ -36,7 +36,7 @@ from floodmark.checkers.symbolic.methods.induction import (
     InductionProgress,
     InductionProof,
     Obligation,
-    asked,
+    check_obligations,
     induction,
 )
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
@@ -383,7 +383,7 @@ def test_those_obligations_are_answered_that_are_asked_for() -> None:
     whole = {(it.action, it.property): it.outcome for it in induction(system, [FIVE, FOUR, ZERO]).obligations}
     assert whole[INITIAL, "not_zero"] == "fails" and whole[INITIAL, "below_four"] == "proved"
     wanted = [(INITIAL, "not_zero"), (INITIAL, "below_four"), ("up", "below_five"), ("down", "not_zero")]
-    found = {(it.action, it.property): it.outcome for it in asked(system, [FIVE, FOUR, ZERO], wanted)}
+    found = {(it.action, it.property): it.outcome for it in check_obligations(system, [FIVE, FOUR, ZERO], wanted)}
     assert found == {key: whole[key] for key in wanted}
 
 
@@ -391,7 +391,7 @@ def test_progress_names_each_obligation() -> None:
     told: list[InductionProgress] = []
     system = system_of(Steps(), [FIVE], [])
     induction(system, [FIVE], watch=told.append)
-    assert {it.asked for it in told} >= {("up", "below_five")} and all(len(it.asked) == 2 for it in told)
+    assert {it.current for it in told} >= {("up", "below_five")} and all(len(it.current) == 2 for it in told)
     assert [it.done for it in told] == sorted(it.done for it in told)
 
 

@@ -11,7 +11,7 @@ import pytest
 import z3
 
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.methods.induction import asked, induction
+from floodmark.checkers.symbolic.methods.induction import check_obligations, induction
 from floodmark.checkers.symbolic.records import fresh_context
 from floodmark.checkers.symbolic.records.fresh_context import in_fresh_context
 from floodmark.checkers.symbolic.tactics import relevant_lemmas
@@ -94,7 +94,7 @@ def compared(path: str, at_most: int) -> int:
     with patch.object(fresh_context, name, Compared), patch.object(relevant_lemmas, name, Compared):
         if at_most:
             wanted = [(it.action.name, prop.name) for it in system.fired for prop in properties]
-            asked(system, properties, wanted[:: len(wanted) // at_most])
+            check_obligations(system, properties, wanted[:: len(wanted) // at_most])
         else:
             assert induction(system, properties).failing() == []
     return Compared.made

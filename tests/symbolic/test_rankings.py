@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.methods.progress import (
     HELPED,
     KEPT,
     NATURAL,
-    Ranked,
+    RankingProof,
     breaks,
     confirmed,
 )
@@ -111,7 +111,7 @@ def broken(graph: FairGraph, kind: str, levels: Sequence[Ranking]) -> set[tuple[
         wanted = broken_in_python(explanations, _reached(set(graph.initial), _steps(graph)), kind)
         found = set()
         system = system_of(explanations.model, [inside])
-        for obligation in Ranked(system, goal, explanations.levels, [inside]).obligations():
+        for obligation in RankingProof(system, goal, explanations.levels, [inside]).obligations():
             assert obligation.outcome in ("proved", "fails")
             if obligation.outcome == "fails":
                 assert confirmed(explanations, obligation) == obligation
@@ -163,9 +163,13 @@ def test_a_helper_helps_where_all_of_its_arguments_are_chosen(
     with loaded(text) as cls:
         inside, explanations, goal = explained(cls, "eventually")
         found = {(it.action, it.property): it.outcome for it in
-                 Ranked(system_of(explanations.model, [inside]), goal, explanations.levels, [inside]).obligations()}
+                 RankingProof(
+                     system_of(explanations.model, [inside]), goal, explanations.levels, [inside]
+                 ).obligations()}
         assert found[EVERY_PENDING_STATE, HELPED] == ("proved" if helps else "fails")
-        late = Ranked(system_of(explanations.model, [inside]), goal, explanations.levels, [inside]).obligations(0.0)
+        late = RankingProof(
+            system_of(explanations.model, [inside]), goal, explanations.levels, [inside]
+        ).obligations(0.0)
         assert {it.outcome for it in late} <= {"undetermined", "proved"}
 
 

@@ -138,7 +138,7 @@ def _support(model: Model, properties: list[Property], examples: int | None = No
     """A search for what supports properties, which knows so many batches of examples, or all."""
     chosen, deadline = _sizes(model), Deadline(None, suggested.SUGGESTION_EFFORT)
     grammar = Grammar(_scopes(model), list(reachable_states(chosen))[:examples])
-    sized = [Sized(each, properties, deadline) for each in chosen.asked]
+    sized = [Sized(each, properties, deadline) for each in chosen.queried]
     return grammar, Support(grammar, sized, properties, deadline)
 
 
@@ -245,7 +245,7 @@ def test_what_supports_a_property_is_inductive_at_each_size_that_was_asked_about
 def _assert_inductive(
     model: Model, properties: list[Property], grammar: Grammar, found: Mapping[str, Clause]
 ) -> None:
-    for sized in _sizes(model).asked:
+    for sized in _sizes(model).queried:
         every = [*properties, *(grammar.scopes[it.scope].statement(name, it) for name, it in found.items())]
         assert induction(system_of(sized, every), every).outcome == "proved"
 

@@ -51,23 +51,23 @@ def search_growing(
     while True:
         stop = Limits(seconds=options.limits.seconds).reached(seconds=spent)
         if stop is not None:
-            return _ended(widths, spent, stop)
+            return _stopped_result(widths, spent, stop)
         try:
             try:
-                run = prepare(sized(model, widths), _left(options, spent), widths)
+                run = prepare(sized(model, widths), _remaining(options, spent), widths)
             except AsymmetryError:
                 raise  # a width may have been too small for the step that distinguishes an identifier
             except ModelError as error:
                 if last is None:
                     raise
-                return _ended(widths, spent, Stop(Limit.WIDTH, last[1], last[0], error.message))
+                return _stopped_result(widths, spent, Stop(Limit.WIDTH, last[1], last[0], error.message))
             found = run()
             stop = found.stopped
             if stop is not None and stop.limit is Limit.SECONDS:
                 stop = Stop(Limit.SECONDS, options.limits.seconds or 0)  # not the remainder of the last attempt
             return replace(
                 found, seconds=found.seconds + spent, stopped=stop, widths=dict(widths.chosen),
-                notes=[*found.notes, *_told(widths)],
+                notes=[*found.notes, *_restart_note(widths)],
             )
         except Outgrown as outgrown:
             last, widths = (outgrown.place, outgrown.width), widths.grown(outgrown.place)
@@ -89,17 +89,19 @@ def at_widths(model: Model, task: Callable[[Model], T]) -> T:
             widths = widths.grown(outgrown.place)
 
 
-def _left(options: Options, spent: float) -> Options:
+def _remaining(options: Options, spent: float) -> Options:
     """The options for another attempt, with the time that is left."""
     seconds = options.limits.seconds
     return options if seconds is None else replace(options, limits=replace(options.limits, seconds=seconds - spent))
 
 
-def _ended(widths: Widths, seconds: float, stop: Stop) -> SearchResult:
-    return SearchResult("native", stopped=stop, seconds=seconds, widths=dict(widths.chosen), notes=_told(widths))
+def _stopped_result(widths: Widths, seconds: float, stop: Stop) -> SearchResult:
+    return SearchResult(
+        "native", stopped=stop, seconds=seconds, widths=dict(widths.chosen), notes=_restart_note(widths)
+    )
 
 
-def _told(widths: Widths) -> list[str]:
+def _restart_note(widths: Widths) -> list[str]:
     """The note for the user about a search that restarted."""
     if not widths.chosen:
         return []

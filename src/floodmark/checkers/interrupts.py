@@ -31,7 +31,7 @@ _AGAIN = 0.05
 
 Process = tuple[int, str]
 """A process by its number and the time of its start, as numbers are reused."""
-_told = False
+_is_announced = False
 _TELLING = threading.Lock()
 """Is held while the line is printed: the last printer waits until the command itself has printed it."""
 
@@ -118,12 +118,12 @@ def is_behind(error: BaseException) -> bool:
 def tell(text: str, at_last: bool = False) -> None:
     """Prints the one line about the interruption of the command. With ``at_last``, it is omitted if it was printed
     already; it replaces the progress that another thread shows, and nothing follows it."""
-    global _told
+    global _is_announced
     if not _TELLING.acquire(timeout=_TO_BE_GONE):  # a terminal that takes no more lines
         return
     try:
-        if not (at_last and _told):
-            _told = True
+        if not (at_last and _is_announced):
+            _is_announced = True
             where: Any = sys.stderr
             if at_last:
                 where, sys.stderr = getattr(where, "rich_proxied_file", where), io.StringIO()  # where progress is shown

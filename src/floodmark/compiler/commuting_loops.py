@@ -200,7 +200,7 @@ class _Accesses:
 def _gathers(name: Name, value: Expr) -> tuple[str | None, list[Expr]]:
     """The operation by which an assignment adds to a variable, and its operands."""
     if isinstance(_plain(value), Const):
-        return _said(value), []
+        return _constant_text(value), []
     match _unconverted(value):
         case SetBinary(op="|" | "&" as op, left=left, right=right):
             return _one_is(name, op, [left, right])
@@ -291,7 +291,7 @@ def _alike(exits: list[Return | Break]) -> bool:
             case Return(value=Expr() as value):
                 if not isinstance(_plain(value), Const):
                     return False
-                ways.add(f"return {_said(value)}")
+                ways.add(f"return {_constant_text(value)}")
             case Break():
                 ways.add("break")
     return len(ways) == 1
@@ -311,7 +311,7 @@ def _plain(value: Expr) -> Expr:
     return value
 
 
-def _said(constant: Expr) -> str:
+def _constant_text(constant: Expr) -> str:
     """A constant as text, different from that of every other constant of its type."""
     value = _plain(constant)
     assert isinstance(value, Const)

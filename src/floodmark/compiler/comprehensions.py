@@ -192,9 +192,9 @@ class Comprehensions(Pairs):
                     result = wider
                 return Reduce(result, at, kind, generators, body, default=default)
             case "set" | "seq" if bound * max(1, body.type.bits) > MAX_VALUE_BITS and not has_mask(body.type):
-                raise frame.refuse(node, f"this may hold {_said(bound)} elements; loop over something smaller")
+                raise frame.refuse(node, f"this may hold {_count_text(bound)} elements; loop over something smaller")
             case "seq" if bound > MAX_VALUE_BITS and not any(has_any_size(it.variable.type) for it in generators):
-                raise frame.refuse(node, f"this may hold {_said(bound)} elements; loop over something smaller")
+                raise frame.refuse(node, f"this may hold {_count_text(bound)} elements; loop over something smaller")
             case "set":
                 self.hashable(frame, node, body)
                 return Reduce(set_type(body.type, bound), at, kind, generators, body)
@@ -392,7 +392,7 @@ def _parts(generators: list[Generator]) -> Iterator[Expr]:
         yield from generator.conditions
 
 
-def _said(bound: int) -> str:
+def _count_text(bound: int) -> str:
     """A number of elements as text; it may have very many digits, or stand for a constant that is left open."""
     return str(bound) if bound < UNBOUNDED else "any number of"
 

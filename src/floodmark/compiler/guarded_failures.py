@@ -75,7 +75,7 @@ def rounds_can_fail(generators: list[Generator], *parts: Expr) -> bool:
     asked = [*parts, *_after_the_first_domain(generators)]
     if not any(can_fail(part) for part in asked):
         return False
-    return _Judge(asked).rounds(generators, parts, _Known())
+    return _Judge(asked).rounds(generators, parts, _Facts())
 
 
 def _after_the_first_domain(generators: list[Generator]) -> Iterator[Expr]:
@@ -94,19 +94,19 @@ def _domain(generator: Generator | For) -> Iterator[Expr]:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Facts:
     """What is known at an expression: the numbers of the classes that a record may have, and the values that are not
     None, by their places."""
 
     classes: Mapping[Place, frozenset[int]] = field(default_factory=dict)
     there: frozenset[Place] = frozenset()
 
-    def of_classes(self, place: Place, numbers: frozenset[int]) -> _Known:
+    def of_classes(self, place: Place, numbers: frozenset[int]) -> _Facts:
         narrower = self.classes.get(place, numbers) & numbers
-        return _Known({**self.classes, place: narrower}, self.there)
+        return _Facts({**self.classes, place: narrower}, self.there)
 
-    def not_none(self, place: Place) -> _Known:
-        return _Known(self.classes, self.there | {place})
+    def not_none(self, place: Place) -> _Facts:
+        return _Facts(self.classes, self.there | {place})
 
 
 class _Judge:
@@ -122,7 +122,7 @@ class _Judge:
                         self.assigned[slot].append(None)
         self.left = MAX_LOOKS
 
-    def rounds(self, generators: list[Generator], parts: Iterable[Expr], known: _Known, first: bool = True) -> bool:
+    def rounds(self, generators: list[Generator], parts: Iterable[Expr], known: _Facts, first: bool = True) -> bool:
         """Whether something after the first domain can fail; also in it, unless ``first``."""
         for generator in generators:
             if not first and any(self.fails(part, known) for part in _domain(generator)):
@@ -134,7 +134,7 @@ class _Judge:
                 known = self.learn(condition, True, known)
         return any(self.fails(part, known) for part in parts)
 
-    def fails(self, node: Expr, known: _Known) -> bool:
+    def fails(self, node: Expr, known: _Facts) -> bool:
         self.left -= 1
         if self.left < 0 or may_outgrow(node):
             return True
@@ -167,7 +167,7 @@ class _Judge:
                 return can_fail(node) or has_effects(node)
         return fails_itself(closed(node)) or any(self.fails(child, known) for child in children(node))
 
-    def block(self, body: list[Stmt], known: _Known) -> bool:
+    def block(self, body: list[Stmt], known: _Facts) -> bool:
         """Whether statements can fail."""
         for statement in body:
             match statement:
@@ -204,7 +204,7 @@ class _Judge:
                     return False
         return False
 
-    def _converts(self, node: Convert, known: _Known) -> bool:
+    def _converts(self, node: Convert, known: _Facts) -> bool:
         """Whether a value is known to be one of another type."""
         operand = node.operand
         if fits(operand.type, node.type):
@@ -214,7 +214,7 @@ class _Judge:
         place = self._place(operand)
         return (place is not None and place in known.there) or self._has_field(operand, known)
 
-    def _has_field(self, node: Expr, known: _Known) -> bool:
+    def _has_field(self, node: Expr, known: _Facts) -> bool:
         """Whether a field of a union is one of all classes that the record can have: then it has a value, unless it may
         be None in one of them."""
         if not isinstance(node, Field) or not isinstance(node.record.type, UnionType):
@@ -226,7 +226,7 @@ class _Judge:
             for number in numbers
         )
 
-    def learn(self, condition: Expr, true: bool, known: _Known) -> _Known:
+    def learn(self, condition: Expr, true: bool, known: _Facts) -> _Facts:
         """What is known where a condition was true, or false."""
         match condition:
             case Not(operand=operand):
@@ -248,7 +248,7 @@ class _Judge:
         place, numbers, every = tested
         return known.of_classes(place, numbers if true else every - numbers)
 
-    def _is_true(self, condition: Expr, known: _Known) -> bool:
+    def _is_true(self, condition: Expr, known: _Facts) -> bool:
         """Whether a condition is known to be true."""
         match condition:
             case Const(value=value):

@@ -112,12 +112,12 @@ def first_bias(
     reader = _BiasFinder(part, kinds, never_fails)
     try:
         reader.read()
-    except _Found as found:
+    except _BiasFound as found:
         return found.bias
     return None
 
 
-class _Found(Exception):  # noqa: N818 - it is no error
+class _BiasFound(Exception):  # noqa: N818 - it is no error
     def __init__(self, at: Position, what: str) -> None:
         self.bias = Bias(at, what)
 
@@ -161,7 +161,7 @@ class _BiasFinder:
     def exact(self, node: Expr) -> None:
         """Analyses an expression whose value may be observed completely, including the order of a sequence."""
         if not self.keeps_order(node):
-            raise _Found(node.at, f"this sequence is in {self._order()}")
+            raise _BiasFound(node.at, f"this sequence is in {self._order()}")
 
     def _order(self) -> str:
         return f"the order of the numbers of {' or '.join(sorted(kind.cls.__name__ for kind in self.kinds))}"
@@ -173,7 +173,7 @@ class _BiasFinder:
             case Const():
                 return self._const(node)
             case OpenConstant():
-                raise _Found(node.at, f"it is not known whether {node.name} distinguishes identifiers")
+                raise _BiasFound(node.at, f"it is not known whether {node.name} distinguishes identifiers")
             case Local(slot=slot):
                 return slot not in self.loose
             case StateVar():
@@ -289,14 +289,14 @@ class _BiasFinder:
     def _const(self, node: Const) -> bool:
         value = node.value
         if isinstance(value, Identifier) and any(kind.cls is type(value) for kind in self.kinds):
-            raise _Found(node.at, f"{type(value).__name__}({value.number}) is named here")
+            raise _BiasFound(node.at, f"{type(value).__name__}({value.number}) is named here")
         return True
 
     def _sorted(self, node: Sorted, seq: Expr) -> bool:
         """Sorting undoes any order, if equal elements are identical."""
         kind = seq.type
         if not (isinstance(kind, SeqType) and isinstance(kind.element, IntType | NothingType)):
-            raise _Found(node.at, "this sorts other values than integers")
+            raise _BiasFound(node.at, "this sorts other values than integers")
         self.keeps_order(seq)
         return True
 
@@ -312,12 +312,12 @@ class _BiasFinder:
         if ordered:
             return True
         if has_effects(node) or may_refuse(node):
-            raise _Found(node.at, f"this changes the state, or requires something, in {self._order()}")
+            raise _BiasFound(node.at, f"this changes the state, or requires something, in {self._order()}")
         decides = node.kind in ("any", "all")  # a failure may come before what decides, or after it
         if decides and not self.never_fails and rounds_can_fail(node.generators, node.body):
-            raise _Found(node.at, f"what {node.kind} asks can fail, and it asks in {self._order()}")
+            raise _BiasFound(node.at, f"what {node.kind} asks can fail, and it asks in {self._order()}")
         if node.kind == "sum" and node.type == INT:
-            raise _Found(node.at, f"this sum may grow beyond 64 bits on the way, and it adds in {self._order()}")
+            raise _BiasFound(node.at, f"this sum may grow beyond 64 bits on the way, and it adds in {self._order()}")
         return node.kind != "seq"
 
     def domain(self, domain: Domain, at: Position) -> bool:
@@ -334,7 +334,7 @@ class _BiasFinder:
                         return kept
                     case SetType(element, _) | BagType(element, _):
                         return not self.named(element)
-        raise _Found(at, "the iteration order is unknown")
+        raise _BiasFound(at, "the iteration order is unknown")
 
     # Statements.
 
@@ -384,4 +384,4 @@ class _BiasFinder:
         why = why_rounds_keep_places(loop, self.part, self.never_fails, self.returns_must_be_true)
         if why is not None:
             at, what = why
-            raise _Found(at, f"this loop runs in {self._order()}, and {what}")
+            raise _BiasFound(at, f"this loop runs in {self._order()}, and {what}")

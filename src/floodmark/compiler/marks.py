@@ -278,14 +278,14 @@ class _Marking:
         if known is not None:
             return known
         own = line_of(node.at)
-        made = self._required(node, own or line) if must else self._asked(node, own or line)
+        made = self._required(node, own or line) if must else self._unconstrained(node, own or line)
         if own is not None and own != line:
             made = Marked(node.type, node.at, made, reached=self._line(own))
         self._kept.append(node)  # so that no other node gets its identity
         self._known[id(node), line, must] = made
         return made
 
-    def _asked(self, node: Expr, line: Line | None) -> Expr:
+    def _unconstrained(self, node: Expr, line: Line | None) -> Expr:
         """An expression that may be true or false."""
         made: Expr = self._inside(node, line)
         match made:
@@ -312,7 +312,7 @@ class _Marking:
             case Reduce(kind="all", generators=generators, body=body):
                 over = [self._part(generator, line) for generator in generators]
                 return Reduce(BOOL, node.at, "all", over, self.expression(body, line, must=True))
-        return self._asked(node, line)
+        return self._unconstrained(node, line)
 
     def _operands(
         self, operands: list[Expr], places: list[Position], kind: Literal["and", "or"], must: bool = False

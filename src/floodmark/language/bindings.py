@@ -65,7 +65,7 @@ def require_outside_functions(file: str, names: Mapping[str, Any], ours: Collect
     outer = set(_functions(tree.body))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in outer:
-            own = next((each for each in node.decorator_list if any(_meant(each, names) is our for our in ours)), None)
+            own = next((each for each in node.decorator_list if any(_named(each, names) is our for our in ours)), None)
             if own is not None:
                 message = f"@{ast.unparse(own)} has no effect on {node.name} here; move it to the top of the file"
                 raise ModelError(message, file, node.lineno)
@@ -82,7 +82,7 @@ def require_own_decorators_in(cls: type, names: Mapping[str, Any], ours: Collect
 def _refuse_foreign(
     node: ast.FunctionDef | ast.AsyncFunctionDef, file: str | None, names: Mapping[str, Any], ours: Collection[Any]
 ) -> None:
-    meant = [_meant(decorator, names) for decorator in node.decorator_list]
+    meant = [_named(decorator, names) for decorator in node.decorator_list]
     known = [any(each is our for our in ours) for each in meant]
     if any(known) and not all(known):
         foreign, own = (ast.unparse(node.decorator_list[known.index(which)]) for which in (False, True))
@@ -90,15 +90,15 @@ def _refuse_foreign(
         raise ModelError(message, file, node.decorator_list[known.index(False)].lineno)
 
 
-def _meant(node: ast.expr, names: Mapping[str, Any]) -> Any:
+def _named(node: ast.expr, names: Mapping[str, Any]) -> Any:
     """The object that a decorator names, or calls."""
     match node:
         case ast.Name(id=name):
             return names.get(name)
         case ast.Attribute(value=value, attr=name):
-            return getattr(_meant(value, names), name, None)
+            return getattr(_named(value, names), name, None)
         case ast.Call(func=func):
-            return _meant(func, names)
+            return _named(func, names)
     return None
 
 

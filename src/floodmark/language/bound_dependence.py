@@ -45,7 +45,7 @@ class Unbounded:
 
     def begins(self, step: Step) -> State:
         """The initial state of a step. Raises Undecided."""
-        model = self._at(())
+        model = self._model_at(())
         method = type(model).methods("initial").get(step.action)
 
         def begin() -> State:
@@ -55,14 +55,14 @@ class Unbounded:
             return _closed(model)
 
         try:
-            begun: State = self._asked(model, begin, self._making)
+            begun: State = self._evaluate(model, begin, self._making)
             return begun
         except Disabled:
             raise Undecided from None
 
     def after(self, state: State, step: Step) -> State | None:
         """The successor by a step; None if the step is disabled. Raises Undecided."""
-        model = self._at(state)
+        model = self._model_at(state)
         method = type(model).methods("action")[step.action]
 
         def take() -> State:
@@ -70,23 +70,23 @@ class Unbounded:
             return _closed(model)
 
         try:
-            taken: State = self._asked(model, take, self._later)
+            taken: State = self._evaluate(model, take, self._later)
             return taken
         except Disabled:
             return None
 
     def holds(self, condition: Condition, state: State) -> bool:
         """Whether a condition holds in a state. Raises Undecided."""
-        model = self._at(state)
+        model = self._model_at(state)
         model._frozen = True
-        found = self._asked(model, lambda: condition.function(model, **condition.arguments), self._later)
+        found = self._evaluate(model, lambda: condition.function(model, **condition.arguments), self._later)
         if condition.part is not None and type(found) is tuple:
             found = found[condition.part]
         if type(found) is not bool:
             raise Undecided
         return found
 
-    def _at(self, state: State) -> Model:
+    def _model_at(self, state: State) -> Model:
         model = copy.copy(self.model)
         model._frozen = False
         model._constants = self._constants
@@ -103,7 +103,7 @@ class Unbounded:
             raise Undecided
         return _opened(value, self.model.variable_types[name], [it.variable_types[name] for it in self.larger])
 
-    def _asked(self, model: Model, ask: Callable[[], Any], trees: _Trees) -> Any:
+    def _evaluate(self, model: Model, ask: Callable[[], Any], trees: _Trees) -> Any:
         """The result of code that runs with partially known bounds; any error in it may be due to them and raises
         Undecided."""
         try:

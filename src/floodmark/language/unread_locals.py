@@ -17,24 +17,24 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class _After:
+class _Uses:
     """The use of names after a point: ``read`` on some path before another assignment, ``replaced`` on every path."""
 
     read: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
 
-    def reading(self, names: Iterable[str]) -> _After:
+    def reading(self, names: Iterable[str]) -> _Uses:
         names = frozenset(names)
-        return _After(self.read | names, self.replaced - names)
+        return _Uses(self.read | names, self.replaced - names)
 
-    def assigning(self, name: str) -> _After:
-        return _After(self.read - {name}, self.replaced | {name})
+    def assigning(self, name: str) -> _Uses:
+        return _Uses(self.read - {name}, self.replaced | {name})
 
-    def or_else(self, other: _After) -> _After:
-        return _After(self.read | other.read, self.replaced & other.replaced)
+    def or_else(self, other: _Uses) -> _Uses:
+        return _Uses(self.read | other.read, self.replaced & other.replaced)
 
 
-_END = _After()
+_END = _Uses()
 _NOTHING = ast.Constant(None)
 
 
@@ -51,12 +51,12 @@ class _BackwardReader:
     def __init__(self) -> None:
         self.found: set[ast.Name] = set()
 
-    def block(self, body: list[ast.stmt], after: _After, on_break: _After, on_continue: _After) -> _After:
+    def block(self, body: list[ast.stmt], after: _Uses, on_break: _Uses, on_continue: _Uses) -> _Uses:
         for statement in reversed(body):
             after = self._statement(statement, after, on_break, on_continue)
         return after
 
-    def _statement(self, node: ast.stmt, after: _After, on_break: _After, on_continue: _After) -> _After:
+    def _statement(self, node: ast.stmt, after: _Uses, on_break: _Uses, on_continue: _Uses) -> _Uses:
         match node:
             case ast.Return() | ast.Raise():
                 return _END.reading(_names(node))
@@ -85,7 +85,7 @@ class _BackwardReader:
                 return self._loop(name, body, after).reading(_names(over))
         return after.reading(_names(node))
 
-    def _assigned(self, target: ast.Name, value: ast.expr, after: _After) -> _After:
+    def _assigned(self, target: ast.Name, value: ast.expr, after: _Uses) -> _Uses:
         names = _names(value)
         if target.id not in after.read:
             names -= {target.id}
@@ -93,7 +93,7 @@ class _BackwardReader:
                 self.found.add(target)
         return after.assigning(target.id).reading(names)
 
-    def _loop(self, name: str, body: list[ast.stmt], after: _After) -> _After:
+    def _loop(self, name: str, body: list[ast.stmt], after: _Uses) -> _Uses:
         """The names that a loop reads, by iteration to a fixed point. An early round knows fewer of the later reads, so
         only the result of the last round counts."""
         known, before = set(self.found), after

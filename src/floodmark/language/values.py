@@ -633,11 +633,11 @@ Named = str | tuple[str, "Named", object]
 """The name of a place, or how it is made: a form, the place around it, and what names it there. Most are never told."""
 
 
-def _told(name: Named) -> str:
+def _place_text(name: Named) -> str:
     if isinstance(name, str):
         return name
     form, around, inside = name
-    return form.format(_told(around), inside)
+    return form.format(_place_text(around), inside)
 
 
 def admit(kind: Type, value: Any, name: Named) -> Any:
@@ -653,7 +653,7 @@ def admit(kind: Type, value: Any, name: Named) -> Any:
             if type(value) is int:
                 if low <= value <= high:
                     return value
-                raise ValueOutOfRange(f"{_told(name)} would become {value}, outside of {low}..{high}")
+                raise ValueOutOfRange(f"{_place_text(name)} would become {value}, outside of {low}..{high}")
         case EnumType(cls):
             if isinstance(value, cls):
                 return value
@@ -689,7 +689,7 @@ def admit(kind: Type, value: Any, name: Named) -> Any:
                 }
                 if len(entries) != key.size:
                     raise ValueOutOfRange(
-                        f"{_told(name)} needs a value for each of the {key.size} keys, {len(entries)} given; "
+                        f"{_place_text(name)} needs a value for each of the {key.size} keys, {len(entries)} given; "
                         "where a key may be without one, let the value be None: Map[K, V | None]"
                     )
                 return Map._ordered(entries) if isinstance(value, Map) else Map(entries)
@@ -697,7 +697,7 @@ def admit(kind: Type, value: Any, name: Named) -> Any:
             if isinstance(value, Seq | list | tuple):
                 _within(kind, len(value), name)
                 return Seq(admit(element, item, ("{}[{}]", name, index)) for index, item in enumerate(value))
-    raise ValueOutOfRange(f"{_told(name)} would become {value!r}, which is not a value of {kind}")
+    raise ValueOutOfRange(f"{_place_text(name)} would become {value!r}, which is not a value of {kind}")
 
 
 _NO_ITEM = object()
@@ -754,6 +754,6 @@ def _within(kind: SetType | BagType | SeqType, size: int, name: Named) -> None:
     if kind.capacity is None or size <= kind.capacity:
         return
     if kind.grows:
-        raise Outgrown(kind.grows, _told(name), size, kind.capacity)
+        raise Outgrown(kind.grows, _place_text(name), size, kind.capacity)
     held = counted(size, "element")
-    raise CapacityExceeded(f"{_told(name)} would hold {held}, more than its capacity of {kind.capacity}")
+    raise CapacityExceeded(f"{_place_text(name)} would hold {held}, more than its capacity of {kind.capacity}")

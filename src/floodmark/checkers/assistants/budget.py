@@ -22,7 +22,7 @@ from floodmark.language.plurals import counted_seconds
 GRACE_SECONDS = 5.0
 """The seconds beyond its time limit in which a call may report its progress."""
 _POLL_SECONDS = 0.1
-_TOLD = 2_000
+_MAX_SHOWN_OUTPUT = 2_000
 """The maximum number of characters of a failed call's output in its answer."""
 
 
@@ -53,7 +53,7 @@ def answer(root: Path, tool: str, arguments: dict[str, Any], budget: Budget) -> 
             found: dict[str, Any] = json.loads(b"".join(received))
         except ValueError:
             printed.seek(0)
-            said = printed.read().decode(errors="backslashreplace")[-_TOLD:]
+            said = printed.read().decode(errors="backslashreplace")[-_MAX_SHOWN_OUTPUT:]
             return {"verdict": "error", "exit_code": 70, "error": f"the call ended without an answer: {said.strip()}"}
         return found
 

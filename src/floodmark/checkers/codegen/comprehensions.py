@@ -32,8 +32,8 @@ class Comprehensions:
         self._first = 0
 
     def leave_out(self, divided: Reduce, todo: Value, first: int) -> None:
-        """From now on, asks an ``all`` only of the values whose bits are set in the word at ``todo``, in which the
-        value with code 0 has the bit ``first``."""
+        """Restricts an ``all``, in the code that follows, to the values whose bits are set in the word at ``todo``, in
+        which the value with code 0 has the bit ``first``."""
         self._divided, self._todo, self._first = divided, todo, first
 
     @contextmanager

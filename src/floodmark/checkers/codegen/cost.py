@@ -25,7 +25,7 @@ def lines(part: CodePart) -> Counter[Position]:
     return module.places
 
 
-def told(part: CodePart, module: Module) -> str:
+def compilation_note(part: CodePart, module: Module) -> str:
     """A note on the compilation that begins, and the line that causes most of it; empty if it is short."""
     count = size(module)
     if count < MIN_REPORTED_INSTRUCTIONS:

@@ -1,4 +1,4 @@
-"""Which bits of a packed state an expression reads.
+"""The bits of a packed state that an expression reads.
 
 An entry of a map counts whole unless a field of it is read, and all entries count where the key is not a constant. A
 part of a sequence or of an optional value counts as the whole of it. So a bit that does not count cannot change the

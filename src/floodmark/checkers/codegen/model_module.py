@@ -71,7 +71,7 @@ COUNTERS = 11
 MAX_PREDICATES = 60
 EXPORTED = {"expand", "check", "canonical", "rename", "proved_by_z3"}
 ACTION = "action."
-"""How the names of the parts begin that are actions, one part each, in the order of the interface."""
+"""The prefix of the names of the parts that are actions, one part each, in the order of the interface."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,7 @@ class _Canonical:
         return self.routine.room(ir.ArrayType(_BYTE, 1 << kind.count), "masks")
 
     def _set_images(self, kind: IdentifierType, images: Value) -> None:
-        """From now on identifiers are renamed to these, a nibble each."""
+        """Sets the images of identifiers, a nibble each, for the code that follows."""
         self.images[kind] = images
         if kind not in self.masks:
             return
@@ -438,7 +438,7 @@ def _contains_set_of(kind: Type, identifier: IdentifierType) -> bool:
 
 
 def _ties(count: int) -> tuple[list[int], list[int]]:
-    """Every rearrangement of places that keeps them within their ties, and where those of each ``ties`` begin."""
+    """The permutations of places within runs of ties, and for each mask ``ties`` the index of its first permutation."""
     ways: list[int] = []
     starts = [0]
     for ties in range(1 << (count - 1)):

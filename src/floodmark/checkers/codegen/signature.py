@@ -12,8 +12,8 @@ from floodmark.language.values import Identifier
 
 
 class Signatures:
-    """What a state says of each identifier of a type, hashed to 64 bits. ``classes`` are those whose identifiers are
-    renamed."""
+    """Hashes, in 64 bits, of the occurrences of each identifier of a type in a state. ``classes`` are those whose
+    identifiers are renamed."""
 
     def __init__(self, builder: ir.IRBuilder, identifier: IdentifierType, classes: Container[type[Identifier]]) -> None:
         self._builder = builder

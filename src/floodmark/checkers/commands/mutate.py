@@ -11,7 +11,7 @@ from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.mutation.mutant import Mutant, mutants, own
-from floodmark.checkers.mutation.report import MutationReport, line, said
+from floodmark.checkers.mutation.report import MutationReport, line, trial_line
 from floodmark.checkers.mutation.run import run
 from floodmark.checkers.mutation.trial import TrialBudget, stages
 from floodmark.checkers.project.paths import shown_line
@@ -67,7 +67,7 @@ def mutate(paths: Sequence[Path], settings: MutateSettings) -> Iterator[str | Ex
         with Counting(len(chosen), "mutant", spec.name) as counting:
             for trial in run(chosen, stages(spec, budget), budget, settings.workers, settings.where):
                 trials.append(trial)
-                told = said(trial) if settings.every else line(spec, trial)
+                told = trial_line(trial) if settings.every else line(spec, trial)
                 if told is not None:
                     counting.clear()
                     yield told

@@ -18,7 +18,7 @@ from floodmark.language.reference import Step
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _BadStep:
     """A step of the known-bad design; ``before`` is None for the first, ``after`` for one that fails."""
 
     number: int
@@ -44,18 +44,18 @@ def divergence(beside: DesignPair, violation: Violation, subject: distinctions.C
     return hidden or distinctions.distinction_of(beside, violation, subject)
 
 
-def _steps(violation: Violation) -> list[_Taken]:
+def _steps(violation: Violation) -> list[_BadStep]:
     states = [entry.state for entry in violation.trace]
     found = [
-        _Taken(number, before, entry.step, entry.state)
+        _BadStep(number, before, entry.step, entry.state)
         for number, (before, entry) in enumerate(zip([None, *states], violation.trace, strict=False), 1)
     ]
     if violation.failed_step is not None and states:
-        found.append(_Taken(len(found) + 1, states[-1], violation.failed_step, None))
+        found.append(_BadStep(len(found) + 1, states[-1], violation.failed_step, None))
     return found
 
 
-def _decision(beside: DesignPair, taken: _Taken) -> Decision:
+def _decision(beside: DesignPair, taken: _BadStep) -> Decision:
     if taken.before is not None:
         return beside.decision(taken.before, taken.step, taken.after)
     assert taken.after is not None

@@ -46,7 +46,7 @@ class Call:
         common = self.after.keys() & other.after.keys()
         return self.answer == other.answer and all(self.after[name] == other.after[name] for name in common)
 
-    def said(self) -> str:
+    def result_text(self) -> str:
         """``{b1}``, or what the call changes, where it returns nothing."""
         if self.answer is None:
             return "stops"
@@ -130,12 +130,12 @@ def first_difference(
                 ours, theirs = methods[call.name]
                 return Ruling(
                     f"{call.name}({', '.join(call.texts)})",
-                    _said(good[0], call, ours),
-                    _said(bad[0], other, theirs),
+                    _rule_result(good[0], call, ours),
+                    _rule_result(bad[0], other, theirs),
                 )
     return None
 
 
-def _said(design: str, call: Call, method: FunctionType) -> Said:
+def _rule_result(design: str, call: Call, method: FunctionType) -> Said:
     source = source_of(method)
-    return Said(design, call.said(), source.file, source.tree.lineno)
+    return Said(design, call.result_text(), source.file, source.tree.lineno)

@@ -100,9 +100,9 @@ def escape(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None
     if other.is_injective or (found is not None and len(found.path) <= 2):
         return found
     if found is None:
-        return None if _can_follow(mine, other, paused) else _followed(mine, other, paused, MAX_PAIRS)
+        return None if _can_follow(mine, other, paused) else _match_runs(mine, other, paused, MAX_PAIRS)
     try:
-        sooner = _followed(mine, other, paused, MAX_PAIRS_FOR_SHORTER)
+        sooner = _match_runs(mine, other, paused, MAX_PAIRS_FOR_SHORTER)
     except Unfinished:
         return found
     return found if sooner is None or len(sooner.path) >= len(found.path) else sooner
@@ -169,7 +169,7 @@ def _behind(pairs: Numbers, sources: Numbers, targets: Numbers, base: int) -> Nu
     return np.unique(sources[at] * base + np.repeat(looks, size))
 
 
-def _followed(mine: Seen, other: Seen, paused: Callable[[], None], most: int) -> Escape | None:
+def _match_runs(mine: Seen, other: Seen, paused: Callable[[], None], most: int) -> Escape | None:
     """Step 4: pairs of a state of ``mine`` and the states of ``other`` that match the run so far, breadth first."""
     after_mine, after_other = _successors(mine.graph), _successors(other.graph)
     mine_looks, other_looks = mine.looks.tolist(), other.looks.tolist()

@@ -123,7 +123,7 @@ def spec_edit(
         edit = replace(edit, properties=properties, designs=_changed_designs(sources, alignment))
         return replace(edit, unchanged=edit.is_same and difference.by == "graph" and not difference.actions)
     except SourceError as error:
-        return replace(edit, error=_told(error, versions))
+        return replace(edit, error=_located_message(error, versions))
 
 
 def _fairness(spec: Spec, cls: type[Model]) -> dict[str, str]:
@@ -189,7 +189,7 @@ def _may_load_others(file: Path) -> bool:
     return file.suffix == ".py" and may_import_by_name(file.read_text(encoding="utf-8", errors="replace"))
 
 
-def _told(error: SourceError, versions: tuple[Version, Version]) -> str:
+def _located_message(error: SourceError, versions: tuple[Version, Version]) -> str:
     text = error.message
     for version in versions:
         if error.file is not None and version.is_checkout and Path(error.file).is_relative_to(version.root):

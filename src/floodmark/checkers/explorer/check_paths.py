@@ -58,10 +58,10 @@ def search(check: Check, watch: Watcher | None = None) -> Searched:
         if result.search_result is None:
             plainly = run_check(replace(check, settings=replace(settings, engine="reference", symmetry=False)), watch)
             result = result if plainly.search_result is None else plainly
-    return Searched(_said(result), tuple(_tracks(result)))
+    return Searched(_result_text(result), tuple(_tracks(result)))
 
 
-def _said(result: CheckResult) -> str:
+def _result_text(result: CheckResult) -> str:
     said = result_line(result)
     return f"{said.word}  {said.text}"
 

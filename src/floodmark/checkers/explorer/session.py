@@ -67,7 +67,7 @@ class Session:
     designs: dict[str, Check] = field(init=False)
     walks: dict[str, Walk] = field(default_factory=dict)
     searches: dict[str, BackgroundSearch] = field(default_factory=dict)
-    kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    cache: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         settings = replace(self.first.settings, only_variant=None)
@@ -112,7 +112,7 @@ class Session:
         other = self._other(walk.model, question.beside)
         shown = Shown(walk.model, walked, at, list(self._check_properties(question.design)), question.beside)
         if other is not None:
-            shown.difference = self._kept(
+            shown.difference = self._cached(
                 ("path", question.design, question.beside, tuple(entry.state for entry in walked.trace)),
                 lambda: first_difference(DesignPair(walk.model, other.model), walked.trace),
             )
@@ -124,20 +124,20 @@ class Session:
             place = StateView(walk.actions(state))
             place.judgements, place.outside = judged(walk.model, shown.properties, walked.trace[: at + 1])
             if other is not None:
-                place.beside = self._kept(
+                place.beside = self._cached(
                     ("place", question.design, question.beside, state),
                     lambda: compared(DesignPair(walk.model, other.model), other, state, place.actions),
                 )
             shown.place = place
         return page.parts(shown)
 
-    def _kept(self, key: tuple[Any, ...], find: Callable[[], T]) -> T:
+    def _cached(self, key: tuple[Any, ...], find: Callable[[], T]) -> T:
         """A cached result, since users go back and forth along the same path, or a new one."""
-        if key not in self.kept:
-            if len(self.kept) >= MAX_KEPT:
-                self.kept.clear()
-            self.kept[key] = find()
-        found: T = self.kept[key]
+        if key not in self.cache:
+            if len(self.cache) >= MAX_KEPT:
+                self.cache.clear()
+            self.cache[key] = find()
+        found: T = self.cache[key]
         return found
 
     def _run(self, walk: Walk, question: PageAddress) -> None:
@@ -165,7 +165,7 @@ class Session:
         if known is None or (known.was_stopped and known.ended.is_set()):
             known = self.searches[name] = BackgroundSearch(self.check(name))
             known.begin()
-        return _told(known)
+        return _search_state(known)
 
     def stop(self, name: str) -> dict[str, Any]:
         """Stops the search for the counterexamples of a design."""
@@ -175,7 +175,7 @@ class Session:
             return {"searching": False, "said": "nothing is searched", "tracks": []}
         known.stop()
         known.ended.wait(_SECONDS_TO_STOP)
-        return _told(known)
+        return _search_state(known)
 
 
 def _values(model: Model, text: str, walked: Walked) -> list[str]:
@@ -187,7 +187,7 @@ def _values(model: Model, text: str, walked: Walked) -> list[str]:
     return [watched.value(entry.state) for entry in walked.trace]
 
 
-def _told(known: BackgroundSearch) -> dict[str, Any]:
+def _search_state(known: BackgroundSearch) -> dict[str, Any]:
     found = known.result
     if found is None or not known.ended.is_set():
         return {"searching": True, "said": known.said, "tracks": []}

@@ -68,7 +68,7 @@ def _is_offered(module: str, name: str) -> bool:
     return getattr(getattr(found, name, None), "__module__", None) == module
 
 
-def strayed(code: CodeType) -> tuple[int, str] | None:
+def ambiguous_name(code: CodeType) -> tuple[int, str] | None:
     """The line in which code uses a name that may mean something else in the next run, and the name."""
     for each in _codes(code):
         suspects = {name for name in each.co_names if _is_suspect(name)}

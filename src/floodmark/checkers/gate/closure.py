@@ -240,7 +240,7 @@ class Numbering:
         self.attributes: dict[str, int] = {}
         self.members: set[str] = set()
         self._parameters: dict[str, list[tuple[int, int, int]]] = {}
-        self._meant: dict[Target, str] = {}
+        self._denoted: dict[Target, str] = {}
         self._count = 0
 
     def copy(self) -> Numbering:
@@ -248,7 +248,7 @@ class Numbering:
         other = Numbering()
         other.globals, other.attributes, other.members = {**self.globals}, {**self.attributes}, {*self.members}
         other._parameters = {name: [*each] for name, each in self._parameters.items()}
-        other._meant, other._count = {**self._meant}, self._count
+        other._denoted, other._count = {**self._denoted}, self._count
         return other
 
     def hash(self, definitions: Iterable[Definition]) -> str:
@@ -293,9 +293,9 @@ class Numbering:
     def _global(self, file: Definitions, name: str) -> str:
         """The number of a global name; it is the same at each mention."""
         here = (file.file, name)
-        if here not in self._meant:
-            self._meant[here] = self._numbered(file, resolved(file, name), file.imports.get(name, [])) or f".{name}"
-        return self._meant[here]
+        if here not in self._denoted:
+            self._denoted[here] = self._numbered(file, resolved(file, name), file.imports.get(name, [])) or f".{name}"
+        return self._denoted[here]
 
     def _numbered(self, file: Definitions, targets: tuple[Target, ...], imports: list[Import]) -> str:
         """A number for a covered definition, or the name of one that is not covered."""

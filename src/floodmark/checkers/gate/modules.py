@@ -15,7 +15,7 @@ from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
 
-from floodmark.checkers.gate.cacheable_names import foreign, strayed
+from floodmark.checkers.gate.cacheable_names import ambiguous_name, foreign
 from floodmark.checkers.gate.definitions import imports_by_name, is_dotted, may_import_by_name
 from floodmark.checkers.gate.values import NotCacheable
 from floodmark.checkers.project.loading import SourceLoader, digest, is_users, noticed
@@ -74,7 +74,7 @@ class Modules:
                 raise NotCacheable(f"{file} was loaded by a custom loader")
             if loader.digest != text:
                 raise NotCacheable(f"{file} was changed after it was loaded")
-            stray = strayed(loader.code)
+            stray = ambiguous_name(loader.code)
             if stray is not None:
                 raise NotCacheable(f"{file}:{stray[0]} uses {stray[1]}")
         return text
@@ -88,7 +88,7 @@ class Modules:
                 inner = module.__loader__.inner if isinstance(module.__loader__, SourceLoader) else ()
                 for name in inner:
                     found.update(self._loaded_as(name))
-            meant = {name: self._meant(file, name) for name in _named_in(file, self._text(file))}
+            meant = {name: self._denoted_files(file, name) for name in _named_in(file, self._text(file))}
             for files in meant.values():
                 found.update(files)
             for line, names in _foreign_in(file, self._text(file)):
@@ -102,7 +102,7 @@ class Modules:
         file = getattr(sys.modules.get(name), "__file__", None)
         return {_resolved(file): None} if isinstance(file, str) and is_users(file) else {}
 
-    def _meant(self, file: str, name: str) -> dict[str, None]:
+    def _denoted_files(self, file: str, name: str) -> dict[str, None]:
         """The files that a module's name in a file may denote, loaded or not; it is safe to list too many."""
         path = Path(file)
         level = len(name) - len(name.lstrip("."))

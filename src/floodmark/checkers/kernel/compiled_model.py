@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.cost import MIN_REPORTED_INSTRUCTIONS, size, told
+from floodmark.checkers.codegen.cost import MIN_REPORTED_INSTRUCTIONS, compilation_note, size
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import CodePart, Interface, parts, whole
@@ -131,7 +131,7 @@ class Kernel:
 
     def _built(self, part: CodePart) -> ir.Module:
         module = part.module()
-        if self._tell is not None and (what := told(part, module)):
+        if self._tell is not None and (what := compilation_note(part, module)):
             self._tell(what)
         return module
 

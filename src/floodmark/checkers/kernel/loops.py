@@ -87,20 +87,20 @@ GROUP = 128
 """Look-ups whose memory is prefetched together."""
 HASHES, PLACES, ROWS, KNOWN = (part * GROUP for part in range(4))
 SCRATCH_WORDS = 4 * GROUP
-"""What a group needs: for each look-up a fingerprint, a cell, and where in the buffer the state is; and the positions
-of states that were found again."""
+"""The scratch memory of a group: for each look-up a fingerprint, a cell, and the state's place in the buffer; and the
+positions of states that were found again."""
 BLOCK = 64
-"""States that follow one another in a store, for which hints are given together."""
+"""The number of consecutive states of a store that get hints together."""
 DENSE = 8
-"""How many states of a block are found again before hints are given for the next one."""
+"""The number of states of a block that must be found again before the next block gets hints."""
 HINT_BITS = 12
-"""The logarithm of how many hints a worker keeps: 0 for none."""
+"""The binary logarithm of the number of hints that a worker keeps; 0 means none."""
 COUNTED_BLOCKS = 256
-"""Blocks of which a worker counts how many of their states are found again."""
+"""The number of blocks for which a worker counts the states that are found again."""
 COUNTS_OF_BLOCKS = 1 << HINT_BITS
 HASHES_OF_BLOCK = COUNTS_OF_BLOCKS + COUNTED_BLOCKS
 HINT_WORDS = HASHES_OF_BLOCK + BLOCK
-"""What hints need: the hints, the counts of blocks, and the fingerprints of the states of a block."""
+"""The memory of hints: the hints, the counts of blocks, and the fingerprints of the states of a block."""
 PAUSE = 16384
 """States expanded before ``run`` lets Python check the budgets."""
 CHUNK = 128
@@ -220,8 +220,8 @@ def place_of(cells: Word, h: Word) -> Word:
 
 
 def first_fitting(table: Cells, cells: Word, start: Word, kept: Word, wanted: Word) -> Word:
-    """Where a look-up that begins at ``start`` may continue: each cell before that place is taken, and is not
-    ``wanted`` in the bits that are ``kept``. Mostly the cell at that place is empty or fits.
+    """The cell at which a look-up that begins at ``start`` continues: every cell before it is taken, and differs from
+    ``wanted`` in the bits that are ``kept``. Usually the cell itself is empty or fits.
 
     A cell that is taken never changes, so a look-up never has to return to a cell that it passed, despite concurrent
     writes. Several cells are examined together, because a processor cannot predict how many a look-up has to pass.

@@ -24,32 +24,32 @@ from floodmark.checkers.kernel.loops import (
 )
 
 (
-    ROWS, COPY, OUT, COMPARED, COMPARED_WORDS, WAYS, WAY_COUNT, WAY_WORDS, C_EXPAND, C_CHECK, C_RENAME, TOLD, MASK,
+    ROWS, COPY, OUT, COMPARED, COMPARED_WORDS, WAYS, WAY_COUNT, WAY_WORDS, C_EXPAND, C_CHECK, C_RENAME, DIGEST, MASK,
     UNSURE, FIRST, EVERY, DONE,
 ) = range(17)  # fmt: skip
 COMPARISON_FIELDS = 24
 
 
 def look(c: Words, state: Words, way: Words, renames: Word) -> None:
-    """Writes what the engine sees of a state: TOLD of its successors, renamed or as they are, and of what fired; MASK
-    and UNSURE of its properties."""
+    """Evaluates a state: writes a digest of its successors, renamed if required, and of the counters of actions into
+    DIGEST; and the results of its properties into MASK and UNSURE."""
     context = words_at(c[COMPARED])
     out = words_at(c[OUT])
     for i in range(c[COMPARED_WORDS]):
         context[i] = 0
     context[OUTSIDE] = ALL_ONES
     made = call_model(c[C_EXPAND], state, out, context)
-    told = made
+    digest = made
     for k in range(made):
         row = offset(out, k * NW)
         if renames != 0:
             call_model(c[C_RENAME], row, way)
-        told = told + fingerprint(row, SEED_1)
+        digest = digest + fingerprint(row, SEED_1)
     for j in range(c[FIRST]):
-        told = (told ^ context[j]) * MULTIPLIER_2
-        told = told ^ (told >> 32)
+        digest = (digest ^ context[j]) * MULTIPLIER_2
+        digest = digest ^ (digest >> 32)
     context[FAILED] = 0
-    c[TOLD] = told
+    c[DIGEST] = digest
     c[MASK] = call_model(c[C_CHECK], state, context)
     c[UNSURE] = context[FAILED]
 
@@ -71,12 +71,12 @@ def compare(c: Words, count: Word, turn: Word) -> Word:
             copy(renamed, state)
             call_model(c[C_RENAME], renamed, way)
             look(c, state, way, 1)
-            told = c[TOLD]
+            digest = c[DIGEST]
             mask = c[MASK]
             unsure = c[UNSURE]
             look(c, renamed, way, 0)
             c[DONE] = c[DONE] + 1
-            if told != c[TOLD]:
+            if digest != c[DIGEST]:
                 return i + 1
             if unsure == 0 and c[UNSURE] == 0 and mask != c[MASK]:
                 return i + 1

@@ -105,7 +105,7 @@ def _judge(
     paused: Callable[[], None], begin: Begin | None = None,
 ) -> SearchResult:  # fmt: skip
     started = time.perf_counter()
-    judged = _Judged(assumptions_of(model, options.fairness))
+    judged = _Findings(assumptions_of(model, options.fairness))
     stop = found.stopped
     try:
         _find(model, liveness, judged, make, solver, paused, begin)
@@ -135,7 +135,7 @@ def _judge(
 
 
 @dataclass(slots=True)
-class _Judged:
+class _Findings:
     """The findings on a model's runs so far."""
 
     assumptions: Assumptions
@@ -146,7 +146,7 @@ class _Judged:
 
 
 def _find(
-    model: Model, liveness: Sequence[Property], found: _Judged, make: Make, solver: Solver,
+    model: Model, liveness: Sequence[Property], found: _Findings, make: Make, solver: Solver,
     paused: Callable[[], None], begin: Begin | None,
 ) -> None:  # fmt: skip
     assumptions = found.assumptions

@@ -132,11 +132,13 @@ class WitnessRuns:
                 every = own or [assumption.first]
             for label in every:
                 if label in own:
-                    yield FairReason(self._said(assumption, label), self._reason(assumption, label, trace, start))
+                    yield FairReason(
+                        self._fairness_text(assumption, label), self._reason(assumption, label, trace, start)
+                    )
                 else:
                     meant = label if assumption.each and assumption.all_labels(MAX_CHOICES) else None
                     why = self._why(assumption, meant, trace, start)
-                    name = str(assumption) if meant is None else self._said(assumption, label)
+                    name = str(assumption) if meant is None else self._fairness_text(assumption, label)
                     yield FairReason(name, f"never enabled: {why}")
 
     def _reason(self, assumption: Assumption, label: int, trace: Sequence[TraceState], start: int) -> str:
@@ -170,7 +172,7 @@ class WitnessRuns:
 
         return why_disabled(self.model, state, assumption.action, is_meant)
 
-    def _said(self, assumption: Assumption, label: int) -> str:
+    def _fairness_text(self, assumption: Assumption, label: int) -> str:
         """An assumption in words, for one choice of its parameters."""
         said = str(assumption)
         chosen = assumption.chosen(label)

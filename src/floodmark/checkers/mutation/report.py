@@ -113,11 +113,11 @@ def reason(spec: Spec, change: str) -> str:
 def line(spec: Spec, trial: Trial) -> str | None:
     """One line about a mutant that needs attention; None for one that does not."""
     if trial.fate == "undetermined" or (trial.fate == "survived" and not reason(spec, trial.change)):
-        return said(trial)
+        return trial_line(trial)
     return None
 
 
-def said(trial: Trial) -> str:
+def trial_line(trial: Trial) -> str:
     """One line about a mutant and what became of it."""
     return f"{_FATES[trial.fate]:12}  {_where(trial)}{_because(trial)}"
 

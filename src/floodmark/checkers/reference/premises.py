@@ -24,13 +24,13 @@ from floodmark.language.model import Model, State
 from floodmark.language.source import changed, source_of
 from floodmark.language.values import implies
 
-_FOLLOWED = "(followed)"
+_HELPER = "(followed)"
 """The name, which no model has, of the function that evaluates a premise within a helper instead of calling the helper.
 """
 
 
 @dataclass(frozen=True)
-class Asked:
+class PremiseTest:
     """A premise of a property, and the function that decides whether a state, or a step, meets it."""
 
     premise: Premise
@@ -45,7 +45,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class _Taken(Asked):
+class _RefinementPremise(PremiseTest):
     """A premise of a refinement: some step is one of an action of the other model."""
 
     action: str
@@ -58,7 +58,7 @@ class _Taken(Asked):
             return False
 
 
-def premises_of(model: Model, prop: Property) -> list[Asked]:
+def premises_of(model: Model, prop: Property) -> list[PremiseTest]:
     """The premises of a property; empty for one that the compiler cannot read."""
     try:
         sites = read_predicate(model, prop.name, prop.function).premises
@@ -66,20 +66,23 @@ def premises_of(model: Model, prop: Property) -> list[Asked]:
         return []
     if prop.is_refinement:
         actions = reference.abstract_class(prop.function).methods("action")
-        return [_Taken(_premise(prop, site), prop.function, name) for site, name in zip(sites, actions, strict=True)]
-    return [_asked(prop, site) for site in sites]
+        return [
+            _RefinementPremise(_premise(prop, site), prop.function, name)
+            for site, name in zip(sites, actions, strict=True)
+        ]
+    return [_premise_test(prop, site) for site in sites]
 
 
 def _premise(prop: Property, site: PremiseSite) -> Premise:
     return Premise(site.name(prop.name), site.at.file, site.at.line, site.said)
 
 
-def _asked(prop: Property, site: PremiseSite) -> Asked:
-    return Asked(_premise(prop, site), _Question(prop.function, site.steps, site.part).function())
+def _premise_test(prop: Property, site: PremiseSite) -> PremiseTest:
+    return PremiseTest(_premise(prop, site), _RewrittenProperty(prop.function, site.steps, site.part).function())
 
 
 @dataclass(frozen=True)
-class _Question:
+class _RewrittenProperty:
     """The test whether a premise is met when ``called`` runs. The premise is the last of ``steps``; the others are
     calls on the way."""
 
@@ -89,13 +92,13 @@ class _Question:
 
     def function(self) -> Callable[..., bool]:
         source = source_of(self.called)
-        return changed(self.called, list(self._block(source.body)), {_FOLLOWED: self._followed})
+        return changed(self.called, list(self._block(source.body)), {_HELPER: self._rewrite_helper})
 
-    def _followed(self, function: Any) -> Callable[..., bool]:
+    def _rewrite_helper(self, function: Any) -> Callable[..., bool]:
         """The replacement of a helper: the same test for the rest of the steps."""
         plain = getattr(function, "__func__", function)
-        asked = _Question(plain, self.steps[1:], self.part).function()
-        return asked.__get__(function.__self__) if hasattr(function, "__self__") else asked
+        rewritten = _RewrittenProperty(plain, self.steps[1:], self.part).function()
+        return rewritten.__get__(function.__self__) if hasattr(function, "__self__") else rewritten
 
     def _block(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         """The statements, with each ``return`` changed to return whether its expression meets the premise."""
@@ -142,8 +145,8 @@ class _Question:
         step."""
         match node:
             case ast.Call() if len(self.steps) > 1:
-                asked = ast.Call(ast.Name(_FOLLOWED, ast.Load()), [node.func], [])
-                return ast.Call(asked, node.args, node.keywords)
+                helper = ast.Call(ast.Name(_HELPER, ast.Load()), [node.func], [])
+                return ast.Call(helper, node.args, node.keywords)
             case ast.BoolOp(op=ast.Or(), values=[*earlier, _]):
                 return _and([_not(one) for one in earlier])
             case ast.IfExp(test=test):

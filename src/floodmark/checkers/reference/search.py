@@ -18,7 +18,7 @@ from typing import Any
 
 from floodmark.checkers.liveness import check
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.reference.premises import Asked, premises_of
+from floodmark.checkers.reference.premises import PremiseTest, premises_of
 from floodmark.checkers.resources import CommandMemory
 from floodmark.checkers.search.beginning import without_initial_state, wrong_beginnings
 from floodmark.checkers.search_result import (
@@ -105,7 +105,7 @@ class _ReferenceSearch:
     parents: dict[State, State | None] = field(default_factory=dict)
     outside: set[State] = field(default_factory=set)
     representatives: dict[State, State] = field(default_factory=dict)
-    unmet: dict[str, list[Asked]] = field(default_factory=dict)
+    unmet: dict[str, list[PremiseTest]] = field(default_factory=dict)
     levels: list[int] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     reached: dict[str, tuple[TraceState, ...]] = field(default_factory=dict)

@@ -33,7 +33,7 @@ class ProofProgress:
 
 def described(at: InductionProgress) -> str:
     """The progress of a proof: how many obligations remain, the current one, and the open ones."""
-    action, name = at.asked
+    action, name = at.current
     left = f"{at.total - at.done:,} left of {counted(at.total, 'obligation')}"
     said = f"{left}, asking whether {action} preserves {name}"
     if at.open:

@@ -140,10 +140,12 @@ class _Chart:
 
     def _acting_kinds(self) -> set[type]:
         """The kinds of identifiers that names of actions mark as actors; if there are none, those of all arguments."""
-        told = {type(who) for index in range(len(self.steps)) if (who := self._told(index)) is not None}
-        return told or {type(it) for step in self.steps for it in step.arguments.values() if isinstance(it, Identifier)}
+        kinds = {type(who) for index in range(len(self.steps)) if (who := self._named(index)) is not None}
+        return kinds or {
+            type(it) for step in self.steps for it in step.arguments.values() if isinstance(it, Identifier)
+        }
 
-    def _told(self, index: int) -> Identifier | None:
+    def _named(self, index: int) -> Identifier | None:
         """The actor that the first word of the action names: the parameter, or the variable, of that name."""
         step = self.steps[index]
         word = step.action.split("_")[0]
@@ -164,7 +166,7 @@ class _Chart:
     def _actor(self, index: int) -> Participant | None:
         if index == 0:
             return None
-        told = self._told(index)
+        told = self._named(index)
         if told is not None:
             return told
         step = self.steps[index]

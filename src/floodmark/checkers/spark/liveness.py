@@ -64,7 +64,7 @@ class LivenessCheck:
             self.confirm()
             raise
         if isinstance(found, Elimination):
-            return _held(goal, self._needs(goal, found.enabled))
+            return _holds(goal, self._needs(goal, found.enabled))
         return None if found.verdict == "undetermined" else found
 
     def _judged(self, goal: Goal) -> Finding | Elimination:
@@ -72,7 +72,7 @@ class LivenessCheck:
         if goal.breach is None:
             missed = StateSelection(self._bit(goal.goal), 0)
             if all_lead_to_goals(self.rounds, missed):
-                return _held(goal, ())
+                return _holds(goal, ())
             return self.witness.lost(goal, self._unpacked(way_to_unmarked(self.rounds)), certain=not self.bounded)
         whole = self._elimination(goal, self.assumptions)
         if whole.leaves_nothing(noting=True):
@@ -134,7 +134,7 @@ class LivenessCheck:
         If a run could break the goal by staying in a state, one of the assumptions is needed of which a label is
         ``enabled`` there; that is known at once of all states. Of a set that does not suffice, no subset does either.
         """
-        groups = {self._asked(words) for words in enabled}
+        groups = {self._unmet_needs(words) for words in enabled}
 
         def breaks(chosen: list[Assumption]) -> list[frozenset[Need]] | None:
             if chosen == self.assumptions:
@@ -148,7 +148,7 @@ class LivenessCheck:
         chosen = smallest_need(self.assumptions, breaks, known)
         return tuple(str(assumption) for assumption in chosen)
 
-    def _asked(self, words: tuple[int, ...]) -> frozenset[Need]:
+    def _unmet_needs(self, words: tuple[int, ...]) -> frozenset[Need]:
         """The assumptions to which a run that stays in a state with these labels enabled is unfair."""
         enabled = sum(word << WORD * place for place, word in enumerate(words))
         return frozenset(
@@ -156,5 +156,5 @@ class LivenessCheck:
         )
 
 
-def _held(goal: Goal, needs: tuple[str, ...]) -> Finding:
+def _holds(goal: Goal, needs: tuple[str, ...]) -> Finding:
     return Finding(goal.prop.name, goal.name, goal.arguments, "holds", needs=needs)

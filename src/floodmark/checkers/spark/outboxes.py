@@ -61,23 +61,23 @@ class Arrivals:
 
     def __init__(self, run: SearchContext) -> None:
         self.senders = run.partitions
-        self._here, self._told = Sum(), Sum()
+        self._received, self._announced = Sum(), Sum()
         self._ended: set[int] = set()
 
     def rows(self, payload: object) -> Array | None:
         """The rows of a piece, None if it is none. Raises PartitionLost if its sender was lost."""
         if isinstance(payload, bytes):
             states = np.frombuffer(payload, dtype=np.uint64)
-            self._here.add(states)
+            self._received.add(states)
             return states
         if isinstance(payload, End):
             if payload.lost:
                 raise PartitionLost(f"partition {payload.partition} has nothing to tell")
             self._ended.add(payload.partition)
-            self._told.add_sum(payload.sent)
+            self._announced.add_sum(payload.sent)
         return None
 
     def require_all(self) -> None:
         """Raises PartitionLost unless everything arrived that every partition sent."""
-        if len(self._ended) < self.senders or self._here != self._told:
+        if len(self._ended) < self.senders or self._received != self._announced:
             raise PartitionLost("what arrived is not what was sent")

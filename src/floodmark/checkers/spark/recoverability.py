@@ -28,13 +28,13 @@ def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
     while any(left):
         before = sum(left)
         for levels in _neighbours(left):
-            left = _of_levels(_asked(rounds, levels))
+            left = _of_levels(_exchange_requests(rounds, levels))
         if sum(left) == before:
             return False
     return True
 
 
-def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[TaskReport]:
+def _exchange_requests(rounds: Rounds, levels: tuple[int, int]) -> list[TaskReport]:
     """The reports of partitions after the states of some levels sent their requests."""
     return rounds.exchange(
         lambda sieve: partial(tasks.request, sieve, levels),

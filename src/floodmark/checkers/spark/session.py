@@ -151,7 +151,7 @@ def _start(master: str | None, memory: int | None, seconds: float | None = None)
         own = share(memory, _cores(asked))
         url = _retrying(asked, own.workers)
         where = {**_LOCAL, "spark.local.dir": tempfile.gettempdir()} if url.startswith("local") else _CLUSTER
-        for name, value in {**_defaults(), **_limited(own), **where, **_given()}.items():
+        for name, value in {**_defaults(), **_limited(own), **where, **_user_settings()}.items():
             builder = builder.config(name, value)
         builder = builder.master(url)
     _keep_log_quiet()
@@ -227,7 +227,7 @@ def _defaults() -> dict[str, str]:
     return settings
 
 
-def _given() -> dict[str, str]:
+def _user_settings() -> dict[str, str]:
     """The settings of the user, which come last."""
     pairs = (pair.partition("=") for pair in os.environ.get("FLOODMARK_SPARK_CONF", "").split())
     return {name: value for name, equals, value in pairs if equals}

@@ -111,8 +111,8 @@ class Swap:
         system = self.system
         now = system.now.state
         steps = predicate.kind == "transition"
-        one = _Judged(system, predicate, now, old if steps else None)
-        two = _Judged(system, predicate, self._swapped(now), self._swapped(old) if steps else None)
+        one = _PredicateTruth(system, predicate, now, old if steps else None)
+        two = _PredicateTruth(system, predicate, self._swapped(now), self._swapped(old) if steps else None)
         there = conj((system.well_formed(now), system.well_formed(old) if steps else True))
         if predicate.kind in ("invariant", "transition"):
             same = [same_truth(one.holds, two.holds)]
@@ -137,7 +137,7 @@ class Swap:
             yield implied(conj((here, there)), conj((same_truth(a.truth, b.truth), same_truth(a.failed, b.failed))))
 
 
-class _Judged(StatementEvaluator):
+class _PredicateTruth(StatementEvaluator):
     """A predicate in a symbolic state, with the premises that are met there."""
 
     def __init__(self, system: System, predicate: Predicate, now: Components, old: Components | None) -> None:
@@ -156,7 +156,7 @@ class _Judged(StatementEvaluator):
         self.met[node.index] = disj((self.met[node.index], met))
         return super().visit_witness(node)
 
-    def premises_beside(self, other: _Judged) -> list[tuple[Truth, Truth]]:
+    def premises_beside(self, other: _PredicateTruth) -> list[tuple[Truth, Truth]]:
         return [(self.met[index], other.met[index]) for index in self.met]
 
 
@@ -198,7 +198,7 @@ class SymmetryProver:
             predicate = self._predicate(place)
             system = self.system
             steps = predicate.kind == "transition"
-            judged = _Judged(system, predicate, system.now.state, self._old if steps else None)
+            judged = _PredicateTruth(system, predicate, system.now.state, self._old if steps else None)
             there = [system.well_formed(system.now.state), system.well_formed(self._old) if steps else True]
             return bool(self._answer(conj((*there, judged.failed)))[0] == z3.unsat)
         except UnsupportedError:

@@ -113,12 +113,12 @@ def _require_proof(
     verdict = "is not" if doubt.shown else "may not be"
     message = (
         f"{found.what}, so the model {verdict} symmetric; use symmetry = false"
-        f"{_those_left(program, kinds)}, or replace the name or the order by a parameter ({doubt.text})"
+        f"{_advice(program, kinds)}, or replace the name or the order by a parameter ({doubt.text})"
     )
     raise AsymmetryError(message, found.at.file, found.at.line)
 
 
-def _those_left(program: Program, kinds: tuple[IdentifierType, ...]) -> str:
+def _advice(program: Program, kinds: tuple[IdentifierType, ...]) -> str:
     """Advises symmetry of those classes for which the model is symmetric by the way it is written."""
     left = tuple(kind for kind in kinds if not any(_suspects(program, (kind,))))
     if not left or any(_suspects(program, left)):

@@ -68,7 +68,7 @@ class Proved:
     def of_json(cls, entry: Mapping[str, Any]) -> Proved:
         """The inverse of ``as_json``. Raises KeyError, TypeError or ValueError for anything else."""
         named = {name: entry[name] for name in _FIELDS}
-        facts = {name: value for name, value in entry.items() if name not in (*_FIELDS, *_OTHERS)}
+        facts = {name: value for name, value in entry.items() if name not in (*_FIELDS, *_NOT_FACTS)}
         return cls(**named, exit_code=ExitCode(entry["exit_code"]), broken=entry["property"], facts=facts)
 
 
@@ -76,5 +76,5 @@ _FIELDS = (
     "spec", "line", "model", "variant", "constants", "method", "name", "verdict", "headline", "lines", "seconds",
     "reproduce",
 )  # fmt: skip
-_OTHERS = ("engine", "expected", "exit_code", "property")
+_NOT_FACTS = ("engine", "expected", "exit_code", "property")
 """The keys in the JSON of a proof that are not facts about it."""

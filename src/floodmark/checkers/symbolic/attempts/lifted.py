@@ -40,14 +40,14 @@ def attempt_lifted(attempt: Attempt) -> None:
         return
     if found.found:
         guesses = lifted(type(model).__name__, small.variables, found.literals, counts)
-        tried = _inductive(attempt, [it for it in guesses if _can_be_said(attempt, it, names)], names)
+        tried = _inductive(attempt, [it for it in guesses if _is_meaningful(attempt, it, names)], names)
         if tried.proof.outcome == "proved":
             report(attempt, tried, f"{len(tried.lemmas)} of {counted(len(guesses), 'lifted clause')}", names, counting)
             return
     attempt_suggested(attempt, names, counting)
 
 
-def _can_be_said(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> bool:
+def _is_meaningful(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> bool:
     """Whether a lifted clause is meaningful for any number: one about a position in a set of messages is not."""
     try:
         system = system_of(attempt.model, [guess.lemma], names, any_size=True)

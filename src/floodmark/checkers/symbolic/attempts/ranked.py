@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.attempts.obligation_text import state_lines
 from floodmark.checkers.symbolic.crosscheck.enumeration import ENUMERATION_LIMITS, Reachable
 from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction, with_reachability
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
-from floodmark.checkers.symbolic.methods.progress import EXPLAINED, HELPED, KEPT, NATURAL, Ranked, confirmed
+from floodmark.checkers.symbolic.methods.progress import EXPLAINED, HELPED, KEPT, NATURAL, RankingProof, confirmed
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, levels_of, rankings_of
 from floodmark.checkers.symbolic.methods.smtlib import Kept
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
@@ -27,7 +27,7 @@ from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
 
-_SAID = {
+_MEANINGS = {
     NATURAL: "a ranking is negative, or something cannot be evaluated",
     HELPED: "no helper is enabled",
     KEPT: "{action} ends the premise, and the goal is not reached",
@@ -65,7 +65,7 @@ def attempt_ranked(attempt: Attempt) -> None:
     found = [
         (goal, levels, obligation)
         for goal, levels in goals
-        for obligation in _answered(attempt, system, goal, levels, states, assumptions)
+        for obligation in _check_goal(attempt, system, goal, levels, states, assumptions)
     ]
     draft.facts["obligations"] = len(proof.obligations) + len(found)
     said = f"{counted(len(attempt.properties), 'property')} with "
@@ -107,13 +107,13 @@ def _inductive(
         states = kept
 
 
-def _answered(
+def _check_goal(
     attempt: Attempt, system: System, goal: Goal, levels: list[
         BoundRanking
     ], states: list[Property], assumptions: Assumptions
 ) -> list[Obligation]:
     """The obligations of one goal; CPython confirms those that fail, which are marked by whether they are reachable."""
-    found = list(Ranked(system, goal, levels, states).obligations(attempt.left, attempt.record))
+    found = list(RankingProof(system, goal, levels, states).obligations(attempt.left, attempt.record))
     attempt.draft.seconds += sum(obligation.seconds for obligation in found)
     if system.values.unbounded:
         return found
@@ -158,7 +158,7 @@ def _lines(
         BoundRanking
     ], obligation: Obligation, assumptions: Assumptions
 ) -> list[str]:
-    said = _SAID[obligation.property].format(action=obligation.action)
+    said = _MEANINGS[obligation.property].format(action=obligation.action)
     shown = obligation.counterexample
     if shown is None:
         return [f"undetermined: {goal.name}: {said}: {obligation.reason}"]

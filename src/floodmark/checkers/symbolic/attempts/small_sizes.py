@@ -39,9 +39,9 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.reference import initial_states, parameter_types
 
-SEARCHED = (1, 2, 3, 4, 5)
+SEARCHED_SIZES = (1, 2, 3, 4, 5)
 """The numbers of identifiers at which the model is searched."""
-AGAIN = (1, 2)
+REPEATED_SIZES = (1, 2)
 """The numbers of identifiers for which a proof is repeated."""
 SEARCH_LIMITS = Limits(states=200_000, generated=2_000_000)
 """The limits of the search at each number: some seconds' work, and the same on a busy machine."""
@@ -60,18 +60,18 @@ INITIAL_STATE_EFFORT = 300_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Searched:
-    """The search with some numbers of identifiers, described by ``said``; None without an initial state."""
+class _SearchedSize:
+    """The search with some numbers of identifiers, described by ``text``; None without an initial state."""
 
-    said: str
+    text: str
     constants: dict[str, int]
     found: Enumeration | None
 
     def __str__(self) -> str:
         if self.found is None:
-            return f"{self.said} (no initial state)"
+            return f"{self.text} (no initial state)"
         states = f"{self.found.states:,} state{'' if self.found.states == 1 else 's'}"
-        return f"{self.said} ({states if self.found.complete else f'the first {states}'})"
+        return f"{self.text} ({states if self.found.complete else f'the first {states}'})"
 
     def as_json(self) -> dict[str, object]:
         found = self.found or Enumeration()
@@ -91,8 +91,8 @@ def cross_check(attempt: Attempt, system: System, properties: list[Property], co
 def _search(attempt: Attempt, system: System, properties: list[Property], counting: list[str]) -> None:
     """Searches with a few numbers of identifiers, within the domain of the proof, and with the spec's other constants.
     """
-    draft, every = attempt.draft, list[_Searched]()
-    for constants, model in at_sizes(attempt.model, counting, [*SEARCHED, *unequal(len(counting))]):
+    draft, every = attempt.draft, list[_SearchedSize]()
+    for constants, model in at_sizes(attempt.model, counting, [*SEARCHED_SIZES, *unequal(len(counting))]):
         if not _is_about(system, model):
             continue
         started = time.perf_counter()
@@ -100,16 +100,18 @@ def _search(attempt: Attempt, system: System, properties: list[Property], counti
         found = enumerate_states(model, properties, attempt.left, SEARCH_LIMITS if is_equal else UNEQUAL)
         draft.seconds += time.perf_counter() - started
         if found.violation is not None:
-            attempt.contradicted(f"{draft.headline} (with {_said(constants)})", found.violation, properties, model)
+            attempt.contradicted(
+                f"{draft.headline} (with {_constants_text(constants)})", found.violation, properties, model
+            )
             return
         if found.states:
-            every.append(_Searched(_said(constants), constants, found))
+            every.append(_SearchedSize(_constants_text(constants), constants, found))
         elif is_equal and not _begins(model):
-            every.append(_Searched(_said(constants), constants, None))
+            every.append(_SearchedSize(_constants_text(constants), constants, None))
     draft.facts["searched"] = [it.as_json() for it in every]
     draft.lines.append(f"searched with {'; '.join(map(str, every)) or 'no number of identifiers'}")
     begun = next((at for at, it in enumerate(every) if it.found is not None), len(every))
-    missing = [it.said for it in every[begun:] if it.found is None]
+    missing = [it.text for it in every[begun:] if it.found is None]
     if missing:
         _says_nothing(attempt, f"there is no initial state with {missing[0]}")
 
@@ -145,7 +147,7 @@ def _ask_for_a_beginning(attempt: Attempt, system: System, counting: list[str]) 
             exactly = [values.numbers.equal(values.constants[name], number) for name, number in constants.items()]
             begins = _may_begin(attempt, system, exactly)
         if not begins:
-            _says_nothing(attempt, f"there is no initial state with {_said(constants)}")
+            _says_nothing(attempt, f"there is no initial state with {_constants_text(constants)}")
             return
     if not _may_begin(
         attempt, system, [values.numbers.at_most(LARGE_SIZE, values.constants[name]) for name in counting]
@@ -181,7 +183,7 @@ def _prove_again(attempt: Attempt, properties: Sequence[Property], counting: lis
     Raises RuntimeError when an obligation fails.
     """
     draft, proved = attempt.draft, []
-    for constants, model in at_sizes(attempt.model, counting, AGAIN):
+    for constants, model in at_sizes(attempt.model, counting, REPEATED_SIZES):
         try:
             again = induction(system_of(model, properties), properties, attempt.left, effort=MAX_EFFORT)
         except ModelError:  # too few for what an initial method mentions
@@ -189,9 +191,9 @@ def _prove_again(attempt: Attempt, properties: Sequence[Property], counting: lis
         draft.seconds += again.seconds
         if again.outcome == "fails":
             failing = next(obligation for obligation in again.failing() if obligation.outcome == "fails")
-            raise RuntimeError(f"what is proved for every size is wrong for {_said(constants)}: {failing}")
+            raise RuntimeError(f"what is proved for every size is wrong for {_constants_text(constants)}: {failing}")
         if again.outcome == "proved":
-            proved.append(_said(constants))
+            proved.append(_constants_text(constants))
     draft.facts["spots"] = proved
     draft.lines.append(f"proved again with {'; '.join(proved) or 'no number of identifiers'}")
     if not proved:
@@ -199,5 +201,5 @@ def _prove_again(attempt: Attempt, properties: Sequence[Property], counting: lis
         draft.headline += ", but it could not be proved again at any size"
 
 
-def _said(constants: dict[str, int]) -> str:
+def _constants_text(constants: dict[str, int]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in constants.items())

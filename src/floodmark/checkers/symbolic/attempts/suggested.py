@@ -64,7 +64,7 @@ def _support(
     sizes = sizes_of(attempt.model, names, counting)
     scopes = scopes_of(vocabulary, Sayable(attempt.model, vocabulary.names, names, counting))
     grammar = Grammar(scopes, list(reachable_states(sizes)))
-    sized = [Sized(model, attempt.properties, deadline) for model in sizes.asked]
+    sized = [Sized(model, attempt.properties, deadline) for model in sizes.queried]
     return grammar, Support(grammar, sized, attempt.properties, deadline)
 
 

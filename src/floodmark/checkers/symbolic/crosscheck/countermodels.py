@@ -12,7 +12,12 @@ from dataclasses import dataclass, replace
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.crosscheck.enumeration import Reachable
-from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, refuted, with_reachability
+from floodmark.checkers.symbolic.methods.induction import (
+    InductionProof,
+    Obligation,
+    failing_obligations,
+    with_reachability,
+)
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT, Deadline
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.language.errors import ModelError
@@ -64,7 +69,7 @@ def countermodels(
             break
         try:
             system = system_of(sized, properties)
-            failing = refuted(system, properties, left, deadline.left, MAX_EFFORT)
+            failing = failing_obligations(system, properties, left, deadline.left, MAX_EFFORT)
         except ModelError:  # no initial state at this size, or too much for z3
             continue
         marked = with_reachability(InductionProof(failing), Reachable(sized).asks)

@@ -49,14 +49,14 @@ def spot_check(system: System, properties: Sequence[Property], seconds: float | 
             model = type(system.model)(**{**system.model.constant_values, **constants})
             proof = induction(system_of(model, properties), properties, deadline.left, effort=MAX_EFFORT)
         except ValueOutOfRange as error:
-            raise RuntimeError(f"{_said(constants)}: {error}") from error
+            raise RuntimeError(f"{_wrong(constants)}: {error}") from error
         except ModelError:  # an empty type, no initial state, too many elements for z3
             found.open.append(constants)
             continue
         if proof.outcome == "fails":
             failing = next(obligation for obligation in proof.failing() if obligation.outcome == "fails")
             raise RuntimeError(
-                f"{_said(constants)}: {failing.action} does not preserve {failing.property}: {failing.counterexample}"
+                f"{_wrong(constants)}: {failing.action} does not preserve {failing.property}: {failing.counterexample}"
             )
         (found.proved if proof.outcome == "proved" else found.open).append(constants)
     return replace(found, seconds=deadline.taken)
@@ -75,7 +75,7 @@ def choices(system: System) -> list[Constants]:
     return [constants for index, constants in enumerate(tried) if constants not in tried[:index]]
 
 
-def _said(constants: Constants) -> str:
+def _wrong(constants: Constants) -> str:
     said = ", ".join(f"{name} = {value}" for name, value in constants.items())
     return f"what is proved for every {', '.join(constants)} is wrong for {said}"
 

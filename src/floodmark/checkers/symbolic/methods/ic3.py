@@ -107,7 +107,7 @@ class Inference:
         effort: int | None = None,
     ) -> None:
         self.system = system
-        self.counts = [as_term(_said(system, count.question)) for count in counts]
+        self.counts = [as_term(_holds_condition(system, count.question)) for count in counts]
         self.deadline = Deadline(seconds, effort)
         self.queries = 0
         self.step = Transition(system)
@@ -516,7 +516,7 @@ def _opposite(path: str) -> str:
     return f"not {path}"
 
 
-def _said(system: System, question: Property) -> Truth:
+def _holds_condition(system: System, question: Property) -> Truth:
     """The condition that an atom can be evaluated in the current state, and is true."""
     judged = system.judge(system.predicates[question.name], system.now.state)
     return conj((judged.truth, negation(judged.failed)))

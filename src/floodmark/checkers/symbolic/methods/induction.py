@@ -19,7 +19,12 @@ from floodmark.checkers.symbolic.records.fresh_context import RecordedQuery, in_
 from floodmark.checkers.symbolic.tactics.answers import Answers, Book, ObligationKey
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.portfolio import BY_PATHS
-from floodmark.checkers.symbolic.tactics.relevant_lemmas import NOTHING_WEAKER, Assumed, Names, Weaker
+from floodmark.checkers.symbolic.tactics.relevant_lemmas import (
+    NOTHING_WEAKER,
+    InductionHypotheses,
+    Names,
+    WeakerHypotheses,
+)
 from floodmark.checkers.symbolic.terms.axioms import Axiom, KnownAxioms
 from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_term, conj, disj
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, SolverStatus
@@ -85,7 +90,7 @@ class InductionProof:
         return [obligation for obligation in self.obligations if obligation.outcome != "proved"]
 
 
-def _nowhere(name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
+def _discard(name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
     """Discards an obligation."""
 
 
@@ -94,7 +99,7 @@ class InductionProgress:
     """The progress of an induction: the current obligation, the number of answered ones, their total, and the open
     ones."""
 
-    asked: ObligationKey
+    current: ObligationKey
     done: int
     total: int
     open: Sequence[ObligationKey]
@@ -115,7 +120,7 @@ class Query:
     fired: Fired
     whole: Truth
     goal: Truth
-    weaker: Weaker
+    weaker: WeakerHypotheses
     name: str
     about: str
 
@@ -124,7 +129,7 @@ class Query:
         return self.fired.action.name, self.property
 
 
-class Questions:
+class QueryRunner:
     """Runs z3's queries within a limit. With a ``book``, queries of any size replay its answers; if the book permits
     it, a failed replay starts a search.
 
@@ -143,14 +148,14 @@ class Questions:
     ) -> None:
         self.system = system
         self.records = record is not None
-        self._record: ObligationRecorder = record or _nowhere
+        self._record: ObligationRecorder = record or _discard
         self._book = book
         self._watch = watch
         self._total = 0
         self._done = 0
         self._open: list[ObligationKey] = []
         self.deadline = Deadline(seconds, effort)
-        self._is_apart = effort is not None and not system.values.any_size
+        self._isolates = effort is not None and not system.values.any_size
         self._model: Any = None
         self._symbols = SmtNames()
         self.parts: tuple[str, ...] = ()
@@ -173,10 +178,10 @@ class Questions:
 
     def solver(self) -> Any:
         """The solver with the assertions of a query; the one for finite domains does not return them unchanged."""
-        return z3.Solver() if self.system.values.unbounded or self._is_apart else z3.SolverFor("QF_FD")
+        return z3.Solver() if self.system.values.unbounded or self._isolates else z3.SolverFor("QF_FD")
 
-    def ask(
-        self, solver: Any, goal: Truth, weaker: Weaker = NOTHING_WEAKER, key: ObligationKey = ("", "")
+    def check(
+        self, solver: Any, goal: Truth, weaker: WeakerHypotheses = NOTHING_WEAKER, key: ObligationKey = ("", "")
     ) -> tuple[Any, str]:
         """Whether a goal is satisfiable with the assertions, and the reason if that is unknown. The goal is asserted
         from then on.
@@ -188,14 +193,14 @@ class Questions:
         if self.deadline.ended:
             return z3.unknown, str(self.deadline.reason)
         if self.system.values.any_size:
-            return self._of_any_size(z3.And(*solver.assertions()), as_term(goal), weaker, key)
+            return self._check_any_size(z3.And(*solver.assertions()), as_term(goal), weaker, key)
         solver.add(as_term(goal))
-        asked = self._apart(solver) if self._is_apart else solver
-        answered = self.deadline.check(asked)
-        self._model = asked.model() if answered == z3.sat else None
-        return answered, asked.reason_unknown() if answered == z3.unknown else ""
+        isolated = self._in_empty_context(solver) if self._isolates else solver
+        answer = self.deadline.check(isolated)
+        self._model = isolated.model() if answer == z3.sat else None
+        return answer, isolated.reason_unknown() if answer == z3.unknown else ""
 
-    def _apart(self, solver: Any) -> Any:
+    def _in_empty_context(self, solver: Any) -> Any:
         """A solver with the same assertions in an empty context."""
         empty = z3.Context()
         found = z3.Solver(ctx=empty) if self.system.values.unbounded else z3.SolverFor("QF_FD", ctx=empty)
@@ -204,24 +209,24 @@ class Questions:
 
     def model(self) -> Any:
         """z3's model of the last query, which was satisfiable."""
-        return _Model(self._model) if self._is_apart else self._model
+        return _Model(self._model) if self._isolates else self._model
 
-    def _of_any_size(self, whole: Any, goal: Any, weaker: Weaker, key: ObligationKey) -> tuple[Any, str]:
+    def _check_any_size(self, whole: Any, goal: Any, weaker: WeakerHypotheses, key: ObligationKey) -> tuple[Any, str]:
         values, book = self.system.values, self._book
         uncounted, sets = values.uncounted(), values.counted_sets()
-        said = {name: as_term(it) for name, it in weaker.said.items()}
+        statements = {name: as_term(it) for name, it in weaker.statements.items()}
         axioms = self.axioms_for([whole, goal])
-        question = RecordedQuery(self._symbols, goal, as_term(weaker.always), said, axioms, uncounted, sets)
+        query = RecordedQuery(self._symbols, goal, as_term(weaker.always), statements, axioms, uncounted, sets)
         if book is not None:
-            again = self._again(question, book, key, book.known.get(key))
-            if again[0] == z3.unsat or not book.finds:
-                return again
+            replayed = self._replay(query, book, key, book.known.get(key))
+            if replayed[0] == z3.unsat or not book.finds:
+                return replayed
             few = (names for find in weaker.likely if (names := find()) is not None)
-            again = self._again(question, book, key, question.sought(few))
-            if again[0] == z3.unsat:
-                return again
+            replayed = self._replay(query, book, key, query.immediate_answers(few))
+            if replayed[0] == z3.unsat:
+                return replayed
         parts = [weaker.of(names) for names in weaker.parts]
-        chosen: list[Names] = [tuple(said), *weaker.parts]
+        chosen: list[Names] = [tuple(statements), *weaker.parts]
 
         def likely(find: Callable[[], Names | None]) -> Any:
             names = find()
@@ -237,38 +242,38 @@ class Questions:
         self.parts = found.parts
         if book is None or found.answer != z3.unsat:
             return found.answer, found.reason
-        by = [(tuple(it for it in said if it in chosen[at]), way) for at, way in found.by]
+        by = [(tuple(it for it in statements if it in chosen[at]), way) for at, way in found.by]
         for ways in (by, [(names, BY_PATHS) for names, _ in by]):
-            again = self._again(question, book, key, question.narrowed(ways))
-            if again[0] == z3.unsat:
-                return again
+            replayed = self._replay(query, book, key, query.narrow_answers(ways))
+            if replayed[0] == z3.unsat:
+                return replayed
         return z3.unknown, "z3 refutes it, but no strategy does so again"
 
-    def _again(
-        self, question: RecordedQuery, book: Book, key: ObligationKey, answers: Answers | None
+    def _replay(
+        self, query: RecordedQuery, book: Book, key: ObligationKey, answers: Answers | None
     ) -> tuple[Any, str]:
         """The outcome of replaying recorded answers, which are never trusted."""
         if answers is None:
             return z3.unknown, book.missing
-        through, self.parts = question.replayed(answers, self.deadline.left, self.records)
-        if through:
+        succeeds, self.parts = query.replay(answers, self.deadline.left, self.records)
+        if succeeds:
             book.note(key, answers)
             return z3.unsat, ""
         return z3.unknown, str(self.deadline.reason) if self.deadline.ended else book.stale
 
-    def answered(self, asked: Sequence[Query], workers: int = 1) -> list[Obligation]:
+    def run_all(self, queries: Sequence[Query], workers: int = 1) -> list[Obligation]:
         """The answers to some obligations, in their order, from ``workers`` processes.
 
         Other processes start with all terms of the system, and without threads of z3, which stops its own before a
         fork. They report their findings here, so that nothing is lost if they are interrupted.
         """
-        if min(workers, len(asked)) < 2 or not can_run_others():
-            return [self._answered(it) for it in asked]
-        found = {at: self._answered(it) for at, it in enumerate(asked) if it.goal is False}
-        jobs = sorted({*range(len(asked))} - {*found}, key=lambda at: (-self._cost(asked[at]), at))
+        if min(workers, len(queries)) < 2 or not can_run_others():
+            return [self._run(it) for it in queries]
+        found = {at: self._run(it) for at, it in enumerate(queries) if it.goal is False}
+        jobs = sorted({*range(len(queries))} - {*found}, key=lambda at: (-self._cost(queries[at]), at))
         others = run_each(
-            self._answered_for_another,
-            [asked[at] for at in jobs],
+            self._run_in_worker,
+            [queries[at] for at in jobs],
             workers,
             on_report=lambda _, key: self.begin(key),
             seconds=self.deadline.left,
@@ -278,34 +283,34 @@ class Questions:
             match result:
                 case LostJob():
                     reason = str(self.deadline.reason if self.deadline.ended else result)
-                    found[at] = Obligation(asked[at].action, asked[at].property, "undetermined", None, reason)
+                    found[at] = Obligation(queries[at].action, queries[at].property, "undetermined", None, reason)
                 case Exception():
                     raise result
                 case _:
                     found[at], answers = result
                     if answers is not None and self._book is not None:
-                        self._book.note(asked[at].key(), answers)
+                        self._book.note(queries[at].key(), answers)
             self.end(found[at])
-        return [found[at] for at in range(len(asked))]
+        return [found[at] for at in range(len(queries))]
 
-    def _cost(self, asked: Query) -> float:
+    def _cost(self, query: Query) -> float:
         """The expected cost of an answer: obligations without a record first, then those with the longest records."""
-        known = None if self._book is None else self._book.known.get(asked.key())
+        known = None if self._book is None else self._book.known.get(query.key())
         return inf if known is None else len(repr(known))
 
-    def _answered_for_another(self, asked: Query) -> tuple[Obligation, Answers | None]:
+    def _run_in_worker(self, query: Query) -> tuple[Obligation, Answers | None]:
         """An obligation for which another process waits, and its recorded answer."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # there is nothing to clear up, and z3 would take its time
         book = self._book = None if self._book is None else replace(self._book, keep=None, found={})
-        self._watch = lambda at: tell(at.asked)
-        found = self._answered(asked)
-        return found, None if book is None else book.found.get(asked.key())
+        self._watch = lambda at: tell(at.current)
+        found = self._run(query)
+        return found, None if book is None else book.found.get(query.key())
 
-    def _answered(self, asked: Query) -> Obligation:
+    def _run(self, query: Query) -> Obligation:
         solver = self.solver()
-        solver.add(as_term(asked.whole))
-        begins = INITIAL if asked.action == INITIAL else ""
-        found = _one(self.system, self, solver, asked.fired, asked.property, asked.goal, begins, asked.weaker)
+        solver.add(as_term(query.whole))
+        begins = INITIAL if query.action == INITIAL else ""
+        found = _check_goal(self.system, self, solver, query.fired, query.property, query.goal, begins, query.weaker)
         self.end(found)
         return found
 
@@ -314,15 +319,15 @@ class Questions:
         if not self.records:
             return
         stated = list(terms)
-        known = (it.term for it in self.known(stated))
+        known = (it.term for it in self.axioms_about(stated))
         self._record(name, about, [*known, *stated], _STATUS[obligation.outcome])
         for number, part in enumerate(obligation.parts, 1):
             self._record(f"{name}{PART}{number}", f"{about}, part {number} of {len(obligation.parts)}", part, "unsat")
 
-    def known(self, terms: Iterable[Truth]) -> list[Axiom]:
+    def axioms_about(self, terms: Iterable[Truth]) -> list[Axiom]:
         """The axioms about the symbols of terms, which must be closed."""
-        asked = [as_term(term) for term in terms]
-        return self.axioms_for(asked).about(asked)
+        stated = [as_term(term) for term in terms]
+        return self.axioms_for(stated).about(stated)
 
     def axioms_for(self, terms: Iterable[Any]) -> KnownAxioms:
         """All axioms, some of which are about the symbols of terms, which must be closed."""
@@ -359,26 +364,26 @@ def induction(
     a proof, and ``watch`` receives the progress.
     """
     started = time.perf_counter()
-    questions = Questions(system, seconds, record, effort, book, watch)
+    runner = QueryRunner(system, seconds, record, effort, book, watch)
     states = [prop for prop in properties if prop.kind != "transition"]
     begun = [prop for prop in properties if prop in states or prop.name in system.begun]
     system.initial_states()
     at_first, later = len(subjects(system, begun)), len(subjects(system, properties))
-    questions.expect(at_first - (not system.values.unbounded) + len(system.fired) * later)
+    runner.expect(at_first - (not system.values.unbounded) + len(system.fired) * later)
     obligations: list[Obligation] = []
     if system.values.any_size:
-        obligations += _of_any_size(system, questions, properties, begun, workers)
+        obligations += _any_size_obligations(system, runner, properties, begun, workers)
     else:
-        start = _beginning if system.values.unbounded else _initiation
-        obligations += start(system, questions, begun)
-        assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
+        start = _symbolic_initiation if system.values.unbounded else _initiation
+        obligations += start(system, runner, begun)
+        assumed = InductionHypotheses(system, states, [prop for prop in properties if prop.kind == "transition"])
         for fired in system.fired:
-            obligations += _preserved(system, questions, properties, assumed, fired)
+            obligations += _preservation(system, runner, properties, assumed, fired)
     return InductionProof(obligations, [prop.name for prop in states], time.perf_counter() - started)
 
 
-def _of_any_size(
-    system: System, questions: Questions, properties: Sequence[Property], begun: Sequence[Property], workers: int
+def _any_size_obligations(
+    system: System, runner: QueryRunner, properties: Sequence[Property], begun: Sequence[Property], workers: int
 ) -> list[Obligation]:
     """The obligations if the number of identifiers is open.
 
@@ -386,18 +391,18 @@ def _of_any_size(
     by symbol, in every process and after any other queries.
     """
     states = [prop for prop in properties if prop.kind != "transition"]
-    asked = list(_at_the_beginning(system, begun))
-    assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
+    queries = list(_initiation_queries(system, begun))
+    assumed = InductionHypotheses(system, states, [prop for prop in properties if prop.kind == "transition"])
     for fired in system.fired:
         action = fired.action.name
-        for name, goal in goals_of(system, properties, fired, _taken(system, fired)):
+        for name, goal in goals_of(system, properties, fired, _taken_condition(system, fired)):
             about = f"{action} does not preserve {name}"
             weaker = assumed.weaker(action, name)
-            asked.append(Query(action, name, fired, assumed.whole, goal, weaker, f"{action}-{name}", about))
-    return _each_answered(questions, asked, workers)
+            queries.append(Query(action, name, fired, assumed.whole, goal, weaker, f"{action}-{name}", about))
+    return _run_and_record(runner, queries, workers)
 
 
-def _initiation(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
+def _initiation(system: System, runner: QueryRunner, properties: Sequence[Property]) -> list[Obligation]:
     """The obligations of the initial states, which CPython enumerates."""
     found = []
     for prop in (*([None] if system.program.boundaries else []), *properties):
@@ -408,86 +413,86 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
                 obligation = Obligation(INITIAL, name, "fails", CounterexampleToInduction(state, step, None, True))
                 break
         found.append(obligation)
-        questions.end(obligation)
-        if questions.records:
+        runner.end(obligation)
+        if runner.records:
             now = system.now.state
             terms = (system.initial(now), broken(system, prop, now))
-            questions.record(f"initial-{name}", _at_first(name), terms, obligation)
+            runner.record(f"initial-{name}", _initiation_failure(name), terms, obligation)
     return found
 
 
-def _beginning(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
+def _symbolic_initiation(system: System, runner: QueryRunner, properties: Sequence[Property]) -> list[Obligation]:
     """The obligations of the initial states when constants are left open: z3 checks the code that sets them."""
-    return _each_answered(questions, list(_at_the_beginning(system, properties)))
+    return _run_and_record(runner, list(_initiation_queries(system, properties)))
 
 
-def _at_the_beginning(system: System, properties: Sequence[Property]) -> Iterator[Query]:
+def _initiation_queries(system: System, properties: Sequence[Property]) -> Iterator[Query]:
     allowed = system.constants_allowed()
     for name, prop in subjects(system, properties):
         for fired in system.beginnings:
             goal = fired.failed
             if name != TYPES:
                 goal = conj((fired.succeeds, broken(system, prop, fired.after)))
-            record = f"initial-{name}", _at_first(name)
-            yield Query(INITIAL, name, fired, allowed, goal, Weaker(allowed), *record)
+            record = f"initial-{name}", _initiation_failure(name)
+            yield Query(INITIAL, name, fired, allowed, goal, WeakerHypotheses(allowed), *record)
 
 
-def _each_answered(questions: Questions, asked: Sequence[Query], workers: int = 1) -> list[Obligation]:
+def _run_and_record(runner: QueryRunner, queries: Sequence[Query], workers: int = 1) -> list[Obligation]:
     """The answers to some obligations, which are recorded in their order. With several initial methods a property has
     one obligation: that of the first method for which it is not proved."""
     found: dict[tuple[str, str], Obligation] = {}
-    for it, obligation in zip(asked, questions.answered(asked, workers), strict=True):
-        questions.record(it.name, it.about, (it.whole, it.goal), obligation)
+    for it, obligation in zip(queries, runner.run_all(queries, workers), strict=True):
+        runner.record(it.name, it.about, (it.whole, it.goal), obligation)
         key = it.action, it.property
         if key not in found or found[key].outcome == "proved":
             found[key] = obligation
     return list(found.values())
 
 
-def _at_first(name: str) -> str:
+def _initiation_failure(name: str) -> str:
     return f"{name} fails in an initial state"
 
 
 _STATUS: dict[Outcome, SolverStatus] = {"proved": "unsat", "fails": "sat", "undetermined": "unknown"}
 
 
-def _preserved(
-    system: System, questions: Questions, properties: Sequence[Property], assumed: Assumed, fired: Fired
+def _preservation(
+    system: System, runner: QueryRunner, properties: Sequence[Property], assumed: InductionHypotheses, fired: Fired
 ) -> list[Obligation]:
     """The obligations of one action: first whether any property can break, then which.
 
     With open constants, the first obligation is that the action never fails, and later obligations do not repeat this
     as an assumption: z3 finds it hard to show that a set of any size has room for another element.
     """
-    solver = questions.solver()
+    solver = runner.solver()
     solver.add(as_term(assumed.whole))
     types = None
     if system.values.unbounded:
         weaker = assumed.weaker(fired.action.name, TYPES)
-        types = _one(system, questions, solver, fired, TYPES, fired.failed, weaker=weaker)
-        questions.end(types)
-    taken = fired.enabled if types is not None and types.outcome == "proved" else _taken(system, fired)
+        types = _check_goal(system, runner, solver, fired, TYPES, fired.failed, weaker=weaker)
+        runner.end(types)
+    taken = fired.enabled if types is not None and types.outcome == "proved" else _taken_condition(system, fired)
     goals = goals_of(system, properties, fired, taken)
-    found = [types, *_each(system, questions, solver, fired, goals[1:], assumed)] if types is not None else None
+    found = [types, *_check_goals(system, runner, solver, fired, goals[1:], assumed)] if types is not None else None
     if found is None:
         solver.push()
-        questions.begin((fired.action.name, "everything"))
-        found_any, _ = questions.ask(solver, disj(goal for _, goal in goals))
+        runner.begin((fired.action.name, "everything"))
+        found_any, _ = runner.check(solver, disj(goal for _, goal in goals))
         solver.pop()
         if found_any == z3.unsat:
             found = [Obligation(fired.action.name, name, "proved") for name, _ in goals]
             for obligation in found:
-                questions.end(obligation)
+                runner.end(obligation)
         else:
-            found = _each(system, questions, solver, fired, goals, assumed)
+            found = _check_goals(system, runner, solver, fired, goals, assumed)
     for obligation, (name, goal) in zip(found, goals, strict=True):
         about = f"{fired.action.name} does not preserve {name}"
         terms = (assumed.whole, goal)
-        questions.record(f"{fired.action.name}-{name}", about, terms, obligation)
+        runner.record(f"{fired.action.name}-{name}", about, terms, obligation)
     return found
 
 
-def _taken(system: System, fired: Fired) -> Truth:
+def _taken_condition(system: System, fired: Fired) -> Truth:
     """The condition that an action is taken, while it is unknown whether it can fail.
 
     With any number of identifiers a step may count as failing although it does not: whether a set has room may be
@@ -496,7 +501,7 @@ def _taken(system: System, fired: Fired) -> Truth:
     return fired.enabled if system.values.any_size else fired.succeeds
 
 
-def asked(
+def check_obligations(
     system: System,
     properties: Sequence[Property],
     wanted: Collection[tuple[str, str]],
@@ -506,25 +511,25 @@ def asked(
 ) -> list[Obligation]:
     """The answers to some of the obligations (action, property) of an induction; with ``in_parts``, also their parts.
     """
-    questions = Questions(system, seconds, _nowhere if in_parts else None, effort)
+    runner = QueryRunner(system, seconds, _discard if in_parts else None, effort)
     states = [prop for prop in properties if prop.kind != "transition"]
-    start = _beginning if system.values.unbounded else _initiation
+    start = _symbolic_initiation if system.values.unbounded else _initiation
     begun = [prop for prop in properties if prop in states or prop.name in system.begun]
     first = [prop for prop in begun if (INITIAL, prop.name) in wanted]
-    found = [it for it in start(system, questions, first) if (INITIAL, it.property) in wanted]
-    assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
+    found = [it for it in start(system, runner, first) if (INITIAL, it.property) in wanted]
+    assumed = InductionHypotheses(system, states, [prop for prop in properties if prop.kind == "transition"])
     for fired in system.fired:
         names = {name for action, name in wanted if action == fired.action.name}
-        every = goals_of(system, properties, fired, _taken(system, fired))
+        every = goals_of(system, properties, fired, _taken_condition(system, fired))
         goals = [(name, goal) for name, goal in every if name in names]
         if goals:
-            solver = questions.solver()
+            solver = runner.solver()
             solver.add(as_term(assumed.whole))
-            found += _each(system, questions, solver, fired, goals, assumed)
+            found += _check_goals(system, runner, solver, fired, goals, assumed)
     return found
 
 
-def refuted(
+def failing_obligations(
     system: System,
     properties: Sequence[Property],
     wanted: Collection[tuple[str, str]],
@@ -536,37 +541,39 @@ def refuted(
 
     For models without open constants.
     """
-    found = asked(system, properties, wanted, seconds, effort)
+    found = check_obligations(system, properties, wanted, seconds, effort)
     failing = [obligation for obligation in found if obligation.outcome == "fails"]
     for obligation in failing:
         confirm(system.model, properties, obligation)
     return failing
 
 
-def _each(
+def _check_goals(
     system: System,
-    questions: Questions,
+    runner: QueryRunner,
     solver: Any,
     fired: Fired,
     goals: Sequence[tuple[str, Truth]],
-    assumed: Assumed,
+    assumed: InductionHypotheses,
 ) -> list[Obligation]:
     found = []
     for name, goal in goals:
-        found.append(_one(system, questions, solver, fired, name, goal, weaker=assumed.weaker(fired.action.name, name)))
-        questions.end(found[-1])
+        found.append(
+            _check_goal(system, runner, solver, fired, name, goal, weaker=assumed.weaker(fired.action.name, name))
+        )
+        runner.end(found[-1])
     return found
 
 
-def _one(
+def _check_goal(
     system: System,
-    questions: Questions,
+    runner: QueryRunner,
     solver: Any,
     fired: Fired,
     name: str,
     goal: Truth,
     action: str = "",
-    weaker: Weaker = NOTHING_WEAKER,
+    weaker: WeakerHypotheses = NOTHING_WEAKER,
 ) -> Obligation:
     """One obligation of an action, or of an initial method, which is then called ``action``."""
     action, begins = action or fired.action.name, bool(action)
@@ -574,17 +581,17 @@ def _one(
         return Obligation(action, name, "proved")
     started = time.perf_counter()
     key = fired.action.name, name
-    questions.begin(key)
+    runner.begin(key)
     solver.push()
-    answered, reason = questions.ask(solver, goal, weaker, key)
+    answer, reason = runner.check(solver, goal, weaker, key)
     seconds = time.perf_counter() - started
     found = Obligation(action, name, "undetermined", None, reason, seconds)
-    if answered == z3.unsat:
-        found = Obligation(action, name, "proved", seconds=seconds, parts=questions.parts)
-    elif answered == z3.sat and system.values.any_size:
+    if answer == z3.unsat:
+        found = Obligation(action, name, "proved", seconds=seconds, parts=runner.parts)
+    elif answer == z3.sat and system.values.any_size:
         found = Obligation(action, name, "undetermined", None, COARSE, seconds)
-    elif answered == z3.sat:
-        model = questions.model()
+    elif answer == z3.sat:
+        model = runner.model()
         before = system.decode(fired.after if begins else system.now.state, model)
         after = None if begins or name == TYPES else system.decode(fired.after, model)
         shown = CounterexampleToInduction(before, system.step(fired, model), after, constants=system.constants(model))

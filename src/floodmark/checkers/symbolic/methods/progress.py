@@ -17,7 +17,7 @@ import z3
 
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation, Questions
+from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation, QueryRunner
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, Help
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation, same_truth
@@ -64,7 +64,7 @@ class _Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _GoalView:
     """The property and its levels in one symbolic state.
 
     ``failed`` says that the property cannot be evaluated, ``broken`` that a level cannot.
@@ -80,7 +80,7 @@ class _Seen:
     enabled: list[list[Truth]]
 
 
-class Ranked:
+class RankingProof:
     """The obligations of one goal."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Ranked:
         self._chosen = [[_choices(read, level, it) for it in level.helpers] for level in levels]
         self._actions = {action.name: action for action in system.program.actions}
         self._now = system.now.state
-        self._before = self._seen(self._now)
+        self._before = self._view(self._now)
         self._state = assumption(system, self._now, properties)
 
     # The obligations.
@@ -105,41 +105,41 @@ class Ranked:
         self, seconds: float | None = None, record: ObligationRecorder | None = None
     ) -> Iterator[Obligation]:
         """All obligations, with their answers."""
-        questions = Questions(self.system, seconds, record)
+        runner = QueryRunner(self.system, seconds, record)
         numbers, pending = self.system.values.numbers, self._before.pending
         below = disj([self._before.broken, *(numbers.less(rank, 0) for rank in self._before.ranks)])
-        yield self._asked(questions, None, NATURAL, disj((self._before.failed, conj((pending, below)))), None)
+        yield self._obligation(runner, None, NATURAL, disj((self._before.failed, conj((pending, below)))), None)
         helped = disj(enabled for level in self._before.enabled for enabled in level)
-        yield self._asked(questions, None, HELPED, conj((pending, negation(helped))), None)
+        yield self._obligation(runner, None, HELPED, conj((pending, negation(helped))), None)
         for fired in self.system.fired:
-            after = self._seen(fired.after)
+            after = self._view(fired.after)
             taken = conj((pending, fired.succeeds, self.system.within(fired.after), negation(after.goal)))
             if self._premise is not None:
-                yield self._asked(questions, fired, KEPT, conj((taken, negation(after.premise))), fired.after)
-            unexplained = conj((taken, after.premise, negation(self._explained(fired, after))))
-            yield self._asked(questions, fired, EXPLAINED, unexplained, fired.after)
+                yield self._obligation(runner, fired, KEPT, conj((taken, negation(after.premise))), fired.after)
+            unexplained = conj((taken, after.premise, negation(self._explained_condition(fired, after))))
+            yield self._obligation(runner, fired, EXPLAINED, unexplained, fired.after)
 
-    def _asked(
-        self, questions: Questions, fired: Fired | None, name: str, goal: Truth, after: Components | None
+    def _obligation(
+        self, runner: QueryRunner, fired: Fired | None, name: str, goal: Truth, after: Components | None
     ) -> Obligation:
         action = EVERY_PENDING_STATE if fired is None else fired.action.name
-        found = self._answered(questions, fired, action, name, goal, after)
-        questions.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), found)
+        found = self._check(runner, fired, action, name, goal, after)
+        runner.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), found)
         return found
 
-    def _answered(
-        self, questions: Questions, fired: Fired | None, action: str, name: str, goal: Truth, after: Components | None
+    def _check(
+        self, runner: QueryRunner, fired: Fired | None, action: str, name: str, goal: Truth, after: Components | None
     ) -> Obligation:
         if goal is False:
             return Obligation(action, name, "proved")
         started = time.perf_counter()
-        solver = questions.solver()
+        solver = runner.solver()
         solver.add(as_term(self._state))
-        answered, reason = questions.ask(solver, goal)
+        answer, reason = runner.check(solver, goal)
         seconds = time.perf_counter() - started
-        if answered == z3.unsat:
+        if answer == z3.unsat:
             return Obligation(action, name, "proved", seconds=seconds)
-        if answered != z3.sat:
+        if answer != z3.sat:
             return Obligation(action, name, "undetermined", None, reason, seconds)
         model = solver.model()
         state = self.system.decode(self._now, model)
@@ -150,7 +150,7 @@ class Ranked:
 
     # The rule.
 
-    def _explained(self, fired: Fired, after: _Seen) -> Truth:
+    def _explained_condition(self, fired: Fired, after: _GoalView) -> Truth:
         """The condition that some level explains a step."""
         above: list[Truth] = []
         ways = []
@@ -162,7 +162,7 @@ class Ranked:
             above.append(stays)
         return disj(ways)
 
-    def _stays(self, index: int, level: BoundRanking, fired: Fired, after: _Seen) -> Truth:
+    def _stays(self, index: int, level: BoundRanking, fired: Fired, after: _GoalView) -> Truth:
         """The condition that a step leaves a level unchanged."""
         values = self.system.values
         parts = [values.numbers.equal(self._before.ranks[index], after.ranks[index])]
@@ -173,12 +173,12 @@ class Ranked:
                 for each in it.assumption.each
             ]
             parts += [same_truth(old.helps, new.helps), disj((negation(old.helps), conj(same)))]
-            parts.append(negation(self._taken(it, old, fired)))
+            parts.append(negation(self._taken_condition(it, old, fired)))
             if not it.assumption.strong:
                 parts.append(disj((negation(self._before.enabled[index][place]), after.enabled[index][place])))
         return conj(parts)
 
-    def _taken(self, it: Help, chosen: _Choice, fired: Fired) -> Truth:
+    def _taken_condition(self, it: Help, chosen: _Choice, fired: Fired) -> Truth:
         """The condition that a step may be one of a helper, with the arguments for which it is fair, and possibly
         others.
 
@@ -186,7 +186,7 @@ class Ranked:
         fail.
         """
         fixed = {each.name: chosen.arguments[each.name] for each in it.assumption.each}
-        other = self._fired(it, fixed, self._now)
+        other = self._fire(it, fixed, self._now)
         same = [
             self.system.values.equal(kind, other.after[name], fired.after[name])
             for name, kind in self.system.variables.items()
@@ -195,7 +195,7 @@ class Ranked:
         changes = negation(self.system.equal(fired.after, self._now))
         return conj((chosen.helps, changes, other.succeeds, *same))
 
-    def _fired(self, it: Help, given: dict[str, Value], state: Components) -> Fired:
+    def _fire(self, it: Help, given: dict[str, Value], state: Components) -> Fired:
         """A helper with these arguments; the others may be any."""
         action, values = self._actions[it.action], self.system.values
         arguments = [
@@ -207,7 +207,7 @@ class Ranked:
 
     # One state.
 
-    def _seen(self, state: Components) -> _Seen:
+    def _view(self, state: Components) -> _GoalView:
         goal = self.system.judge(self._goal, state)
         premise = None if self._premise is None else self.system.judge(self._premise, state)
         failed = [goal.failed, *([] if premise is None else [premise.failed])]
@@ -219,12 +219,12 @@ class Ranked:
             for level, of_level in zip(self.levels, self._chosen, strict=True)
         ]
         enabled = [
-            [self._enabled(it, given, state) for it, given in zip(level.helpers, of_level, strict=True)]
+            [self._enabled_condition(it, given, state) for it, given in zip(level.helpers, of_level, strict=True)]
             for level, of_level in zip(self.levels, chosen, strict=True)
         ]
         pending = conj((begun, negation(goal.truth)))
         broken = disj(bad for _, bad in effects.failures)
-        return _Seen(pending, begun, goal.truth, disj(failed), broken, ranks, chosen, enabled)
+        return _GoalView(pending, begun, goal.truth, disj(failed), broken, ranks, chosen, enabled)
 
     def _choice(self, effects: StatementEvaluator, it: Help, chosen: dict[str, Inline]) -> _Choice:
         """The choices of a helper's functions; a None among them means that it does not help."""
@@ -242,17 +242,17 @@ class Ranked:
             helps.append(there)
         return _Choice(conj(helps), arguments)
 
-    def _enabled(self, it: Help, chosen: _Choice, state: Components) -> Truth:
+    def _enabled_condition(self, it: Help, chosen: _Choice, state: Components) -> Truth:
         """The condition that a helper helps, and changes the state with arguments that are tried."""
-        tried = self._tried(it, chosen.arguments, state)
+        tried = self._argument_choices(it, chosen.arguments, state)
         return conj((chosen.helps, disj(self._changes(it, arguments, state) for arguments in tried)))
 
     def _changes(self, it: Help, arguments: dict[str, Value], state: Components) -> Truth:
-        fired = self._fired(it, arguments, state)
+        fired = self._fire(it, arguments, state)
         same = self.system.equal(fired.after, state)
         return conj((fired.succeeds, negation(same), self.system.within(fired.after)))
 
-    def _tried(self, it: Help, given: dict[str, Value], state: Components) -> Iterator[dict[str, Value]]:
+    def _argument_choices(self, it: Help, given: dict[str, Value], state: Components) -> Iterator[dict[str, Value]]:
         offered: list[list[Value]] = []
         for parameter in self._actions[it.action].parameters:
             if parameter.name in given:
@@ -261,29 +261,29 @@ class Ranked:
                 offered.append(self.system.values.lifted(parameter.type))
             else:
                 held = [part for name, kind in self.system.variables.items()
-                        for part in self._held(parameter.type, kind, state[name])]  # fmt: skip
+                        for part in self._parts_of_type(parameter.type, kind, state[name])]  # fmt: skip
                 offered.append(held)
         names = [parameter.name for parameter in self._actions[it.action].parameters]
         for arguments in islice(product(*offered), MAX_ARGUMENTS):
             yield dict(zip(names, arguments, strict=True))
 
-    def _held(self, wanted: Type, kind: Type, value: Value) -> Iterator[Value]:
+    def _parts_of_type(self, wanted: Type, kind: Type, value: Value) -> Iterator[Value]:
         """The values of one type that another holds, or may hold: an empty slot also has a value of the type."""
         if kind == wanted:
             yield value
             return
         match kind:
             case OptionalType(inner):
-                yield from self._held(wanted, inner, value[1])
+                yield from self._parts_of_type(wanted, inner, value[1])
             case RecordType(_, fields):
                 for (_, of), part in zip(fields, value, strict=True):
-                    yield from self._held(wanted, of, part)
+                    yield from self._parts_of_type(wanted, of, part)
             case SetType(element, int()) | BagType(element, _) | SeqType(element, _) if not isinstance(value, Relation):
                 for _, item in self.system.values.elements(kind, value):
-                    yield from self._held(wanted, element, item)
+                    yield from self._parts_of_type(wanted, element, item)
             case MapType(_, of) if isinstance(value, tuple):
                 for part in value:
-                    yield from self._held(wanted, of, part)
+                    yield from self._parts_of_type(wanted, of, part)
 
 
 def _is_small(kind: Type) -> bool:

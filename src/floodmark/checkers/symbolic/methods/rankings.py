@@ -176,9 +176,9 @@ class Explanations:
 
     def described(self, before: State, after: State | None) -> list[str]:
         """The rankings before and after a step, and the state of their helpers, as text."""
-        return [self._told(level, before, after) for level in self.levels]
+        return [self._level_text(level, before, after) for level in self.levels]
 
-    def _told(self, level: BoundRanking, before: State, after: State | None) -> str:
+    def _level_text(self, level: BoundRanking, before: State, after: State | None) -> str:
         said = f"{level.name}: {self.rank(level, before)}"
         if after is not None:
             said += f" -> {self.rank(level, after)}" if self.pending(after) else " -> not pending"

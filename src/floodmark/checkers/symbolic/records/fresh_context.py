@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from floodmark.checkers.symbolic.records.narrowing import NarrowedAnswer, narrowed, sought
+from floodmark.checkers.symbolic.records.narrowing import NarrowedAnswer, immediate_answers, narrow_answers
 from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
 from floodmark.checkers.symbolic.tactics.answers import Answers
 from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
@@ -68,7 +68,7 @@ class RecordedQuery:
     symbols: SmtNames
     goal: Any
     always: Any
-    said: Mapping[str, Any]
+    statements: Mapping[str, Any]
     axioms: KnownAxioms
     uncounted: Sequence[Any] = ()
     sets: Sequence[Any] = ()
@@ -76,31 +76,31 @@ class RecordedQuery:
     @contextmanager
     def copied(self, names: Iterable[str], seconds: float | None) -> Iterator[Replaying]:
         """The query in a fresh context, with the assumptions of some names, for the duration of the block."""
-        kept = {name: self.said[name] for name in self.said if name in names}
+        kept = {name: self.statements[name] for name in self.statements if name in names}
         copies = CanonicalCopies(self.symbols)
-        (goal, always, *said), known = copies.with_axioms([self.goal, self.always, *kept.values()], self.axioms)
+        (goal, always, *statements), known = copies.with_axioms([self.goal, self.always, *kept.values()], self.axioms)
         sorts = ([*map(copies.sort, each)] for each in (self.uncounted, self.sets))
         try:
-            yield Replaying(goal, always, dict(zip(kept, said, strict=True)), known.about, seconds, *sorts)
+            yield Replaying(goal, always, dict(zip(kept, statements, strict=True)), known.about, seconds, *sorts)
         finally:
             copies.forget()
 
-    def replayed(self, answers: Answers, seconds: float | None, in_parts: bool) -> tuple[bool, tuple[str, ...]]:
+    def replay(self, answers: Answers, seconds: float | None, in_parts: bool) -> tuple[bool, tuple[str, ...]]:
         """Whether recorded answers succeed again, and with ``in_parts`` the queries that z3 refuted."""
         needed = {name for answer in answers for way in ways_of(answer) for name in way.needed}
         with self.copied(needed, seconds) as query:
             through = query.goes_through(answers)
             return through, tuple(_written(part) for part in query.refuted if in_parts)
 
-    def narrowed(self, found: Sequence[NarrowedAnswer]) -> Answers | None:
+    def narrow_answers(self, found: Sequence[NarrowedAnswer]) -> Answers | None:
         """The narrow answers from a search's result; None if there are none."""
-        with self.copied(self.said, None) as query:
-            return narrowed(query, found)
+        with self.copied(self.statements, None) as query:
+            return narrow_answers(query, found)
 
-    def sought(self, likely: Iterable[Collection[str]]) -> Answers | None:
+    def immediate_answers(self, likely: Iterable[Collection[str]]) -> Answers | None:
         """Answers that need no search; None if there are none."""
-        with self.copied(self.said, None) as query:
-            return sought(query, likely)
+        with self.copied(self.statements, None) as query:
+            return immediate_answers(query, likely)
 
 
 def _written(refuted: Sequence[Any]) -> str:

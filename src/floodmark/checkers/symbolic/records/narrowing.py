@@ -17,7 +17,7 @@ from floodmark.checkers.symbolic.records.term_names import TermNames
 from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Instance, Sight, Split, Style, Way
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case
-from floodmark.checkers.symbolic.tactics.lazy_cardinality import Said, by_set_pairs, with_laws
+from floodmark.checkers.symbolic.tactics.lazy_cardinality import LawInstance, by_set_pairs, with_laws
 from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions
 from floodmark.checkers.symbolic.tactics.path_split import Path, sides, undecided
 from floodmark.checkers.symbolic.tactics.portfolio import ROUNDS, STYLES, Strategy
@@ -26,9 +26,9 @@ MAX_RECORDED_EFFORT = REPLAY_EFFORT // 3
 """The resource limit for an answer that is recorded, so that it still succeeds where it takes more effort."""
 FIRST_STRATEGY_EFFORT = 300_000
 """The resource limit of a strategy that is tried before others."""
-TRIED: tuple[Style, ...] = ("late relevant", "models", "late", "all terms", "near", "terms")
+STYLE_ORDER: tuple[Style, ...] = ("late relevant", "models", "late", "all terms", "near", "terms")
 """The styles, in the order in which they are tried."""
-SIGHTS: tuple[Sight, ...] = ("set pairs", "simpler", "close sets")
+VIEW_ORDER: tuple[Sight, ...] = ("set pairs", "simpler", "close sets")
 """The views of paths, in the order in which they are tried."""
 MAX_SPLITS = 60
 MAX_DROPPED = 12
@@ -40,16 +40,16 @@ NarrowedAnswer = tuple[Collection[str], Strategy]
 """The assumptions with which a search refuted a case, and its strategy."""
 
 
-def narrowed(replaying: Replaying, found: Sequence[NarrowedAnswer]) -> Answers | None:
+def narrow_answers(replaying: Replaying, found: Sequence[NarrowedAnswer]) -> Answers | None:
     """The narrowed answers of a query whose cases were refuted as ``found`` says; None if some case has none."""
     return _Narrowing(replaying).answers(found) if len(found) == len(replaying.cases) else None
 
 
-def sought(replaying: Replaying, likely: Iterable[Collection[str]]) -> Answers | None:
+def immediate_answers(replaying: Replaying, likely: Iterable[Collection[str]]) -> Answers | None:
     """Answers to a query without a search; None if some case has no immediate answer. ``likely`` are subsets of the
     assumptions that are likely to suffice, the cheapest to find first.
     """
-    return _Narrowing(replaying).sought(Repeatable(likely))
+    return _Narrowing(replaying).immediate_answers(Repeatable(likely))
 
 
 class Repeatable(Generic[Item]):
@@ -76,13 +76,13 @@ class _Narrowing:
     """Narrows the answers of the cases of a query. The answer to one case is tried first for the next."""
 
     def __init__(self, replaying: Replaying) -> None:
-        self._asks = replaying
+        self._query = replaying
         self._last: Way | None = None
 
     def answers(self, found: Sequence[NarrowedAnswer]) -> Answers | None:
         """The answers of all cases."""
         answers = []
-        for case, (names, strategy) in zip(self._asks.cases, found, strict=True):
+        for case, (names, strategy) in zip(self._query.cases, found, strict=True):
             answer = self._by_paths(case, names) if strategy.paths else self._as_a_whole(case, names, strategy)
             if answer is None:
                 return None
@@ -90,10 +90,10 @@ class _Narrowing:
             answers.append(answer)
         return tuple(answers)
 
-    def sought(self, likely: Iterable[Collection[str]]) -> Answers | None:
+    def immediate_answers(self, likely: Iterable[Collection[str]]) -> Answers | None:
         """The answers of all cases, none of which was searched for."""
         answers = []
-        for case in self._asks.cases:
+        for case in self._query.cases:
             answer = self._at_once(case, likely)
             if answer is None:
                 return None
@@ -102,19 +102,19 @@ class _Narrowing:
         return tuple(answers)
 
     def _at_once(self, case: Case, likely: Iterable[Collection[str]]) -> Way | None:
-        every = tuple(self._asks.said)
+        every = tuple(self._query.statements)
         plain = self._last is None or self._last.view in UNSPLIT_VIEWS
-        whole = self._asks.plain(case, Way("models", every))
-        if plain and self._asks.spent(whole, "models", effort=FIRST_STRATEGY_EFFORT) is not None:
+        whole = self._query.plain(case, Way("models", every))
+        if plain and self._query.spent(whole, "models", effort=FIRST_STRATEGY_EFFORT) is not None:
             return self._as_a_whole(case, every, Strategy(0))
         for names in likely:
             needed = tuple(it for it in every if it in names)
             if plain:
-                for style in TRIED[:3]:
-                    terms = self._asks.plain(case, Way(style, needed))
-                    if self._asks.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
+                for style in STYLE_ORDER[:3]:
+                    terms = self._query.plain(case, Way(style, needed))
+                    if self._query.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
                         return self._as_a_whole(case, needed, Strategy(0, dict(STYLES[style])))
-            asking = self._asks.on_paths(case, needed)
+            asking = self._query.on_paths(case, needed)
             for way in self._ways_of(asking, asking.whole, needed, (FIRST_STRATEGY_EFFORT,)):
                 return way
         return None
@@ -122,7 +122,7 @@ class _Narrowing:
     def _as_a_whole(self, case: Case, names: Collection[str], strategy: Strategy) -> Way | None:
         own = style_of(strategy)
         view: Sight = strategy.view if strategy.view in UNSPLIT_VIEWS else "everything"
-        styles: list[Style] = [*dict.fromkeys((own, *TRIED))]
+        styles: list[Style] = [*dict.fromkeys((own, *STYLE_ORDER))]
         core = self._core(case, names, own) if view == "everything" else None
         for needed in (core, tuple(names)):
             if needed is not None:
@@ -135,14 +135,14 @@ class _Narrowing:
 
     def _core(self, case: Case, names: Collection[str], style: Style) -> tuple[str, ...] | None:
         """The assumptions that z3 needs; None if it does not find a core."""
-        _, *terms = self._asks.plain(case, Way(style, tuple(names)))
-        marked = {name: self._asks.said[name] for name in names}
-        core = self._needed([self._asks.always, *terms], [*marked.values()], style, MAX_RECORDED_EFFORT)
+        _, *terms = self._query.plain(case, Way(style, tuple(names)))
+        marked = {name: self._query.statements[name] for name in names}
+        core = self._needed([self._query.always, *terms], [*marked.values()], style, MAX_RECORDED_EFFORT)
         return None if core is None else tuple(name for at, name in enumerate(marked) if at in core)
 
     def _needed(self, terms: Sequence[Any], others: Sequence[Any], style: Style, effort: int) -> set[int] | None:
         """The indices of the terms in z3's unsatisfiable core with the others; None if z3 does not find one."""
-        solver = z3.SimpleSolver(ctx=self._asks.always.ctx)
+        solver = z3.SimpleSolver(ctx=self._query.always.ctx)
         solver.set(**STYLES[style])
         solver.add(*terms)
         marks = [z3.Bool(f"needs {at}", solver.ctx) for at in range(len(others))]
@@ -155,37 +155,37 @@ class _Narrowing:
 
     def _fewer(self, case: Case, way: Way) -> tuple[str, ...]:
         """The assumptions of a strategy, minimised: those without which it still succeeds are dropped one by one."""
-        spent = self._asks.spent(self._asks.plain(case, way), way.style, effort=MAX_RECORDED_EFFORT)
+        spent = self._query.spent(self._query.plain(case, way), way.style, effort=MAX_RECORDED_EFFORT)
         kept = list(way.needed)
         if spent is None or len(kept) > MAX_DROPPED:
             return way.needed
         for name in way.needed:
-            trial = self._asks.plain(case, Way(way.style, tuple(it for it in kept if it != name), way.view))
-            if self._asks.spent(trial, way.style, effort=2 * spent + FIRST_STRATEGY_EFFORT // 10) is not None:
+            trial = self._query.plain(case, Way(way.style, tuple(it for it in kept if it != name), way.view))
+            if self._query.spent(trial, way.style, effort=2 * spent + FIRST_STRATEGY_EFFORT // 10) is not None:
                 kept.remove(name)
         return tuple(kept)
 
     def _best(self, case: Case, ways: Sequence[Way]) -> Way | None:
         """The first strategy that does not depend on z3's random seed, with little effort; else the first that refutes
         the case."""
-        asked = [(way, self._asks.plain(case, way)) for way in ways]
+        asked = [(way, self._query.plain(case, way)) for way in ways]
         for seeds, effort in (
             (SEEDS[:3], FIRST_STRATEGY_EFFORT), (SEEDS[:3], MAX_RECORDED_EFFORT), (SEEDS[:1], MAX_RECORDED_EFFORT)
         ):
             for way, terms in asked:
-                if all(self._asks.spent(terms, way.style, seed, effort) is not None for seed in seeds):
+                if all(self._query.spent(terms, way.style, seed, effort) is not None for seed in seeds):
                     return way
         return None
 
     def _by_paths(self, case: Case, names: Collection[str]) -> Answer | None:
         """The answer of a case that was split into paths: as a whole, or else by the conditions that split it."""
         if self._last is None or self._last.view in UNSPLIT_VIEWS:
-            for style in TRIED[:2]:
-                terms = self._asks.plain(case, Way(style, tuple(names)))
-                if self._asks.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
+            for style in STYLE_ORDER[:2]:
+                terms = self._query.plain(case, Way(style, tuple(names)))
+                if self._query.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
                     return self._as_a_whole(case, names, Strategy(0, dict(STYLES[style])))
-        for needed in dict.fromkeys((tuple(names), tuple(self._asks.said))):
-            asking = self._asks.on_paths(case, needed)
+        for needed in dict.fromkeys((tuple(names), tuple(self._query.statements))):
+            asking = self._query.on_paths(case, needed)
             answer = self._of_path(asking, asking.whole, needed, [MAX_SPLITS])
             if answer is not None:
                 return answer
@@ -216,15 +216,15 @@ class _Narrowing:
     ) -> Iterator[Way]:
         """Strategies that refute a path."""
         last: Sight = "set pairs" if self._last is None or self._last.view in UNSPLIT_VIEWS else self._last.view
-        tried: list[tuple[Style, Sight, int]] = [(TRIED[0], last, MAX_RECORDED_EFFORT)]
-        tried += [(style, view, effort) for effort in efforts for style in TRIED[:2] for view in SIGHTS]
+        tried: list[tuple[Style, Sight, int]] = [(STYLE_ORDER[0], last, MAX_RECORDED_EFFORT)]
+        tried += [(style, view, effort) for effort in efforts for style in STYLE_ORDER[:2] for view in VIEW_ORDER]
         for style, view, effort in tried:
             way = Way(style, needed, view)
             if view == "set pairs":
                 laws = self._laws(asking, path, needed, style, effort)
                 if laws is not None:
                     yield Way(style, needed, view, laws)
-            elif self._asks.spent(self._asks.of_path(asking, path, way), style, effort=effort) is not None:
+            elif self._query.spent(self._query.of_path(asking, path, way), style, effort=effort) is not None:
                 yield way
 
     def _laws(
@@ -235,8 +235,8 @@ class _Narrowing:
         solver = z3.SimpleSolver(ctx=terms[0].ctx)
         solver.set(**STYLES[style])
         limit = Deadline(None, ROUNDS * effort)
-        said: list[Said] = []
-        about, sets = [*path.stated, *path.known], self._asks.sets
+        said: list[LawInstance] = []
+        about, sets = [*path.stated, *path.known], self._query.sets
         found, _ = by_set_pairs(terms, about, sets, solver, lambda: limit.check(solver, most=effort), said)
         if found != z3.unsat:
             return None
@@ -245,6 +245,6 @@ class _Narrowing:
         core = self._needed(without, instances, style, effort)
         names = TermNames(terms)
         for chosen in ([] if core is None else [said[at] for at in sorted(core)], said):
-            if self._asks.spent(with_laws(terms, sets, chosen), style, effort=effort) is not None:
+            if self._query.spent(with_laws(terms, sets, chosen), style, effort=effort) is not None:
                 return tuple(Instance(law, tuple(map(names.of, its))) for law, its in chosen)
         return None

@@ -23,7 +23,7 @@ from floodmark.checkers.symbolic.records.term_names import TermNames
 from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Split, Style, Way
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case, cases
-from floodmark.checkers.symbolic.tactics.lazy_cardinality import Said, counted_sets, with_laws
+from floodmark.checkers.symbolic.tactics.lazy_cardinality import LawInstance, counted_sets, with_laws
 from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions, Premises
 from floodmark.checkers.symbolic.tactics.path_split import Path, conditions_of, sides
 from floodmark.checkers.symbolic.tactics.portfolio import STYLES
@@ -40,21 +40,21 @@ SEEDS = (0, 7, 11, 23, 42)
 
 
 class Replaying:
-    """One query and its answers. ``always`` is assumed with every answer, ``said`` has the statements of properties and
+    """One query and its answers. ``always`` is assumed with every answer, ``statements`` has those of properties and
     lemmas, by their names; the terms that ``known`` adds follow from their arguments."""
 
     def __init__(
         self,
         goal: Any,
         always: Any,
-        said: Mapping[str, Any],
+        statements: Mapping[str, Any],
         known: Callable[[Sequence[Any]], Sequence[Axiom]],
         seconds: float | None = None,
         uncounted: Sequence[Any] = (),
         sets: Sequence[Any] = (),
     ) -> None:
         self.always = always
-        self.said = said
+        self.statements = statements
         self._known = known
         self._deadline = Deadline(seconds)
         self._uncounted = uncounted
@@ -83,7 +83,7 @@ class Replaying:
         return [*stated, *(axiom.term for axiom in self._known(stated))]
 
     def _assumed(self, needed: Collection[str]) -> Any:
-        return z3.And(self.always, *(term for name, term in self.said.items() if name in needed))
+        return z3.And(self.always, *(term for name, term in self.statements.items() if name in needed))
 
     def on_paths(self, case: Case, needed: Collection[str]) -> PathQuestions:
         """The queries about the paths of a case with some assumptions."""
@@ -107,7 +107,7 @@ class Replaying:
         terms = asking.on(path, 0, closely=way.view in ("close sets", "set pairs"))
         return terms if way.view != "set pairs" else with_laws(terms, self.sets, self._instances(terms, way))
 
-    def _instances(self, terms: Sequence[Any], way: Way) -> Iterator[Said]:
+    def _instances(self, terms: Sequence[Any], way: Way) -> Iterator[LawInstance]:
         """The instances of laws for sets that the query mentions."""
         names = TermNames(terms)
         by_name = {names.of(it): it for it in counted_sets(terms, self.sets)}

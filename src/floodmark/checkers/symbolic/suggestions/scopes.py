@@ -12,7 +12,7 @@ import numpy as np
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.batches import Batch, Numbers
-from floodmark.checkers.symbolic.suggestions.sentences import Clause, Sayable, TruthColumn, said
+from floodmark.checkers.symbolic.suggestions.sentences import Clause, Sayable, TruthColumn, clause_text
 from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, ClauseVariable, Vocabulary
 from floodmark.checkers.symbolic.translate.synthetic_functions import written
 from floodmark.language.values import running
@@ -46,7 +46,7 @@ class AtomTable:
         found, sizes = [], []
         with running(batch.model):
             for number in first:
-                size, rows = self._asked(batch.model.at(batch.state(number)))
+                size, rows = self._evaluate(batch.model.at(batch.state(number)))
                 sizes.append(size)
                 found.append(rows)
         counts = np.array(sizes, dtype=np.int64).reshape(len(sizes), len(self.variables))
@@ -57,13 +57,13 @@ class AtomTable:
         return AtomValues(cube, counts, which)
 
     @cached_property
-    def _asked(self) -> Callable[[Any], tuple[list[int], list[tuple[bool, ...]]]]:
+    def _evaluate(self) -> Callable[[Any], tuple[list[int], list[tuple[bool, ...]]]]:
         row = f"({', '.join(atom.text for atom in self.atoms)},)" if self.atoms else "()"
         loops = " ".join(f"for {it.name} in {it.domain}" for it in self.variables)
         sizes = ", ".join(f"sum(1 for _ in {it.domain})" for it in self.variables)
         source = f"def answers(model):\n    return [{sizes}], [{row} {loops}]\n"
-        asked: Any = written(source, "answers", self.names)[0]
-        return asked  # type: ignore[no-any-return]
+        evaluate: Any = written(source, "answers", self.names)[0]
+        return evaluate  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class AtomScope:
     def sentence(self, clause: Clause) -> str:
         """A clause of this scope as an expression of the language."""
         parts = [self.atoms[it].text if affirmed else self.atoms[it].denied for it, affirmed in clause.literals]
-        return said(parts, self.variables)
+        return clause_text(parts, self.variables)
 
     def statement(self, name: str, clause: Clause) -> Property:
         """A clause of this scope as a property that can be queried and assumed."""

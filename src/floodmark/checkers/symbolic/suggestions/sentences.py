@@ -37,7 +37,7 @@ class Clause:
         return bool(found.all())
 
 
-def said(parts: Sequence[str], variables: Sequence[ClauseVariable]) -> str:
+def clause_text(parts: Sequence[str], variables: Sequence[ClauseVariable]) -> str:
     """A disjunction for every choice of variables, as an expression."""
     if not variables:
         return parts[0] if len(parts) == 1 else "(\n        " + "\n        or ".join(parts) + "\n    )"
@@ -63,7 +63,7 @@ class Sayable:
     def reads(self, atom: Atom, variables: Sequence[ClauseVariable]) -> frozenset[int] | None:
         """The numbers of the model's variables that an atom reads; None if it is not meaningful."""
         if atom.text not in self._known:
-            self._known[atom.text] = self._read(said([atom.text], variables))
+            self._known[atom.text] = self._read(clause_text([atom.text], variables))
         return self._known[atom.text]
 
     def _read(self, text: str) -> frozenset[int] | None:

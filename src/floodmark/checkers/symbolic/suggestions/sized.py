@@ -12,7 +12,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj
 from floodmark.checkers.symbolic.translate.effects import Fired
-from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES, assumption, broken, said
+from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES, assumption, broken, holds_condition
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.language.model import Model, State
 
@@ -87,7 +87,7 @@ class Sized:
         """The assumption literal of a statement in a solver."""
         mark = z3.Bool(f"assumed {name}")
         if name not in self._assumed:
-            self._assumed[name] = as_term(said(self._system, self._system.now.state, self._properties[name]))
+            self._assumed[name] = as_term(holds_condition(self._system, self._system.now.state, self._properties[name]))
         if (action, name) not in self._stated:
             self._stated.add((action, name))
             self._solver(action).add(z3.Implies(mark, self._assumed[name]))

@@ -28,7 +28,7 @@ class Sizes:
     """Models of one class: those whose steps z3 is queried about, the smallest first; those whose reachable states are
     examples; and one that is only sampled by walks."""
 
-    asked: Sequence[Model]
+    queried: Sequence[Model]
     explored: Sequence[Model]
     walked: Sequence[Model]
 
@@ -40,11 +40,15 @@ def sizes_of(model: Model, unbounded: Collection[str], counting: Collection[str]
     few = {name: min(SMALL_SIZE, given[name]) for name in counting}
     larger = {name: value + 1 for name, value in given.items() if value}
     largest = {name: value + 2 for name, value in given.items() if value}
-    smaller = list(_at(model, {**larger, **few}))
-    return Sizes([*smaller, model], [*smaller, model, *_at(model, {**largest, **few})], list(_at(model, larger)))
+    smaller = list(_with_constants(model, {**larger, **few}))
+    return Sizes(
+        [*smaller, model],
+        [*smaller, model, *_with_constants(model, {**largest, **few})],
+        list(_with_constants(model, larger)),
+    )
 
 
-def _at(model: Model, constants: Mapping[str, int]) -> Iterator[Model]:
+def _with_constants(model: Model, constants: Mapping[str, int]) -> Iterator[Model]:
     """The model with other constants, if there is one and they differ."""
     if any(model.constant_values[name] != value for name, value in constants.items()):
         try:

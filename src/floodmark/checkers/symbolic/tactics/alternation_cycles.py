@@ -25,7 +25,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.skolem_instances import plain_name
 from floodmark.checkers.symbolic.terms.axioms import KnownAxioms
 from floodmark.checkers.symbolic.terms.booleans import as_term
-from floodmark.checkers.symbolic.translate.obligations import goals_of, said
+from floodmark.checkers.symbolic.translate.obligations import goals_of, holds_condition
 from floodmark.checkers.symbolic.translate.transition_system import System
 
 MAX_CYCLES, MAX_EDGES = 3, 4
@@ -74,7 +74,8 @@ def _statements(
     both."""
     states = [it for it in properties if it.kind != "transition"]
     statements: list[tuple[str, Any]] = [
-        (f"{it.name} ({_place(it.file, it.line)})", as_term(said(system, system.now.state, it))) for it in states
+        (f"{it.name} ({_place(it.file, it.line)})", as_term(holds_condition(system, system.now.state, it)))
+        for it in states
     ]
     for fired in system.fired:
         if fired.action.name == action:

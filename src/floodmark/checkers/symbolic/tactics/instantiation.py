@@ -31,10 +31,10 @@ def instantiated(assumed: Any, question: Sequence[Any], sets: Sequence[Any]) -> 
 
     ``sets`` are the sorts of the sets.
     """
-    return _Instantiated(assumed, list(closed_subterms(question)), sets).of(assumed, True)
+    return _Instantiation(assumed, list(closed_subterms(question)), sets).of(assumed, True)
 
 
-class _Instantiated(Rewritten):
+class _Instantiation(Rewritten):
     """Terms in which variables that sets depend on are instantiated with a query's terms."""
 
     def __init__(self, assumed: Any, mentioned: Sequence[Any], sets: Sequence[Any]) -> None:

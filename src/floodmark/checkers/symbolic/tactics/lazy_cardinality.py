@@ -34,7 +34,7 @@ SetNumbers = tuple[int, ...]
 """Some sets, by number."""
 
 
-Said = tuple[str, tuple[Any, ...]]
+LawInstance = tuple[str, tuple[Any, ...]]
 """The name of a law, and the sets for which it is instantiated."""
 
 
@@ -44,15 +44,15 @@ def by_set_pairs(
     sets: Sequence[Any],
     solver: Any,
     check: Callable[[], Any],
-    said: list[Said] | None = None,
+    instances: list[LawInstance] | None = None,
 ) -> tuple[Any, list[Any]]:
     """Whether terms are satisfiable: ``z3.unsat``, with the unsatisfiable terms, or ``z3.unknown``.
 
     ``question`` are the terms of the query itself, ``sets`` the sorts of counted sets; ``check`` runs the ``solver``
-    within its limits; ``said`` receives the instances that were added.
+    within its limits; ``instances`` receives the instances that were added.
     """
     laws, stated = _parted([part for term in terms for part in _conjuncts(term)], sets)
-    counted = _Counted(laws, stated, question, [] if said is None else said)
+    counted = _CountedSets(laws, stated, question, [] if instances is None else instances)
     solver.add(*stated)
     for _ in range(MAX_ROUNDS):
         found = check()
@@ -68,10 +68,10 @@ def by_set_pairs(
     return z3.unknown, stated
 
 
-def with_laws(terms: Iterable[Any], sets: Sequence[Any], said: Iterable[Said]) -> list[Any]:
+def with_laws(terms: Iterable[Any], sets: Sequence[Any], instances: Iterable[LawInstance]) -> list[Any]:
     """The instances for these sets of the laws that name a member; other terms are left out."""
     laws, stated = _parted([part for term in terms for part in _conjuncts(term)], sets)
-    for name, chosen in said:
+    for name, chosen in instances:
         stated += [law.of(chosen) for law in laws if law.name == name and law.is_about(chosen)]
     return stated
 
@@ -174,11 +174,11 @@ def _is_member(term: Any) -> bool:
     return bool(z3.is_app(term)) and term.num_args() > 0 and term.sort().kind() == z3.Z3_UNINTERPRETED_SORT
 
 
-class _Counted:
+class _CountedSets:
     """The counted sets of a query, and the instances of laws that were added for them."""
 
     def __init__(
-        self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any], added: list[Said]
+        self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any], added: list[LawInstance]
     ) -> None:
         self._laws = laws
         self._added = added

@@ -15,7 +15,7 @@ from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames
 from floodmark.checkers.symbolic.terms.structure import subterms
-from floodmark.checkers.symbolic.translate.obligations import TYPES, assumption, goals_of, said, variables_of
+from floodmark.checkers.symbolic.translate.obligations import TYPES, assumption, goals_of, holds_condition, variables_of
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
@@ -25,26 +25,26 @@ Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Weaker:
+class WeakerHypotheses:
     """The assumptions: the ``always`` assumed ones, those of properties and lemmas, the subsets of these worth trying,
     ``parts``, and further subsets, each of which is computed if the previous ones do not suffice."""
 
     always: Truth = True
-    said: Mapping[str, Truth] = field(default_factory=dict)
+    statements: Mapping[str, Truth] = field(default_factory=dict)
     parts: Sequence[Names] = ()
     likely: Sequence[Callable[[], Names | None]] = ()
 
     def of(self, names: Names) -> Truth:
         """The assumptions with some properties and lemmas only."""
-        return conj((self.always, *(term for name, term in self.said.items() if name in names)))
+        return conj((self.always, *(term for name, term in self.statements.items() if name in names)))
 
-NOTHING_WEAKER = Weaker()
+NOTHING_WEAKER = WeakerHypotheses()
 
 LATER = 2
 """The increment of open constants such as epochs for computing the needed lemmas: an argument may be about several."""
 
 
-class Assumed:
+class InductionHypotheses:
     """The induction hypotheses: ``whole``, or a subset for one property.
 
     With any number of identifiers, each assumed property has many instances. Lemmas exist to make the properties
@@ -56,51 +56,53 @@ class Assumed:
         """``steps`` are transition properties that have to be proved as well."""
         now = system.now.state
         self._state = assumption(system, now, ())
-        self._said = {prop.name: said(system, now, prop) for prop in properties}
-        self.whole = conj((self._state, *self._said.values()))
+        self._statements = {prop.name: holds_condition(system, now, prop) for prop in properties}
+        self.whole = conj((self._state, *self._statements.values()))
         self._any_size = system.values.any_size
         self._lemmas = [prop.name for prop in properties if prop.kind not in ("invariant", "transition")]
-        self._needed = Needed(system.model, properties, steps)
+        self._needed = NeededHypotheses(system.model, properties, steps)
         self._about = {name: variables_of(predicate) for name, predicate in system.predicates.items()}
 
-    def weaker(self, action: str, name: str) -> Weaker:
+    def weaker(self, action: str, name: str) -> WeakerHypotheses:
         """Subsets of the whole, for the obligation that an action preserves the property of this name."""
         likely = partial(self._likely, action, name)
-        return Weaker(self._always, self._quantified, self._fewer(name), [likely, partial(likely, more=True)])
+        return WeakerHypotheses(self._always, self._quantified, self._fewer(name), [likely, partial(likely, more=True)])
 
     def _likely(self, action: str, name: str, more: bool = False) -> Names | None:
         """The assumptions that are likely to suffice for an obligation, and for the action not to fail, after which
         every state would be possible. With ``more``, those needed with a further counted identifier; None if they are
         the same."""
-        needed = self._needed.by(action, name)
+        needed = self._needed.names(action, name)
         if more:
-            few, needed = needed, self._needed.by(action, name, more=True)
+            few, needed = needed, self._needed.names(action, name, more=True)
             if needed == few:
                 return None
-        return None if needed is None else (*needed, *(self._needed.by(action, TYPES) or ()))
+        return None if needed is None else (*needed, *(self._needed.names(action, TYPES) or ()))
 
     @cached_property
     def _quantified(self) -> dict[str, Truth]:
         """The universal statements of properties and lemmas."""
-        return {name: it for name, it in self._said.items() if any(map(z3.is_quantifier, subterms([as_term(it)])))}
+        return {
+            name: it for name, it in self._statements.items() if any(map(z3.is_quantifier, subterms([as_term(it)])))
+        }
 
     @cached_property
     def _always(self) -> Truth:
         """The assumptions about the state without universal quantifiers, which cost z3 nothing."""
-        return conj((self._state, *(it for name, it in self._said.items() if name not in self._quantified)))
+        return conj((self._state, *(it for name, it in self._statements.items() if name not in self._quantified)))
 
     def _fewer(self, name: str) -> list[Names]:
         """The lemmas and the property of this name, the statements about its variables, and the intersection."""
         if name not in self._about or not self._any_size:
             return []
-        near = {it for it in self._said if self._about[it] <= self._about[name]}
-        lemmas = {*self._lemmas, name} & {*self._said}
-        chosen = [names for names in (lemmas, near, lemmas & near) if len(names) < len(self._said)]
+        near = {it for it in self._statements if self._about[it] <= self._about[name]}
+        lemmas = {*self._lemmas, name} & {*self._statements}
+        chosen = [names for names in (lemmas, near, lemmas & near) if len(names) < len(self._statements)]
         distinct = [names for index, names in enumerate(chosen) if names not in chosen[:index]]
-        return [tuple(it for it in self._said if it in names) for names in distinct]
+        return [tuple(it for it in self._statements if it in names) for names in distinct]
 
 
-class Needed:
+class NeededHypotheses:
     """The assumptions that an obligation needs at given sizes, where z3 needs no quantifiers.
 
     The sizes are the model's own constants, with larger values for other open numbers, and one identifier of each
@@ -115,23 +117,23 @@ class Needed:
         self._properties = properties
         self._steps = steps
 
-    def by(self, action: str, name: str, more: bool = False) -> list[str] | None:
+    def names(self, action: str, name: str, more: bool = False) -> list[str] | None:
         """The names of properties and lemmas, also with ``more`` counted identifiers; None if z3 gives no answer."""
         sizes = self._sized if more else self._sized[:-1]
-        found = [set(one) for sized in sizes if (one := sized.by(action, name)) is not None]
+        found = [set(one) for sized in sizes if (one := sized.names(action, name)) is not None]
         return [it.name for it in self._properties if any(it.name in one for one in found)] if found else None
 
     @cached_property
-    def _sized(self) -> list[_NeededAt]:
+    def _sized(self) -> list[_NeededAtSize]:
         own = self._model.constant_values
         left_open, counting = any_size_constants(self._model)
         later = {name: own[name] + LATER for name in left_open if name not in counting}
         more = {name: own[name] + 1 for name in counting}
         sizes = [own | later, own | dict.fromkeys(counting, 1), own | more]
-        return [_NeededAt(type(self._model)(**it), self._properties, self._steps) for it in sizes]
+        return [_NeededAtSize(type(self._model)(**it), self._properties, self._steps) for it in sizes]
 
 
-class _NeededAt:
+class _NeededAtSize:
     """The assumptions that an obligation needs with the constants of a model."""
 
     EFFORT = 30_000_000
@@ -144,10 +146,10 @@ class _NeededAt:
         self._goals: dict[str, dict[str, Truth]] = {}
         self._symbols = SmtNames()
 
-    def by(self, action: str, name: str) -> list[str] | None:
+    def names(self, action: str, name: str) -> list[str] | None:
         """The names of properties and lemmas; None if they cannot be computed."""
         try:
-            return self._found(action, name)
+            return self._needed(action, name)
         except ModelError:  # the model cannot be said with these constants, or is too much for z3
             return None
 
@@ -155,7 +157,7 @@ class _NeededAt:
     def _system(self) -> System:
         return system_of(self._model, [*self._properties, *self._steps])
 
-    def _found(self, action: str, name: str) -> list[str] | None:
+    def _needed(self, action: str, name: str) -> list[str] | None:
         system = self._system
         if action not in self._goals:  # that the action does not fail may take assumptions, too
             fired = next(it for it in system.fired if it.action.name == action)
@@ -163,7 +165,7 @@ class _NeededAt:
             self._goals[action] = dict(goals_of(system, subjects, fired, fired.enabled))
         now = system.now.state
         stated = [assumption(system, now, ()), self._goals[action][name]]
-        stated += [said(system, now, prop) for prop in self._properties]
+        stated += [holds_condition(system, now, prop) for prop in self._properties]
         copies = CanonicalCopies(self._symbols)
         always, goal, *saying = copies.of(map(as_term, stated))
         solver = copies.solver("QF_FD")

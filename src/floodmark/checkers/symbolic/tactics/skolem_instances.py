@@ -45,7 +45,7 @@ def seen(view: View, assumed: Any, case: Sequence[Any], uncounted: Sequence[Any]
         return [assumed, *case]
     known = {term.get_id() for term in _constants([assumed])}
     witnesses = [term for term in _constants(case) if term.get_id() not in known]
-    naming = _Named(new)
+    naming = _SkolemisedTerms(new)
     stated = [naming.of(assumed, True), *case]
     witnesses += naming.witnesses
     looked_at = _Instances(witnesses, new, lambda sort: any(sort == other for other in uncounted))
@@ -93,7 +93,7 @@ class Rewritten(ABC):
     def quantified(self, term: Any, affirmed: bool) -> Any: ...
 
 
-class _Named(Rewritten):
+class _SkolemisedTerms(Rewritten):
     """Terms in which existential variables are Skolem constants, from ``witnesses``."""
 
     def __init__(self, new: SkolemConstants) -> None:

@@ -38,7 +38,7 @@ class KnownAxioms:
 
     def about(self, terms: Iterable[Any]) -> list[Axiom]:
         """The axioms about the symbols of these terms, and about the symbols of those axioms."""
-        return _told(self._axioms, terms, self.symbols_of)
+        return _axioms_about(self._axioms, terms, self.symbols_of)
 
     def symbols_of(self, term: Any) -> frozenset[int]:
         """The uninterpreted symbols of a term."""
@@ -103,10 +103,10 @@ class Axioms(KnownAxioms):
 
 def relevant_axioms(axioms: Iterable[Axiom], terms: Iterable[Any]) -> list[Axiom]:
     """The axioms about the symbols of these terms, and about the symbols of those axioms."""
-    return _told(axioms, terms, lambda term: _symbols_of(term, {}, {}))
+    return _axioms_about(axioms, terms, lambda term: _symbols_of(term, {}, {}))
 
 
-def _told(axioms: Iterable[Axiom], terms: Iterable[Any], symbols_of: Callable[[Any], Set[int]]) -> list[Axiom]:
+def _axioms_about(axioms: Iterable[Axiom], terms: Iterable[Any], symbols_of: Callable[[Any], Set[int]]) -> list[Axiom]:
     waiting = list(axioms)
     found: list[Axiom] = []
     mentioned: set[int] = set()

@@ -44,7 +44,7 @@ class Guard:
 
     def text(self, names: Mapping[str, str]) -> str:
         """The condition about ``model``, with other names for its parameters."""
-        return ast.unparse(_Renamed({"self": "model", **names}).visit(copy.deepcopy(self.condition)))
+        return ast.unparse(_Renamer({"self": "model", **names}).visit(copy.deepcopy(self.condition)))
 
 
 def guards_of(model: Model) -> Iterator[Guard]:
@@ -95,7 +95,7 @@ def _bound_names(condition: ast.expr) -> set[str]:
     return {name.id for name in names if isinstance(name.ctx, ast.Store)}
 
 
-class _Renamed(ast.NodeTransformer):
+class _Renamer(ast.NodeTransformer):
     """An expression with other names for some of its variables."""
 
     def __init__(self, names: Mapping[str, str]) -> None:

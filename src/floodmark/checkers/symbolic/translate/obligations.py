@@ -19,10 +19,12 @@ BOUNDARY = "the boundary"
 
 def assumption(system: System, state: Components, properties: Sequence[Property]) -> Truth:
     """The condition that a state is of the declared types, within the boundary, and satisfies the properties."""
-    return conj([system.well_formed(state), system.within(state), *(said(system, state, prop) for prop in properties)])
+    return conj([
+        system.well_formed(state), system.within(state), *(holds_condition(system, state, prop) for prop in properties),
+    ])
 
 
-def said(system: System, state: Components, prop: Property) -> Truth:
+def holds_condition(system: System, state: Components, prop: Property) -> Truth:
     """The condition that a property holds in a state, and can be evaluated there."""
     judged = system.judge(system.predicates[prop.name], state)
     return conj((judged.truth, negation(judged.failed)))
