@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from floodmark import Between, Identifier, Map, Model, Record, action, implies, initial, transition
+from floodmark import Between, Identifier, Map, Model, Record, action, implies, initial, require, transition
 from floodmark.checkers.codegen.repeats import BEFORE, DISTINCT, STAYED
 from floodmark.checkers.codegen.unchanged import SHARED, STILL, TODO, clauses_of
 from floodmark.checkers.kernel.compiled_model import Kernel, build_kernel
@@ -225,7 +225,17 @@ class Cells(Model):
 
     @action
     def marks_level(self, level: Level) -> None:
+        require(level == 1)
         self.marks[level] = not self.marks[level]
+
+
+class HighCells(Cells):
+    """The last cell is high soon."""
+
+    @initial
+    def starts(self) -> None:
+        super().starts()
+        self.cells[Node(3)] = Cell(level=2)
 
 
 @transition
@@ -301,6 +311,8 @@ def test_what_a_step_leaves_is_asked_of_each_state_anew() -> None:
     judged = [Property(each.__name__, "transition", each, __file__, 1, "") for each in asked]
     for some in (judged, judged[1:3], *([each] for each in judged)):
         compare(Cells, some, 60, random.Random(1), seen)
+    compare(HighCells, [prop for prop in judged if prop.function is can_be_evaluated_where_none_rises], 60,
+            random.Random(1), seen)
     assert seen["failed"] and seen["left out"]
 
 

@@ -145,6 +145,10 @@ def beside_calls(old: Cells, new: Cells) -> bool:
     return any(new.entry_of(node).mark + one + other + more + again > 0 for node in Node)
 
 @transition
+def beside_others(old: Cells, new: Cells) -> bool:
+    return all(new.cells[one].level == old.cells[other].level or new.count > 0 for one in Node for other in Node)
+
+@transition
 def either(old: Cells, new: Cells) -> bool:
     return all(new.cells[node].level > 0 for node in Node if new.cells[node].on) or new.count == old.count
 
@@ -152,7 +156,8 @@ def either(old: Cells, new: Cells) -> bool:
 def chosen_or(old: Cells, new: Cells) -> bool:
     return implies(new.cells[Node(1)].on, new.cells[Node(1)].level > 0) or new.count == old.count
 '''
-BY_HAND = ("calls", "helped", "copied", "bound_again", "from_start", "beside_calls", "either", "chosen_or")
+BY_HAND = ("calls", "helped", "copied", "bound_again", "from_start", "beside_calls", "beside_others", "either",
+           "chosen_or")
 FIELDS = ("level", "on", "owner", "mark")
 DRAWN = 80
 STATES = 8
