@@ -18,12 +18,12 @@ from floodmark.checkers.codegen.stutter import Extent, Outcome, Stutter
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.reference.premises import premises_of
 from floodmark.compiler.ir import Compare, Const, Equal, Or, Position, StateVar, Witness
-from floodmark.compiler.layout import Layout, lay_out
+from floodmark.compiler.layout import Layout, encode, lay_out
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import State
 from floodmark.language.reference import holds
-from floodmark.language.types import BoolType, IntType
+from floodmark.language.types import WORD, BoolType, IntType
 from tests.support.drawn_states import drawn
 from tests.support.engines import imported
 
@@ -245,26 +245,19 @@ class Grammar:
         return self.chance.choice(["new", "new", "old"])
 
 
-def changed_leaves(kinds: dict[str, Any], state: State, chance: Random) -> Iterator[State]:
-    """States that differ from one in some parts of its variables, one part after the other."""
-    other = dict(zip(kinds, state, strict=True))
-    names = list(kinds)
-    chance.shuffle(names)
-    for name in names:
-        value = other[name]
-        if isinstance(value, Map):
-            for key in list(value):
-                new = drawn(kinds[name].value, chance)
-                fields = {it: getattr(new, it) for it in FIELDS if hasattr(new, it)}
-                for field, content in fields.items():
-                    if chance.random() < 0.6:
-                        value = Map({**value, key: value[key].replace(**{field: content})})
-                        yield tuple({**other, name: value}.values())
-                if not fields:
-                    value = Map({**value, key: new})
-                    yield tuple({**other, name: value}.values())
-        else:
-            yield tuple({**other, name: drawn(kinds[name], chance)}.values())
+def parts_of(kind: Any, value: Any, chance: Random) -> Iterator[Any]:
+    """Values that differ from one in a part of it."""
+    if not isinstance(value, Map):
+        yield drawn(kind, chance)
+        return
+    for key in value:
+        new = drawn(kind.value, chance)
+        fields = {it: getattr(new, it) for it in FIELDS if hasattr(new, it)}
+        for field, content in fields.items():
+            if chance.random() < 0.6:
+                yield Map({**value, key: value[key].replace(**{field: content})})
+        if not fields:
+            yield Map({**value, key: new})
 
 
 def mask_of(extent: Extent, packed: tuple[int, ...]) -> tuple[int, ...]:
@@ -276,17 +269,19 @@ def mask_of(extent: Extent, packed: tuple[int, ...]) -> tuple[int, ...]:
     return mask
 
 
-def steps_that_leave(
-    extent: Extent, model: Model, layout: Layout, old: State, chance: Random
-) -> Iterator[State]:
+def steps_that_leave(extent: Extent, model: Model, layout: Layout, old: State, chance: Random) -> Iterator[State]:
     """States that agree with one on an extent."""
-    packed = layout.pack(old)
-    mask = mask_of(extent, packed)
+    kinds = model.variable_types
+    codes = {name: encode(kind, value) for (name, kind), value in zip(kinds.items(), old, strict=True)}
+    mask = sum(bits << WORD * word for word, bits in enumerate(mask_of(extent, layout.pack(old))))
     new = old
     for _ in range(STEPS):
-        for changed in changed_leaves(model.variable_types, new, chance):
-            if not any((a ^ b) & bits for a, b, bits in zip(layout.pack(changed), packed, mask, strict=True)):
-                new = changed
+        for place, (name, kind) in enumerate(kinds.items()):
+            slot = layout.slots[name]
+            for part in parts_of(kind, new[place], chance):
+                changed = (encode(kind, part) ^ codes[name]) << WORD * slot.word + slot.offset
+                if not changed & mask:
+                    new = (*new[:place], part, *new[place + 1 :])
         yield new
 
 
