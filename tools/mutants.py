@@ -718,7 +718,8 @@ def compare(into: Path, every: Sequence[Job], processes: int) -> None:
     _sources()  # as they are now, also for the processes that come later
     known = {(entry["key"], entry["sources"]) for entry in results(into)}
     archived = {(done.question, done.job): done.content for done in read_archive()}
-    every = [job for job in every if archived.get((job.question, str(job)), "") != job.content()]
+    keys = [(job.question, str(job)) for job in every]
+    every = [job for job, key in zip(every, keys, strict=True) if key not in archived or archived[key] != job.content()]
     totals: Counter[str] = Counter()
     done = 0
     for position, fates in run_each(partial(_run_job, known, into), every, processes, alone=lambda job: True):
