@@ -28,9 +28,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from floodmark.checkers.codegen.expressions import field_place
-from floodmark.checkers.codegen.footprint import Given
 from floodmark.compiler.failures import may_stop
 from floodmark.compiler.ir import (
     And,
@@ -70,6 +70,14 @@ from floodmark.compiler.ir import (
 from floodmark.compiler.layout import Layout, encode
 from floodmark.language.types import WORD, MapType, RecordType, Type
 from floodmark.language.universe import universe
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A variable that is bound once, and its value."""
+
+    variable: Local
+    value: Any
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, const, table
-from floodmark.checkers.codegen.footprint import Given
-from floodmark.checkers.codegen.stutter import Entry, Extent, Outcome, Stutter
+from floodmark.checkers.codegen.stutter import Entry, Extent, Given, Outcome, Stutter
 from floodmark.compiler.ir import And, Generator, Predicate, Reduce, Universe, Witness
 from floodmark.compiler.layout import Layout, encode
 from floodmark.language.types import WORD
