@@ -296,6 +296,41 @@ def steps_are_counted(old: Cells, new: Cells) -> bool:
     return new.steps == old.steps or new.steps == old.steps + 1
 
 
+class Place(Record):
+    """Some of its codes are no values: a level has three values in two bits."""
+
+    on: bool
+    level: Annotated[int, Between(0, 2)]
+
+
+class Places(Model):
+    """A map whose keys are records."""
+
+    marks: Map[Place, bool]
+
+    @initial
+    def starts(self) -> None:
+        self.marks = Map({Place(on=on, level=level): False for on in (False, True) for level in range(3)})
+
+    @action
+    def turns(self, on: bool, level: Annotated[int, Between(0, 2)]) -> None:
+        place = Place(on=on, level=level)
+        self.marks[place] = not self.marks[place]
+
+
+@transition
+def marks_stay(old: Places, new: Places) -> bool:
+    return all(new.marks[place] or not old.marks[place] for place in new.marks)
+
+
+def test_a_property_of_the_keys_of_a_map_is_asked_of_each_record() -> None:
+    prop = Property("marks_stay", "transition", marks_stay, __file__, 1, "")
+    program = read_program(Places(), {"marks_stay": marks_stay})
+    (divided,) = clauses_of(program.predicates, lay_out(program.variables)).divided
+    assert divided is not None
+    compare(Places, [prop], 40, random.Random(1), Counter())
+
+
 def test_what_a_step_leaves_is_asked_of_each_state_anew() -> None:
     asked = (never_falls, only_what_is_on_rests, is_high_when_it_turns_off, others_are_not_far_away,
              some_order_is_kept, can_be_evaluated, steps_are_counted, can_be_evaluated_where_none_rises,

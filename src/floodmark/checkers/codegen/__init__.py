@@ -10,7 +10,7 @@ write into a routine is in functions:
   codes at offsets known at run time; ``elements.py``: iteration; ``containers.py``: sets and sequences;
   ``conversions.py``: a value in another type.
 - ``repeats.py`` and ``unchanged.py``: which steps, and which parts of properties, are not judged again;
-  ``stutter.py``: what of a state decides that.
+  ``stutter.py``: the part of a state that decides that.
 - ``signature.py`` and ``permutation.py``: the state that represents an orbit (``floodmark/compiler/renaming.py``
   defines which one that is); ``lanes.py``: a computation for several states side by side.
 - ``cost.py``: how much code a part is, and for which lines of the model.

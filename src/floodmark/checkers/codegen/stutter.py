@@ -1,8 +1,8 @@
-"""What an expression of a step is as long as the step leaves some bits of the state as they are.
+"""The outcome of an expression over all steps that leave some bits of the state as they are.
 
 A property of steps says something of what changes: ``all(new.logs[b][:n] == old.logs[b] for b in Broker if new.logs[b]
 != old.logs[b])`` reads much, and is true of every step that changes no log. So it depends on fewer bits than it reads
-(``footprint``). Of one state before, and of two steps that both leave ``bits`` as they are, an expression has one
+(``footprint``). Of one state before, and of all steps that leave its ``extent`` as it is, an expression has one
 outcome: it fails or not, meets the same premises, and has the same value. A known ``truth`` is that value wherever it
 does not fail. A ``silent`` expression neither fails nor meets a premise.
 
@@ -115,7 +115,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an expression is of the steps that leave an extent as it is."""
+    """The outcome of an expression over the steps that leave an extent as it is."""
 
     extent: Extent
     truth: bool | None

@@ -46,8 +46,8 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What of the state a step may not change for a clause to be as it was, and whether it is then true, without
-    failing or meeting a premise, whatever the state before."""
+    """A part of a property: it has one outcome of all steps that leave its extent as it is. A ``trivial`` one is then
+    true, without failing or meeting a premise, whatever the state before."""
 
     extent: Extent
     trivial: bool
@@ -135,13 +135,14 @@ def _outermost(predicate: Predicate) -> Reduce | None:
 
 
 def _of_values(predicate: Predicate, reduce: Reduce, layout: Layout) -> list[Clause]:
-    """What a property is without one of its ``all``, and that for each value of its variable, by their codes."""
+    """A property without one of its ``all``, and that for each code of its variable; a code that no value has is asked
+    nothing."""
     variable, whole = reduce.generators[0].variable, predicate.value
-    found = [_clause(Stutter(layout, whole, without=reduce).outcome(whole))]
-    values = {encode(variable.type, value): value for value in universe(variable.type)}
-    for code in range(len(values)):
-        found.append(_clause(Stutter(layout, whole, Given(variable, values[code])).outcome(reduce)))
-    return found
+    found = [_nothing(layout)] * variable.type.codes
+    for value in universe(variable.type):
+        clause = _clause(Stutter(layout, whole, Given(variable, value)).outcome(reduce))
+        found[encode(variable.type, value)] = clause
+    return [_clause(Stutter(layout, whole, without=reduce).outcome(whole)), *found]
 
 
 def _clause(outcome: Outcome) -> Clause:
