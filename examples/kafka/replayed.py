@@ -35,14 +35,9 @@ from quorum_adapter import QuorumAdapter  # noqa: E402
 from voters import KafkaVoters  # noqa: E402
 from voters_adapter import VotersAdapter  # noqa: E402
 
-from floodmark import SourceError  # noqa: E402
-from floodmark.checkers.project.spec import read_all  # noqa: E402
-from floodmark.checkers.run.checks import run_check  # noqa: E402
-from floodmark.checkers.search_result import Violation  # noqa: E402
-from floodmark.checkers.value_text import plain  # noqa: E402
-from floodmark.checkers.verdict.check import Check, CheckSettings, checks  # noqa: E402
-from floodmark.conformance import Mismatch, replay  # noqa: E402
-from floodmark.replay import Step, successors  # noqa: E402
+from floodmark import Counterexample, Model, SourceError, known_bad_designs  # noqa: E402
+from floodmark.conformance import Mismatch, replay, trace_of  # noqa: E402
+from floodmark.replay import successors  # noqa: E402
 from model.epoch_cache.partition import EpochCaches  # noqa: E402
 
 
@@ -50,34 +45,28 @@ def counterexamples(spec: Path, kafka: Classes) -> Iterator[tuple[str, int, str 
     """For each known-bad design of a spec its name, the steps of its shortest counterexample after the initial state,
     and where Kafka decides otherwise; None if it takes every step as the design does.
     """
-    for found in read_all(spec):
-        for check in checks(found, CheckSettings(workers=1)):
-            if check.flawed is not None:
-                violation = run_check(check).violation
-                assert violation is not None, check.flawed.name
-                yield check.flawed.name, len(violation.trace) - 1, _difference(check, violation, kafka)
+    for design in known_bad_designs(spec):
+        run = design.check().counterexample
+        assert run is not None, design.name
+        yield design.name, len(run) - 1, _difference(design.model, run, kafka)
 
 
-def _difference(check: Check, violation: Violation, kafka: Classes) -> str | None:
+def _difference(design: Model, run: Counterexample, kafka: Classes) -> str | None:
     """Of a run in which nothing happens any more, Kafka may take each step, and then another one that the design does
     not take.
     """
-    model, kind = _beside(check, kafka)
+    model, kind = _beside(design, kafka)
     adapter = type("Adapter", (kind,), {"kafka": kafka})
-    steps = [_call(entry.step) for entry in violation.trace]
+    steps = trace_of(run.steps)
     found = _first(model, adapter, steps)
-    if found is not None or violation.loop is None:
+    if found is not None or run.loop is None:
         return found
-    for step, _ in successors(model, violation.trace[-1].state):
+    for step, _ in successors(model, tuple(run.states[-1].values())):
         if hasattr(adapter, step.action):
-            found = _first(model, adapter, [*steps, _call(step)])
+            found = _first(model, adapter, [*steps, *trace_of([step])])
             if found is not None:
                 return f"what comes next: {found}"
     return None
-
-
-def _call(step: Step) -> dict[str, Any]:
-    return {"action": step.action, "arguments": {name: plain(value) for name, value in step.arguments.items()}}
 
 
 def _first(model: Any, adapter: type[Any], steps: list[dict[str, Any]]) -> str | None:
@@ -91,14 +80,14 @@ def _first(model: Any, adapter: type[Any], steps: list[dict[str, Any]]) -> str |
     return None
 
 
-def _beside(check: Check, kafka: Classes) -> tuple[Any, type[Any]]:
+def _beside(design: Model, kafka: Classes) -> tuple[Any, type[Any]]:
     """The model that says what Kafka should show after each step, and the adapter. Of the controller's designs that is
     the observed one, which has epochs and errors.
     """
     for kind, adapter in _ADAPTERS.items():
-        if issubclass(check.cls(), kind):
-            return check.cls()(**check.constants), adapter
-    return ObservedPartition(**{**of_version(kafka), "brokers": check.constants["brokers"]}), PartitionAdapter
+        if isinstance(design, kind):
+            return design, adapter
+    return ObservedPartition(**{**of_version(kafka), "brokers": design.constant_values["brokers"]}), PartitionAdapter
 
 
 _ADAPTERS: dict[type[Any], type[Any]] = {

@@ -2,9 +2,9 @@
 
 A protocol file imports the modelling language from here: ``from floodmark import Model, Set, action, invariant``.
 Programs and notebooks check it with ``floodmark.check(Lease, clients=3)``, ``floodmark.simulate``, ``floodmark.prove``,
-``floodmark.diff`` and ``floodmark.states``. Besides that there are ``floodmark.claims``, to check sentences of a text,
-``floodmark.conformance``, to check an implementation, or a recorded run of one, against a model, and
-``floodmark.replay``, by which tests replay counterexamples.
+``floodmark.diff`` and ``floodmark.states``; ``floodmark.known_bad_designs`` are those that a spec lists. Besides that
+there are ``floodmark.claims``, to check sentences of a text, ``floodmark.conformance``, to check an implementation, or
+a recorded run of one, against a model, and ``floodmark.replay``, by which tests replay counterexamples.
 """
 
 import os
@@ -29,6 +29,7 @@ from floodmark.language import *  # noqa: F403 - its names stand there, once
 if TYPE_CHECKING:
     from floodmark.checkers.interface import Counterexample as Counterexample
     from floodmark.checkers.interface import Edit as Edit
+    from floodmark.checkers.interface import KnownBadDesign as KnownBadDesign
     from floodmark.checkers.interface import ModelFailed as ModelFailed
     from floodmark.checkers.interface import Proof as Proof
     from floodmark.checkers.interface import Result as Result
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from floodmark.checkers.interface import Undetermined as Undetermined
     from floodmark.checkers.interface import check as check
     from floodmark.checkers.interface import diff as diff
+    from floodmark.checkers.interface import known_bad_designs as known_bad_designs
     from floodmark.checkers.interface import prove as prove
     from floodmark.checkers.interface import simulate as simulate
     from floodmark.checkers.interface import states as states
@@ -43,8 +45,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 __all__ += language.__all__
 _FOR_PROGRAMS = (
-    "Counterexample", "Edit", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check", "diff", "prove",
-    "simulate", "states",
+    "Counterexample", "Edit", "KnownBadDesign", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check",
+    "diff", "known_bad_designs", "prove", "simulate", "states",
 )
 
 
