@@ -21,6 +21,7 @@ from floodmark.checkers.edits.difference import VersionName
 from floodmark.checkers.edits.reach import explored, first_of, levels_of
 from floodmark.checkers.gate.property_hashes import property_text
 from floodmark.checkers.kernel.compiled_model import Kernel
+from floodmark.checkers.kernel.stepper import Stepper
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search.driver import Search
 from floodmark.checkers.search_result import Limits, Options, SearchResult, TraceState
@@ -165,7 +166,6 @@ def _ask(
     made_of, interface = parts(program, None)
     kernel = Kernel(f"{program.name}, properties", made_of, interface, None, 1)
     rows, levels = levels_of(search)
-    rows = np.ascontiguousarray(rows)
     states, broken = _evaluated(kernel, rows)
     for number, each in enumerate(wanted):
         each.states += len(rows)
@@ -187,18 +187,9 @@ def _bit(masks: NDArray[np.uint64], place: int) -> NDArray[np.bool_]:
 
 def _evaluated(kernel: Kernel, rows: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """For each state, the bits of the state properties that hold, and of the step properties that some step breaks."""
-    check, expand = kernel.model.function("check", 2), kernel.model.function("expand", 3)
-    words = rows.shape[1]
-    context = kernel.new_context()
-    out = np.zeros((kernel.interface.most_successors + 1) * words, dtype=np.uint64)
-    at, to, place = rows.ctypes.data, out.ctypes.data, context.ctypes.data
-    true = np.zeros(len(rows), dtype=np.uint64)
-    broken = np.zeros(len(rows), dtype=np.uint64)
-    of_steps = bool(kernel.interface.transition_predicates)
-    for number in range(len(rows)):
-        true[number] = check(at + number * words * 8, place)
-        if of_steps:
-            context[1] = 0
-            expand(at + number * words * 8, to, place)
-            broken[number] = context[1]
-    return true, broken
+    stepper = Stepper(kernel.model, kernel.interface)
+    states = rows.tolist()
+    true = np.array([stepper.check(state)[0] for state in states], dtype=np.uint64)
+    if not kernel.interface.transition_predicates:
+        return true, np.zeros_like(true)
+    return true, np.array([stepper.expand(state).broken for state in states], dtype=np.uint64)
