@@ -30,9 +30,9 @@ class RuleViolation:
     after: Registration | None
 
 
-@dataclass
+@dataclass(frozen=True)
 class LogReport:
-    """The counts of the records that were read, and the findings.
+    """The counts of the records that were read, and the findings; the report of a whole log is the sum of its shards'.
 
     Every record is counted once: ``records`` is the sum of those that were judged, those ``skipped`` by type, those
     repeated in another dump, those aborted with their transaction, and the ``unknown`` ones: changes of partitions
@@ -50,17 +50,20 @@ class LogReport:
     unknown: int = 0
     partitions: int = 0
     gaps: int = 0
-    malformed: list[Malformed] = field(default_factory=list)
-    findings: list[RuleViolation] = field(default_factory=list)
+    malformed: tuple[Malformed, ...] = ()
+    findings: tuple[RuleViolation, ...] = ()
 
-    def add(self, other: LogReport) -> None:
-        """Adds the counts and findings of another shard."""
-        for name in ("lines", "headers", "control", "records", "judged", "repeated", "aborted", "unknown",
-                     "partitions", "gaps"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.skipped.update(other.skipped)
-        self.malformed = sorted([*self.malformed, *other.malformed], key=lambda it: (it.file, it.line))
-        self.findings = sorted([*self.findings, *other.findings], key=lambda it: (it.offset, it.file, it.line))
+    def __add__(self, other: LogReport) -> LogReport:
+        counts = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
+        malformed = sorted(self.malformed + other.malformed, key=lambda it: (it.file, it.line))
+        findings = sorted(self.findings + other.findings, key=lambda it: (it.offset, it.file, it.line))
+        return LogReport(**counts, malformed=tuple(malformed), findings=tuple(findings))
+
+
+_COUNTS = (
+    "lines", "headers", "control", "records", "judged", "skipped", "repeated", "aborted", "unknown", "partitions",
+    "gaps",
+)
 
 
 def judge(paths: Sequence[Path], strict: bool = False, shard: LogShard | None = None) -> LogReport:
@@ -73,8 +76,9 @@ class _Judge:
         self.paths = paths
         self.shard = shard
         self.strict = strict
-        self.report = LogReport()
         self.tally = Tally()
+        self.judged = self.repeated = self.aborted = self.unknown = self.gaps = 0
+        self.findings: list[RuleViolation] = []
         self.partitions: dict[PartitionKey, Registration] = {}
         self.seen: set[PartitionKey] = set()
         self.names: dict[str, str] = {}
@@ -87,12 +91,11 @@ class _Judge:
     def run(self) -> LogReport:
         for entry in self._committed(dump.entries(self.paths, self.shard, self.tally)):
             self._take(entry)
-        report, tally = self.report, self.tally
-        report.lines, report.headers, report.control = tally.lines, tally.headers, tally.control
-        report.records, report.partitions = tally.records, len(self.seen)
-        report.skipped.update(tally.skipped)
-        report.malformed += tally.malformed
-        return report
+        tally = self.tally
+        return LogReport(
+            tally.lines, tally.headers, tally.control, tally.records, self.judged, tally.skipped, self.repeated,
+            self.aborted, self.unknown, len(self.seen), self.gaps, tuple(tally.malformed), tuple(self.findings),
+        )
 
     # Marks and transactions.
 
@@ -101,7 +104,7 @@ class _Judge:
         held: list[Entry] | None = None
         for entry in entries:
             if entry.kind in dump.TRANSACTION_TYPES:
-                self.report.judged += self.shard.is_first
+                self.judged += self.shard.is_first
                 if entry.kind == "END_TRANSACTION_RECORD":
                     yield from held or ()
                 else:
@@ -114,7 +117,7 @@ class _Judge:
         self._abort(held)
 
     def _abort(self, held: list[Entry] | None) -> None:
-        self.report.aborted += sum(self._counts(entry) for entry in held or ())
+        self.aborted += sum(self._counts(entry) for entry in held or ())
 
     def _counts(self, entry: Entry) -> bool:
         return entry.kind in dump.PARTITION_TYPES or (entry.kind in dump.TOPIC_TYPES and self.shard.is_first)
@@ -139,7 +142,7 @@ class _Judge:
         else:
             missing = self.open_sections == 0 and covered is not None and entry.offset > covered
         if missing:
-            self.report.gaps += self.shard.is_first
+            self.gaps += self.shard.is_first
             self.partitions.clear()
             self.known = False
         if entry.kind == dump.SNAPSHOT:
@@ -157,7 +160,7 @@ class _Judge:
         if not isinstance(topic, str):
             self._malformed(entry, f"a {entry.kind} without topicId", first)
             return
-        self.report.judged += first
+        self.judged += first
         if entry.kind == "TOPIC_RECORD":
             self.names[topic] = str(entry.data.get("name", topic))
         else:
@@ -186,7 +189,7 @@ class _Judge:
         except BadRecord as error:
             self._malformed(entry, f"a {entry.kind}: {error}", True)
             return
-        self.report.judged += 1
+        self.judged += 1
         self.seen.add(key)
         self.partitions[key] = new
         for each in self._broken(entry, key, old, new):
@@ -195,9 +198,9 @@ class _Judge:
     def _take_again(self, entry: Entry, key: PartitionKey, last: Entry) -> None:
         """Another dump may have the same record; a different record with the same offset is from another log."""
         if last.data == entry.data:
-            self.report.repeated += 1
+            self.repeated += 1
         else:
-            self.report.judged += 1
+            self.judged += 1
             message = f"it is not the one in line {last.line} of {self.paths[last.file]}"
             self._find(entry, key, BrokenRule("one_record_has_an_offset", message), None, None)
 
@@ -214,22 +217,22 @@ class _Judge:
     def _unknown(self, entry: Entry, key: PartitionKey) -> None:
         """A change of a partition that does not exist: an error if the log is known from its beginning."""
         if key[0] in self.removed:
-            self.report.judged += 1
+            self.judged += 1
             self._find(
                 entry, key, BrokenRule("removed_topics_stay_removed", "the topic was removed before"), None, None
             )
         elif self.known:
-            self.report.judged += 1
+            self.judged += 1
             self._find(entry, key, BrokenRule("changes_are_of_partitions", "there is no such partition"), None, None)
         else:
-            self.report.unknown += 1
+            self.unknown += 1
 
     def _find(
         self, entry: Entry, key: PartitionKey, each: BrokenRule, before: Registration | None, after: Registration | None
     ) -> None:
         topic = self.names.get(key[0], key[0])
         place = str(self.paths[entry.file]), entry.line
-        self.report.findings.append(
+        self.findings.append(
             RuleViolation(each.rule, each.message, topic, key[1], entry.offset, *place, before, after)
         )
 

@@ -38,10 +38,7 @@ def judge_log(
         if count == 1:
             return judge(paths, strict)
         reports = processes.results(partial(_judge_shard, list(paths), strict), _shards(count), count)
-    whole = LogReport()
-    for report in reports:
-        whole.add(report)
-    return whole
+    return sum(reports, LogReport())
 
 
 def _shards(count: int) -> list[LogShard]:
