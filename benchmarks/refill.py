@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from benchmarks.appends import Appends
 from benchmarks.results import section
 from floodmark.checkers.kernel import loops
-from floodmark.checkers.spark.code_transfer import Loaded, build_code
+from floodmark.checkers.spark.code_transfer import LoadedKernel, build_code
 from floodmark.checkers.spark.shard import FULLEST
 
 SLICES = 16
@@ -50,7 +50,7 @@ def dirtied() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
 
 
-def fill(code: Loaded, states: NDArray[np.uint64], bits: int, slices: int) -> tuple[float, float]:
+def fill(code: LoadedKernel, states: NDArray[np.uint64], bits: int, slices: int) -> tuple[float, float]:
     """Fills a new table; returns seconds, and how often a page of it was written to the disk."""
     size = 4 << bits
     with tempfile.TemporaryFile() as file:

@@ -218,11 +218,11 @@ class _Warm:
 
         from _pytest.main import pytest_runtestloop
 
-        from tools.reloading import Loaded
+        from tools.reloading import LoadedFunctions
 
         self.imports.stop()
         data = self.imports.get_data()
-        loaded = Loaded({file: set(data.lines(file) or ()) for file in data.measured_files()})
+        loaded = LoadedFunctions({file: set(data.lines(file) or ()) for file in data.measured_files()})
         items = defaultdict(list)
         for item in session.items:
             items[item.nodeid.partition("[")[0]].append(item)

@@ -62,7 +62,7 @@ main()
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class InterruptTrial:
     """One interrupt. ``left`` are the processes that were still there afterwards."""
 
     kind: str
@@ -89,7 +89,7 @@ class Tried:
         return self.seconds > MOST
 
 
-def tries(kind: str, count: int, seed: int) -> Iterator[Tried]:
+def tries(kind: str, count: int, seed: int) -> Iterator[InterruptTrial]:
     """Interrupts one kind of work so many times; runs that ended before their moment are tried again."""
     draw = random.Random(f"{seed} {kind}")
     with tempfile.TemporaryDirectory() as place:
@@ -128,7 +128,7 @@ def _undisturbed(words: Sequence[str]) -> tuple[float, int]:
         return time.monotonic() - began, run.returncode
 
 
-def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool, ends_with: int) -> Tried | None:
+def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool, ends_with: int) -> InterruptTrial | None:
     """One try; None if the command ended before the moment, or in it: with its own exit code and no line.
 
     Standard error is a terminal, on which progress is a line that is taken back.
@@ -154,7 +154,7 @@ def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool, e
         left, lines = _kill_group(run.pid), lines_of_terminal(said)
         if run.returncode == ends_with and not lines and not left:
             return None
-        return Tried(kind, moment, to_all, seconds, run.returncode, lines, left)
+        return InterruptTrial(kind, moment, to_all, seconds, run.returncode, lines, left)
 
 
 def lines_of_terminal(said: str) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ def _kill_group(group: int) -> tuple[str, ...]:
     return tuple(left)
 
 
-def _row(kind: str, found: Sequence[Tried]) -> str:
+def _row(kind: str, found: Sequence[InterruptTrial]) -> str:
     seconds = sorted(each.seconds for each in found)
     cells = [
         kind, f"`floodmark {KINDS[kind]}`", len(found), sum(each.fault is None for each in found),
@@ -228,7 +228,7 @@ def _row(kind: str, found: Sequence[Tried]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _all(seed: int, kind: str, count: int) -> list[Tried]:
+def _all(seed: int, kind: str, count: int) -> list[InterruptTrial]:
     found = []
     for tried in tries(kind, count, seed):
         found.append(tried)

@@ -18,7 +18,7 @@ from types import CodeType, FunctionType
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Loaded:
+class LoadedFunctions:
     """The functions of a process, and ``ran``, the lines of each file that ran while it imported them."""
 
     def __init__(self, ran: Mapping[str, Set[int]]) -> None:

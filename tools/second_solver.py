@@ -62,7 +62,7 @@ Outcome = Literal["agrees", "differs", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SolverAnswer:
     """cvc5's answer for a file that z3 answered with ``expected``. Without an answer of both, nothing is agreed upon.
     """
 
@@ -108,7 +108,7 @@ class Journal:
             journal.write(json.dumps([key, answer, effort, round(seconds, 3)]) + "\n")
 
 
-def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> Said:
+def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> SolverAnswer:
     """Asks cvc5 about a file. Raises RuntimeError when it cannot read the file."""
     text = file.read_text(encoding="utf-8")
     status = re.search(r"\(set-info :status (\w+)\)", text)
@@ -119,7 +119,7 @@ def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> Sai
     key = hashlib.sha256(repr((cvc5.__version__, ways, question)).encode()).hexdigest()[:32]
     before = None if journal is None else journal.answered(key, effort)
     if before is not None:
-        return Said(file, status[1], *before)
+        return SolverAnswer(file, status[1], *before)
     started = _processor_time()
     answer = "unknown"
     for units in (effort // FIRST, effort):
@@ -130,7 +130,7 @@ def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> Sai
     seconds = _processor_time() - started
     if journal is not None:
         journal.keep(key, answer, effort, seconds)
-    return Said(file, status[1], answer, seconds)
+    return SolverAnswer(file, status[1], answer, seconds)
 
 
 def _processor_time() -> float:
@@ -218,7 +218,7 @@ def _told(solver: cvc5.Solver, text: str, file: Path) -> str:
     return said
 
 
-def ask_all(files: Sequence[Path], effort: int = EFFORT, journal: Journal | None = None) -> Iterator[Said]:
+def ask_all(files: Sequence[Path], effort: int = EFFORT, journal: Journal | None = None) -> Iterator[SolverAnswer]:
     """Asks about many files, in their order.
 
     What is in parts gets little effort as a whole: its parts are what z3 refuted. Where cvc5 does not know one of them,
@@ -267,9 +267,9 @@ def write_apart(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Seq
         return pool.submit(write, folder, list(proofs), files).result()
 
 
-def opinion_of(files: Sequence[Path], said: Sequence[Said], effort: int) -> Opinion:
+def opinion_of(files: Sequence[Path], said: Sequence[SolverAnswer], effort: int) -> Opinion:
     """The entry of a proof in docs/second_opinions.json. Raises RuntimeError when the solvers differ."""
-    parts: dict[str, list[Said]] = {}
+    parts: dict[str, list[SolverAnswer]] = {}
     whole = []
     for one in said:
         if one.outcome == "differs":

@@ -31,7 +31,7 @@ from floodmark import (
     transition,
 )
 from floodmark.checkers.conformance.adapter import Contract
-from floodmark.checkers.conformance.coverage import Coverage
+from floodmark.checkers.conformance.coverage import WalkCoverage
 from floodmark.checkers.conformance.lockstep import Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Proposal, Proposals
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
@@ -365,7 +365,7 @@ def level_of(walks: Walks, state: Any) -> int:
 
 def test_a_step_covers_what_it_changes_and_to_what() -> None:
     proposals = Proposals(Stairs(), [])
-    coverage = Coverage(proposals.layout)
+    coverage = WalkCoverage(proposals.layout)
     state = proposals.layout.pack(next(iter(reference.initial_states(Stairs())))[1])
     offered = {each.action: each for each in proposals.of(state).proposals if each.action != "says"}
     assert sorted(coverage.pieces(state, offered["climbs"]), key=str) == [("climbs", 1), (0, 1)]

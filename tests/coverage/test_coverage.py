@@ -17,7 +17,7 @@ from floodmark.checkers.coverage.places import BRANCHES
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search.beginning import beginnings
-from floodmark.checkers.search_result import Coverage, Options, Progress, Share
+from floodmark.checkers.search_result import Coverage, Options, Progress, Proportion
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import Walker, Walking, WalkStrategy
@@ -322,7 +322,7 @@ def test_walks_say_while_they_run_how_many_lines_were_taken(monkeypatch: pytest.
     taken = {(it.file, it.line) for it in found.coverage.counts if it.kind == "line" and it.count}
     last = told[-1].walked
     assert last is not None
-    assert last.covered["lines"] == Share(len(taken), len(lines))
+    assert last.covered["lines"] == Proportion(len(taken), len(lines))
 
 
 PAIRED = '''

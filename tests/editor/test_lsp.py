@@ -13,7 +13,7 @@ import pytest
 
 from floodmark.checkers.assistants import worker
 from floodmark.checkers.assistants.budget import Budget
-from floodmark.checkers.editor.diagnostics import Message, hover_text, messages, specs_about
+from floodmark.checkers.editor.diagnostics import EditorMessage, hover_text, messages, specs_about
 from tests.support.command import REPOSITORY, floodmark
 from tests.support.gates import forget
 from tests.support.outcomes import inside
@@ -220,7 +220,7 @@ def test_without_the_package_the_command_says_what_to_install(project: Path, mon
 
 def test_what_has_no_place_is_shown_at_the_beginning_of_the_spec() -> None:
     answered = {"verdict": "error", "error": "no"}
-    assert messages("specs/a.toml@row", answered) == [Message("specs/a.toml", 1, "error", "error", "no")]
+    assert messages("specs/a.toml@row", answered) == [EditorMessage("specs/a.toml", 1, "error", "error", "no")]
 
 
 def test_files_belong_to_the_folder_that_the_editor_opened_or_to_their_own(tmp_path: Path) -> None:
@@ -237,4 +237,4 @@ def test_files_belong_to_the_folder_that_the_editor_opened_or_to_their_own(tmp_p
 
 def test_the_same_message_of_two_specs_is_shown_once() -> None:
     answered = {"verdict": "error", "error": "no", "place": {"file": "a.py", "line": None}}
-    assert messages("a.toml", answered) == [Message("a.py", 1, "error", "error", "no")]
+    assert messages("a.toml", answered) == [EditorMessage("a.py", 1, "error", "error", "no")]

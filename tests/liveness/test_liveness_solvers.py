@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from floodmark.checkers.liveness.assumptions import Assumption, Assumptions, Each
+from floodmark.checkers.liveness.assumptions import Assumption, Assumptions, ChoiceDimension
 from floodmark.checkers.liveness.compiled_graph import NativeSolver
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.liveness.graph import Graph
@@ -46,8 +46,8 @@ _TRUTH, _PREMISE = 0, 1
 def assumed(graph: FairGraph) -> Assumptions:
     found, first = {}, 1
     for number, strong in sorted(graph.fair.items()):
-        each: tuple[Each, ...] = (Each("odd", BoolType()),) if number in graph.each else ()
-        each += (Each("turns", BoolType(), ("to",)),) if number in graph.turning else ()
+        each: tuple[ChoiceDimension, ...] = (ChoiceDimension("odd", BoolType()),) if number in graph.each else ()
+        each += (ChoiceDimension("turns", BoolType(), ("to",)),) if number in graph.turning else ()
         found[f"act_{number}"] = Assumption(f"act_{number}", strong, each, first)
         first += found[f"act_{number}"].count
     return Assumptions(found)

@@ -28,7 +28,7 @@ from floodmark.checkers.designs.design_pair import DesignPair
 from floodmark.checkers.designs.distinctions import CheckSubject
 from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
-from floodmark.checkers.designs.rule_calls import Call, first_difference
+from floodmark.checkers.designs.rule_calls import RuleCall, first_difference
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.reference.search import search_states
@@ -341,8 +341,8 @@ def test_a_step_that_is_enabled_at_times_is_left_out_by_strong_fairness_only() -
 def test_rules_are_compared_where_they_are_asked_the_same() -> None:
     """A rule that is asked something else, or in another state, may answer otherwise for that."""
 
-    def call(name: str, argument: int, state: int, answer: int) -> Call:
-        return Call(name, (argument,), (str(argument),), {"x": state}, {"x": state}, (answer,))
+    def call(name: str, argument: int, state: int, answer: int) -> RuleCall:
+        return RuleCall(name, (argument,), (str(argument),), {"x": state}, {"x": state}, (answer,))
 
     methods = {name: (Gate.room, LetsAllIn.room) for name in ("first", "second", "third")}
     good = [call("first", 1, 0, 1), call("second", 0, 1, 1), call("third", 0, 0, 1)]

@@ -18,7 +18,7 @@ from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.report import progress as shown
 from floodmark.checkers.report.progress import SearchProgress, describe
 from floodmark.checkers.report.progress_file import ProgressFile
-from floodmark.checkers.search_result import Options, Progress, SearchResult, Share, WalkProgress
+from floodmark.checkers.search_result import Options, Progress, Proportion, SearchResult, WalkProgress
 from floodmark.checkers.simulation import simulate as simulation
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walker import GROUP, Walking, WalkStrategy
@@ -28,12 +28,15 @@ from tests.support.json_schemas import require_schema
 
 CHECK = Check(Spec(Path("specs/ring.toml"), "model.ring:Ring"), None, CheckSettings())
 WALKED = WalkProgress(
-    Share(12_800, 100_000),
+    Proportion(12_800, 100_000),
     60,
     {"count_up": 9_000, "begin_anew": 0},
     {"at_nine": 37, "at_eight": 0},
-    {"lines": Share(11, 12), "branches": Share(3, 4), "guards": Share(1, 2), "values": Share(20, 22)},
-    {"count_up": Share(3, 3), "begin_anew": Share(0, 3)},
+    {
+        "lines": Proportion(11, 12), "branches": Proportion(3, 4), "guards": Proportion(1, 2),
+        "values": Proportion(20, 22),
+    },
+    {"count_up": Proportion(3, 3), "begin_anew": Proportion(0, 3)},
 )
 AT = Progress(0, 0, 0, 600_000, 0.5, 0, walked=WALKED)
 
@@ -63,14 +66,14 @@ def test_progress_is_what_the_result_of_as_many_walks_would_be(monkeypatch: pyte
     last, so_far = seen[-1].walked, walked(2 * GROUP, 1, True, [])
     assert last is not None
     assert so_far.coverage is not None
-    assert (last.walks, last.longest) == (Share(3 * GROUP, 3 * GROUP), 12)  # the last group has begun
+    assert (last.walks, last.longest) == (Proportion(3 * GROUP, 3 * GROUP), 12)  # the last group has begun
     assert seen[-1].generated == so_far.generated
     assert last.actions == so_far.actions
     assert so_far.walked is not None
     assert last.goals == so_far.walked.goals
     assert list(last.goals) == ["somebody_is_at_nine"]
     assert last.covered == shares(so_far.coverage)
-    assert last.arguments == arguments(so_far.coverage) == {"jumps": Share(7, 9)}
+    assert last.arguments == arguments(so_far.coverage) == {"jumps": Proportion(7, 9)}
 
 
 def test_progress_grows_with_several_workers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +82,7 @@ def test_progress_grows_with_several_workers(monkeypatch: pytest.MonkeyPatch) ->
     walked(8 * GROUP, 2, False, seen)
     every = [at.walked for at in seen if at.walked is not None]
     assert [it.walks.taken for it in every] == sorted(it.walks.taken for it in every)
-    assert every[-1].walks == Share(8 * GROUP, 8 * GROUP)
+    assert every[-1].walks == Proportion(8 * GROUP, 8 * GROUP)
     assert all(each.covered == each.arguments == {} for each in every), "coverage is not counted"
 
 

@@ -21,7 +21,7 @@ from floodmark.checkers.spark.memory import (
     MAX_HEAP_BYTES,
     MIN_HEAP_BYTES,
     MIN_LIMIT,
-    Share,
+    MemoryShares,
     share,
 )
 from floodmark.checkers.verdict.check import CheckSettings, checks
@@ -43,8 +43,8 @@ def test_the_parts_come_to_no_more_than_the_limit(more: int, tasks: int) -> None
 
 
 def test_without_a_limit_spark_takes_what_it_takes() -> None:
-    assert share(None, 2) == Share()
-    assert session._limited(Share()) == {}
+    assert share(None, 2) == MemoryShares()
+    assert session._limited(MemoryShares()) == {}
     assert session._limited(share(MIN_LIMIT, 2)) == {"spark.driver.memory": "512m"}
 
 

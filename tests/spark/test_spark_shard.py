@@ -20,7 +20,7 @@ from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.partitioned import fingerprints
 from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark import ledger, shard
-from floodmark.checkers.spark.code_transfer import Loaded, build_code
+from floodmark.checkers.spark.code_transfer import LoadedKernel, build_code
 from floodmark.checkers.spark.ledger import Ledger
 from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.shard import FilesChangedError, PartitionLost, Shard, divided
@@ -35,7 +35,7 @@ LEVELS = (FIRST, SECOND, THIRD)
 
 
 @pytest.fixture(scope="module")
-def code() -> Loaded:
+def code() -> LoadedKernel:
     return build_code(Philosophers(last=4), {}, False).load()
 
 
@@ -54,7 +54,7 @@ def upto(levels: int) -> tuple[int, bytes]:
     return levels, KNOWN.upto(levels).seal(0)
 
 
-def begun(folder: Path, code: Loaded, levels: int = 3) -> Shard:
+def begun(folder: Path, code: LoadedKernel, levels: int = 3) -> Shard:
     """A partition with so many levels."""
     new = Shard(folder, code)
     new.put("a", 0, FIRST.tobytes())
@@ -81,7 +81,7 @@ def copied(files: Shard, level: int, most: int = 256) -> list[int]:
         return sorted(state for _ in files.read(reader, level, most) for state in reader.states.tolist())
 
 
-def test_of_all_pieces_the_smallest_state_of_each_place_is_noted(code: Loaded) -> None:
+def test_of_all_pieces_the_smallest_state_of_each_place_is_noted(code: LoadedKernel) -> None:
     reader = StateReader(code)
     for piece, places in ((SECOND, {1: 5, 4: 3}), (FIRST, {4: 1, 6: 1}), (THIRD, {1: 1})):
         reader.copy(piece)
@@ -98,7 +98,7 @@ class Killed(BaseException):
     """A process that gets no further."""
 
 
-def test_levels_are_read_by_another_process(tmp_path: Path, code: Loaded) -> None:
+def test_levels_are_read_by_another_process(tmp_path: Path, code: LoadedKernel) -> None:
     files = begun(tmp_path, code)
     assert held(files) == held(Shard(tmp_path, code)) == WHOLE
     assert KNOWN.known(0, files.seals()) == 3
@@ -107,7 +107,7 @@ def test_levels_are_read_by_another_process(tmp_path: Path, code: Loaded) -> Non
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_merge_that_is_killed_leaves_the_levels_before(first: bool, tmp_path: Path, code: Loaded) -> None:
+def test_a_merge_that_is_killed_leaves_the_levels_before(first: bool, tmp_path: Path, code: LoadedKernel) -> None:
     """Also the second attempt of one whose report the driver has long accepted."""
     files = begun(tmp_path, code, 2 if first else 3)
     with contextlib.suppress(Killed), files.extending(*upto(2)):
@@ -125,7 +125,7 @@ def test_a_merge_that_is_killed_leaves_the_levels_before(first: bool, tmp_path: 
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-def test_an_older_header_does_not_bring_back_a_newer_table(is_named: bool, tmp_path: Path, code: Loaded) -> None:
+def test_an_older_header_does_not_bring_back_a_newer_table(is_named: bool, tmp_path: Path, code: LoadedKernel) -> None:
     """The table has states of a merge that was not accepted, or was killed; they would be taken for known ones."""
     files = begun(tmp_path, code, 2)
     header = (tmp_path / "header").read_bytes()
@@ -139,7 +139,7 @@ def test_an_older_header_does_not_bring_back_a_newer_table(is_named: bool, tmp_p
     files.verify(*upto(3))
 
 
-def test_a_merge_that_runs_again_drops_what_follows(tmp_path: Path, code: Loaded) -> None:
+def test_a_merge_that_runs_again_drops_what_follows(tmp_path: Path, code: LoadedKernel) -> None:
     files, late = begun(tmp_path, code), Shard(tmp_path, code)
     add(late, 1)
     with pytest.raises(PartitionLost):
@@ -149,7 +149,7 @@ def test_a_merge_that_runs_again_drops_what_follows(tmp_path: Path, code: Loaded
 
 
 @pytest.mark.parametrize("other", [THIRD[:-1], THIRD + np.uint64(1), np.append(THIRD, np.uint64(0))])
-def test_levels_that_were_not_accepted_are_not_read(other: ledger.Array, tmp_path: Path, code: Loaded) -> None:
+def test_levels_that_were_not_accepted_are_not_read(other: ledger.Array, tmp_path: Path, code: LoadedKernel) -> None:
     files = begun(tmp_path, code, 2)
     with files.extending(*upto(2)):
         files.insert(other.copy())
@@ -163,7 +163,7 @@ def test_levels_that_were_not_accepted_are_not_read(other: ledger.Array, tmp_pat
     assert held(files) == WHOLE
 
 
-def test_the_same_states_in_other_levels_are_not_the_same(tmp_path: Path, code: Loaded) -> None:
+def test_the_same_states_in_other_levels_are_not_the_same(tmp_path: Path, code: LoadedKernel) -> None:
     other = accepted(FIRST, SECOND[:500], np.concatenate([SECOND[500:], THIRD]))
     files = begun(tmp_path, code)
     with pytest.raises(PartitionLost), files.reading(3, other.upto().seal(0)):
@@ -183,7 +183,7 @@ def changed(path: Path, place: int, mask: int = 0x40) -> None:
         file.write(bytes([known ^ mask]))
 
 
-def test_damage_to_any_byte_of_a_header_is_noticed(tmp_path: Path, code: Loaded) -> None:
+def test_damage_to_any_byte_of_a_header_is_noticed(tmp_path: Path, code: LoadedKernel) -> None:
     files = begun(tmp_path, code)
     path = tmp_path / "header"
     for place in range(path.stat().st_size):
@@ -200,7 +200,7 @@ def test_damage_to_any_byte_of_a_header_is_noticed(tmp_path: Path, code: Loaded)
     assert held(files) == WHOLE
 
 
-def test_damage_to_any_byte_of_the_states_is_noticed(tmp_path: Path, code: Loaded) -> None:
+def test_damage_to_any_byte_of_the_states_is_noticed(tmp_path: Path, code: LoadedKernel) -> None:
     """Seen by a process that opens the file anew, by whoever reads the level, and at the end."""
     files = begun(tmp_path, code)
     path = tmp_path / "states"
@@ -224,7 +224,7 @@ def test_damage_to_any_byte_of_the_states_is_noticed(tmp_path: Path, code: Loade
     assert held(Shard(tmp_path, code)) == WHOLE
 
 
-def test_states_that_are_cut_off_are_missed_by_who_has_them_open(tmp_path: Path, code: Loaded) -> None:
+def test_states_that_are_cut_off_are_missed_by_who_has_them_open(tmp_path: Path, code: LoadedKernel) -> None:
     files = begun(tmp_path, code)
     assert held(files) == WHOLE
     os.truncate(tmp_path / "states", (KNOWN.count - 1) * 8)
@@ -233,7 +233,7 @@ def test_states_that_are_cut_off_are_missed_by_who_has_them_open(tmp_path: Path,
             task(files)
 
 
-def test_damage_to_any_byte_of_the_table_is_noticed(tmp_path: Path, code: Loaded) -> None:
+def test_damage_to_any_byte_of_the_table_is_noticed(tmp_path: Path, code: LoadedKernel) -> None:
     """Seen at the end; a process that opens it anew makes another one."""
     files = begun(tmp_path, code, 2)
     path = tmp_path / "table-16"
@@ -261,7 +261,7 @@ def test_damage_to_any_byte_of_the_table_is_noticed(tmp_path: Path, code: Loaded
     files.verify(*upto(3))
 
 
-def test_a_table_is_looked_at_before_a_larger_one_replaces_it(tmp_path: Path, code: Loaded) -> None:
+def test_a_table_is_looked_at_before_a_larger_one_replaces_it(tmp_path: Path, code: LoadedKernel) -> None:
     files = begun(tmp_path, code, 2)
     (path,) = tmp_path.glob("table-16")
     changed(path, next(place for place, byte in enumerate(path.read_bytes()) if byte))
@@ -269,7 +269,7 @@ def test_a_table_is_looked_at_before_a_larger_one_replaces_it(tmp_path: Path, co
         files.insert(np.arange(10_000, 90_000, dtype=np.uint64))
 
 
-def test_duplicate_states_are_noticed(tmp_path: Path, code: Loaded) -> None:
+def test_duplicate_states_are_noticed(tmp_path: Path, code: LoadedKernel) -> None:
     """As a damaged table has them found again: the digest that was accepted has them, too."""
     files = begun(tmp_path, code, 2)
     twice = accepted(FIRST, SECOND, SECOND[:1])
@@ -284,7 +284,7 @@ def test_duplicate_states_are_noticed(tmp_path: Path, code: Loaded) -> None:
 
 
 def test_what_a_machine_lost_when_it_stopped_is_lost(
-    tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, code: LoadedKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun(tmp_path, code)
     monkeypatch.setattr(shard, "this_boot", lambda: "another")
@@ -297,7 +297,7 @@ def test_what_a_machine_lost_when_it_stopped_is_lost(
 # Files that vanish, and come back.
 
 
-def test_files_that_were_copied_here_are_not_believed(tmp_path: Path, code: Loaded) -> None:
+def test_files_that_were_copied_here_are_not_believed(tmp_path: Path, code: LoadedKernel) -> None:
     files = begun(tmp_path / "a", code)
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     assert Shard(tmp_path / "b", code).seals() == b""
@@ -308,7 +308,7 @@ def test_files_that_were_copied_here_are_not_believed(tmp_path: Path, code: Load
 
 
 @pytest.mark.parametrize("what", ["folder", "states", "header", "lock"])
-def test_a_folder_that_is_removed_during_a_merge(what: str, tmp_path: Path, code: Loaded) -> None:
+def test_a_folder_that_is_removed_during_a_merge(what: str, tmp_path: Path, code: LoadedKernel) -> None:
     """The merge grows its files after that; what it came to is not found under the name."""
     folder = tmp_path / "p"
     files = begun(folder, code, 2)
@@ -331,7 +331,7 @@ def test_a_folder_that_is_removed_during_a_merge(what: str, tmp_path: Path, code
         assert KNOWN.known(0, Shard(folder, code).seals()) == 2
 
 
-def test_who_waits_for_a_lock_takes_the_one_that_is_there_then(tmp_path: Path, code: Loaded) -> None:
+def test_who_waits_for_a_lock_takes_the_one_that_is_there_then(tmp_path: Path, code: LoadedKernel) -> None:
     folder = tmp_path / "p"
     begun(folder, code)
     waiting = Shard(folder, code)
@@ -353,7 +353,7 @@ def test_who_waits_for_a_lock_takes_the_one_that_is_there_then(tmp_path: Path, c
 # Known states.
 
 
-def test_seeded_states_are_compared_with_the_ledger(tmp_path: Path, code: Loaded) -> None:
+def test_seeded_states_are_compared_with_the_ledger(tmp_path: Path, code: LoadedKernel) -> None:
     new = Shard(tmp_path, code)
     with pytest.raises(PartitionLost, match="nothing was put there"):
         new.adopt("a", KNOWN.of(0)[:1])
@@ -392,7 +392,7 @@ def test_a_partition_has_room_for_no_more_states_than_its_file(
         raise Killed
 
 
-def test_seeds_that_come_late_change_nothing(tmp_path: Path, code: Loaded) -> None:
+def test_seeds_that_come_late_change_nothing(tmp_path: Path, code: LoadedKernel) -> None:
     files, late = begun(tmp_path, code), Shard(tmp_path, code)
     late.put("a", 0, FIRST.tobytes() * 2000)
     assert held(files) == WHOLE
@@ -406,7 +406,7 @@ def test_seeds_that_come_late_change_nothing(tmp_path: Path, code: Loaded) -> No
 
 @pytest.mark.parametrize("which", ["states", "table"])
 def test_an_error_of_a_full_disk_names_the_file(
-    which: str, tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+    which: str, tmp_path: Path, code: LoadedKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = begun(tmp_path, code, 2)
     allocate: Callable[..., None] = os.posix_fallocate
@@ -428,7 +428,7 @@ def test_an_error_of_a_full_disk_names_the_file(
 
 
 def test_a_full_disk_is_named_whatever_is_written(
-    tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, code: LoadedKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = begun(tmp_path, code, 2)
 
@@ -471,7 +471,7 @@ def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
     assert (KNOWN.first(2).levels, KNOWN.first(2).count) == (2, 1001)
 
 
-def test_a_ledger_agrees_with_exactly_what_was_accepted(code: Loaded) -> None:
+def test_a_ledger_agrees_with_exactly_what_was_accepted(code: LoadedKernel) -> None:
     many = Ledger(2)
     for level in range(40):
         many.accept([level, 1], [(level, 2), (loops.ALL_ONES, 3)])
@@ -501,7 +501,7 @@ def test_the_slices_of_a_table_are_all_of_it() -> None:
 
 
 def test_a_table_filled_in_slices_finds_every_state_once(
-    tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, code: LoadedKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those whose cell is taken at the end of a slice, or of the table: they go past it, or to the beginning."""
     monkeypatch.setattr(shard, "SLICE_CELLS", 1 << 12)
@@ -531,7 +531,9 @@ def sparse(file: IO[bytes], size: int, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_partition_at_the_edge_of_its_index(tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partition_at_the_edge_of_its_index(
+    tmp_path: Path, code: LoadedKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """States at positions beyond 2^31 in a table of 2^32 cells are found again; where the index ends is an error.
 
     The three billion states before them are a hole in the file.

@@ -13,7 +13,7 @@ import pytest
 from floodmark.checkers.coverage.places import shares
 from floodmark.checkers.project.spec_entries import Simulate
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.search_result import Limits, Progress, Share, Watcher
+from floodmark.checkers.search_result import Limits, Progress, Proportion, Watcher
 from floodmark.checkers.simulation.sample import Sample
 from floodmark.checkers.simulation.totals import Counts, Totals
 from floodmark.checkers.spark import walks
@@ -94,7 +94,7 @@ def test_a_cluster_counts_what_one_machine_counts(monkeypatch: pytest.MonkeyPatc
     assert here.search_result.coverage is not None
     assert figures(there) == figures(here)
     last = [it.walked for it in waves if it.walked is not None][-1]
-    assert last.walks == Share(700, 700)
+    assert last.walks == Proportion(700, 700)
     assert last.actions == here.search_result.actions
     assert last.covered == shares(here.search_result.coverage)
 

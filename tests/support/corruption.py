@@ -29,7 +29,7 @@ from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import cluster, search, shard, tasks
-from floodmark.checkers.spark.code_transfer import KernelCode, Loaded, build_code
+from floodmark.checkers.spark.code_transfer import KernelCode, LoadedKernel, build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.reader import StateReader
@@ -486,7 +486,7 @@ class Subject:
         return machines.moments
 
 
-_LOADED: dict[Subject, Loaded] = {}
+_LOADED: dict[Subject, LoadedKernel] = {}
 
 
 @dataclass(frozen=True)

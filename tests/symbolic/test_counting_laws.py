@@ -15,7 +15,7 @@ import z3
 from floodmark.checkers.symbolic.any_size.open_identifiers import laws, strict_law
 from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
 from floodmark.checkers.symbolic.terms.axioms import Axioms
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 
 K, X = z3.Ints("k x")
 SETS = {name: z3.Function(name, z3.IntSort(), z3.BoolSort()) for name in "abc"}
@@ -76,7 +76,7 @@ def test_the_translation_says_no_more_and_no_less() -> None:
     """Each law of the translation is one of those above: for some choice of the members that it names, it follows from
     that one, and that one follows from it.
     """
-    axioms = Axioms(Symbols())
+    axioms = Axioms(SymbolFactory())
     sort = z3.DeclareSort("Someone")
     members = SetSort("Sets of someone", [sort], axioms)
     count = z3.Function("size", members.sort, z3.IntSort())

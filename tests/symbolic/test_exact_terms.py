@@ -33,10 +33,10 @@ from floodmark.checkers.symbolic.methods.ic3 import infer
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
 from floodmark.checkers.symbolic.methods.unrolling import Unrolling
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 from floodmark.checkers.symbolic.translate.transition_system import System, Transition, system_of
 from floodmark.checkers.symbolic.values.types import MAX_SLOTS, UnsupportedError
-from floodmark.compiler.calls import Calls
+from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.ir import Expr
 from floodmark.language.types import IntType
 from tests.support.projects import write
@@ -243,14 +243,14 @@ class Difference(Model):
 
 def test_a_number_is_compared_with_its_range_where_the_compiler_sees_no_need() -> None:
     """The mistake planted: the compiler's interval of a subtraction is the variable's range."""
-    real = Calls.arithmetic
+    real = CallLowering.arithmetic
 
-    def planted(self: Calls, *arguments: Any) -> Expr:
+    def planted(self: CallLowering, *arguments: Any) -> Expr:
         made = real(self, *arguments)
         made.type = IntType(0, 6)
         return made
 
-    with patch.object(Calls, "arithmetic", planted):
+    with patch.object(CallLowering, "arithmetic", planted):
         system, properties = _of(Difference)
     found = search(system, properties, 2)
     assert found.violation is not None
@@ -284,7 +284,7 @@ def test_no_two_symbols_of_a_system_have_one_name(cls: type[Model]) -> None:
 def test_a_symbol_that_is_called_as_another_is_another() -> None:
     """The mistake planted: a name without its number."""
     solver = z3.Solver()
-    symbols = Symbols()
+    symbols = SymbolFactory()
     solver.add(symbols.truth("bad"), z3.Not(symbols.truth("bad")), symbols.relation("bad", [z3.IntSort()])(1))
     assert solver.check() == z3.sat
 

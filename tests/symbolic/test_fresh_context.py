@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 from floodmark.checkers.symbolic.terms.symbols import WITNESS, SkolemConstants
-from floodmark.checkers.symbolic.terms.symbols import Symbols as Numbered
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory as Numbered
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from tests.support.any_size_protocols import all_properties, check_of
 

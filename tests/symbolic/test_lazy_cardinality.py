@@ -17,9 +17,9 @@ from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import _law, by_set_pairs
 from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.structure import subterms
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 
-FACTS = Axioms(Symbols())
+FACTS = Axioms(SymbolFactory())
 PERSON = z3.DeclareSort("Person")
 SETS = SetSort("Set[Person]", [PERSON], FACTS)
 IN = SETS.holds

@@ -11,7 +11,7 @@ import pytest
 import z3
 
 from floodmark.checkers.symbolic.terms.integers import Bits, BitVectors, Codes, Integers, Number, Numbers, width_of
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 from tests.support.term_audit import wrapping
 
 RANGES = [(0, 0), (0, 3), (-2, 1), (1, 3), (-3, -1)]
@@ -46,7 +46,7 @@ def _as_integer(number: Any) -> Any:
 
 def _operands(numbers: Numbers) -> list[Number]:
     """Symbols, whose intervals are all that their width holds; numbers with narrower intervals; and constants."""
-    symbols = Symbols()
+    symbols = SymbolFactory()
     wide = [numbers.fresh(symbols, "x", low, high) for low, high in RANGES]
     natural = numbers.rest(numbers.fresh(symbols, "y", 0, 3), 3)
     negative = numbers.minus(-1, numbers.rest(numbers.fresh(symbols, "z", 0, 1), 2))
@@ -94,7 +94,7 @@ class Example:
     def __init__(self, seed: int, numbers: Numbers) -> None:
         self.chance = random.Random(seed)
         self.numbers = numbers
-        symbols = Symbols()
+        symbols = SymbolFactory()
         self.ranges = [self._range() for _ in range(4)]
         self.symbols = [numbers.fresh(symbols, "x", low, high) for low, high in self.ranges]
         self.number, self.of = self._build(4)
@@ -183,7 +183,7 @@ def test_the_audit_notices_what_wraps() -> None:
 
 def test_a_number_is_cut_only_beside_the_condition_that_it_fits() -> None:
     numbers = BitVectors()
-    x = numbers.fresh(Symbols(), "x", 0, 6)
+    x = numbers.fresh(SymbolFactory(), "x", 0, 6)
     fits, cut = numbers.settled(numbers.plus(x, 1), 0, 6)
     assert cut.width == width_of(0, 6)
     assert (cut.low, cut.high) == (-8, 7)
@@ -199,7 +199,7 @@ def test_a_number_is_cut_only_beside_the_condition_that_it_fits() -> None:
 
 
 def test_symbols_of_one_hint_are_different() -> None:
-    symbols = Symbols()
+    symbols = SymbolFactory()
     a, b = symbols.truth("x"), symbols.truth("x")
     assert not a.eq(b)
     assert symbols.copy(a, "y").sort() == a.sort()
@@ -207,7 +207,7 @@ def test_symbols_of_one_hint_are_different() -> None:
 
 def test_codes_have_an_order_and_an_end() -> None:
     codes = Codes(3)
-    x = codes.fresh(Symbols(), "x")
+    x = codes.fresh(SymbolFactory(), "x")
     solver = z3.Solver()
     solver.add(codes.is_one(x))
     found = set()

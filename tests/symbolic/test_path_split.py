@@ -19,10 +19,10 @@ from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.path_split import Look, Path, parted, path_by_path, start, undecided
 from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.terms.axioms import Axiom, Axioms
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 from tests.support.any_size_protocols import check_of
 from tests.symbolic.test_case_split import FREE, HOLDS, TWO, drawn, has_model
-from tools.second_solver import Said, ask_all, opinion_of
+from tools.second_solver import SolverAnswer, ask_all, opinion_of
 
 ONLY = (Strategy(150_000, {"auto_config": False, "mbqi": False, "qi.eager_threshold": 0.0}, paths=100),)
 """Nothing is asked but path by path."""
@@ -111,7 +111,7 @@ def test_conditions_within_quantifiers_are_decided_if_they_are_about_no_variable
 
 
 def test_a_path_is_not_told_about_symbols_of_other_paths() -> None:
-    axioms = Axioms(Symbols())
+    axioms = Axioms(SymbolFactory())
     first, second, hidden = (axioms.symbols.fresh(name, z3.IntSort()) for name in ("first", "second", "hidden"))
     axioms.add([first], z3.If(X <= 0, first == hidden, first == Y))
     axioms.add([second], second == Y)
@@ -217,8 +217,8 @@ def test_a_proof_path_by_path_is_written_for_a_second_solver(tmp_path: File) -> 
 
 
 def test_a_second_solver_agrees_about_an_obligation_if_it_does_about_all_parts(tmp_path: File) -> None:
-    def said(name: str, answer: str) -> Said:
-        return Said(tmp_path / "one" / f"{name}.smt2", "unsat", answer, 0.1)
+    def said(name: str, answer: str) -> SolverAnswer:
+        return SolverAnswer(tmp_path / "one" / f"{name}.smt2", "unsat", answer, 0.1)
 
     def opened(*answers: str) -> object:
         whole = [said("0001-act-p", "unknown"), said("0002-act-q", "unsat")]

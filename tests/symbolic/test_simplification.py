@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import z3
 
-from floodmark.checkers.symbolic.tactics.path_questions import Premises
+from floodmark.checkers.symbolic.tactics.path_questions import PathPremises
 from floodmark.checkers.symbolic.tactics.simplification import Simpler, ranges_in
 from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.structure import node_of, nodes_of, parts_of, subterms
@@ -152,7 +152,7 @@ def test_each_case_is_simpler_in_the_ranges_of_its_own_facts() -> None:
     def known(terms: Sequence[Any]) -> list[Axiom]:
         return [Axiom(head, limit) for mark, limit in ((small, number <= 2), (large, number >= 5)) if mark in terms]
 
-    premises = Premises([z3.BoolVal(True, context)], known, [])
+    premises = PathPremises([z3.BoolVal(True, context)], known, [])
     for mark, is_possible in ((small, False), (large, True), (small, False), (large, True)):
         asking = premises.about((mark, number > 3))
         solver = z3.SimpleSolver(ctx=context)

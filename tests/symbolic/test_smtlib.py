@@ -20,7 +20,19 @@ from floodmark.language.errors import SourceError
 from tests.support.projects import write
 from tests.symbolic.test_prove import EVEN, FLAWED
 from tools import second_solver
-from tools.second_solver import EFFORT, SPECS, WAYS, Journal, Said, ask, ask_all, opinion_of, record, recorded, ways_for
+from tools.second_solver import (
+    EFFORT,
+    SPECS,
+    WAYS,
+    Journal,
+    SolverAnswer,
+    ask,
+    ask_all,
+    opinion_of,
+    record,
+    recorded,
+    ways_for,
+)
 from tools.second_solver import write as write_recorded
 
 SAMPLE = 30
@@ -180,8 +192,8 @@ def test_a_difference_is_no_agreement(tmp_path: Path) -> None:
     file = tmp_path / "one.smt2"
     file.write_text("(set-info :status sat)\n(set-logic QF_BV)\n(assert false)\n(check-sat)\n")
     assert (ask(file).answer, ask(file).outcome) == ("unsat", "differs")
-    assert Said(file, "unsat", "unknown", 0.0).outcome == "undetermined"
-    assert Said(file, "unknown", "unsat", 0.0).outcome == "undetermined"
+    assert SolverAnswer(file, "unsat", "unknown", 0.0).outcome == "undetermined"
+    assert SolverAnswer(file, "unknown", "unsat", 0.0).outcome == "undetermined"
     file.write_text("(set-info :status sat)\n(set-logic QF_BV)\n(check-sat")
     with pytest.raises(RuntimeError):
         ask(file)
@@ -213,24 +225,24 @@ def test_what_a_second_solver_says_is_recorded_for_each_proof(tmp_path: Path) ->
     for name in ("0001-act-p", "0002-act-the_q"):
         files.append(tmp_path / f"{name}.smt2")
         files[-1].write_text(name)
-    said = [Said(files[0], "unsat", "unsat", 0.1), Said(files[1], "unsat", "unknown", 9.0)]
+    said = [SolverAnswer(files[0], "unsat", "unsat", 0.1), SolverAnswer(files[1], "unsat", "unknown", 9.0)]
     one = opinion_of(files, said, 9)
     assert (one["units"], one["obligations"], one["open"]) == (9, 2, ["act-the_q"])
     record("one", one, file)
-    record("two", opinion_of(files[:1], [Said(files[0], "sat", "sat", 0.1)], 10), file)
+    record("two", opinion_of(files[:1], [SolverAnswer(files[0], "sat", "sat", 0.1)], 10), file)
     told = recorded_opinions(file)
     assert list(told) == ["one", "two"]
     assert told["one"] == one
     assert told["two"]["open"] == []
     with pytest.raises(RuntimeError, match="z3 says unsat, cvc5 sat"):
-        opinion_of(files[:1], [Said(files[0], "unsat", "sat", 0.1)], 9)
+        opinion_of(files[:1], [SolverAnswer(files[0], "unsat", "sat", 0.1)], 9)
 
 
 def test_an_opinion_is_about_the_questions_that_were_asked(tmp_path: Path) -> None:
     file = tmp_path / "proof" / "0001-act-p.smt2"
     file.parent.mkdir()
     file.write_text("(assert true)")
-    opinion = opinion_of([file], [Said(file, "unsat", "unsat", 0.1)], 9)
+    opinion = opinion_of([file], [SolverAnswer(file, "unsat", "unsat", 0.1)], 9)
     digests = {digest_of([file])}
     file.write_text("(assert false)")
     digests.add(digest_of([file]))
@@ -293,9 +305,9 @@ def test_the_parts_of_a_question_get_the_effort(tmp_path: Path) -> None:
     files = [question(tmp_path, name, f"(assert false) ; {name}") for name in names]
     efforts: list[int] = []
 
-    def one(file: Path, effort: int, journal: Journal | None) -> Said:
+    def one(file: Path, effort: int, journal: Journal | None) -> SolverAnswer:
         efforts.append(effort)
-        return Said(file, "unsat", "unknown" if file in files[:3:2] else "unsat", 0.0)
+        return SolverAnswer(file, "unsat", "unknown" if file in files[:3:2] else "unsat", 0.0)
 
     with patch.object(second_solver, "ask", one):
         said = list(ask_all(files, 1000))

@@ -30,7 +30,7 @@ from floodmark.checkers.symbolic.suggestions.covers import covers
 from floodmark.checkers.symbolic.suggestions.examples import Examples, different
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
 from floodmark.checkers.symbolic.suggestions.scopes import AtomScope, scopes_of
-from floodmark.checkers.symbolic.suggestions.sentences import Clause, Sayable
+from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause, Sayable
 from floodmark.checkers.symbolic.suggestions.sized import Sized
 from floodmark.checkers.symbolic.suggestions.sizes import Sizes, reachable_states, sizes_of
 from floodmark.checkers.symbolic.suggestions.support import Support
@@ -142,12 +142,12 @@ def _support(model: Model, properties: list[Property], examples: int | None = No
     return grammar, Support(grammar, sized, properties, deadline)
 
 
-def _clause(grammar: Grammar, text: str, affirmed: bool) -> Clause:
+def _clause(grammar: Grammar, text: str, affirmed: bool) -> QuantifiedClause:
     """The clause that consists of one literal."""
     for number, scope in enumerate(grammar.scopes):
         for place, atom in enumerate(scope.atoms):
             if atom.text == text and scope.mentions_all([place]):
-                return Clause(number, ((place, affirmed),))
+                return QuantifiedClause(number, ((place, affirmed),))
     raise AssertionError(f"nothing asks {text}")
 
 
@@ -208,7 +208,7 @@ def test_answers_are_what_cpython_says_of_a_clause(of: str, copies: Check) -> No
     for number, scope in enumerate(scopes):
         for _ in range(10 if scope.atoms else 0):
             chosen = chance.sample(range(len(scope.atoms)), min(2, len(scope.atoms)))
-            clause = Clause(number, tuple((it, chance.random() < 0.5) for it in chosen))
+            clause = QuantifiedClause(number, tuple((it, chance.random() < 0.5) for it in chosen))
             function = scope.statement("said", clause).function
             for state, answered in zip(states, answers, strict=True):
                 outcomes.add(holds(model, function, state))
@@ -243,7 +243,7 @@ def test_what_supports_a_property_is_inductive_at_each_size_that_was_asked_about
 
 
 def _assert_inductive(
-    model: Model, properties: list[Property], grammar: Grammar, found: Mapping[str, Clause]
+    model: Model, properties: list[Property], grammar: Grammar, found: Mapping[str, QuantifiedClause]
 ) -> None:
     for sized in _sizes(model).queried:
         every = [*properties, *(grammar.scopes[it.scope].statement(name, it) for name, it in found.items())]
@@ -339,10 +339,10 @@ class _Stubborn:
 
     questions = refuted = 0
 
-    def __init__(self, real: Support, wrong: Clause) -> None:
+    def __init__(self, real: Support, wrong: QuantifiedClause) -> None:
         self._clauses = {**real.clauses(), "wrong": wrong}
 
-    def clauses(self) -> dict[str, Clause]:
+    def clauses(self) -> dict[str, QuantifiedClause]:
         return self._clauses
 
     def drop(self, names: Collection[str]) -> None:

@@ -16,7 +16,7 @@ from tools import planted
 from tools.forked_pytest import ForkedPytest
 from tools.planted import FOLDERS, ROOT, Entry, Knowledge, drawn, importers
 from tools.planting import Mistake, mistakes, of_folder
-from tools.reloading import Loaded
+from tools.reloading import LoadedFunctions
 
 SOURCE = '''
 """A text with - in it."""
@@ -297,7 +297,7 @@ def test_a_file_is_read_again_only_where_that_is_as_an_import(tmp_path: Path) ->
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    loaded = Loaded({str(file): {1, 2, 5, 9, 10, 14}})
+    loaded = LoadedFunctions({str(file): {1, 2, 5, 9, 10, 14}})
     for changed, again in {
         old.replace("(1, 2)", "(1, 3)"): True,
         old.replace("return [", "pass\n    return ["): True,  # what follows has other lines

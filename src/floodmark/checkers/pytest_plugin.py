@@ -62,7 +62,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-class Failure(Exception):  # noqa: N818 - it is the report of an item that failed
+class UnexpectedOutcome(Exception):  # noqa: N818 - it is the report of an item that failed
     """The text that pytest shows for an unexpected outcome."""
 
 
@@ -81,10 +81,10 @@ class SpecFile(pytest.File):
             if spec.row is None:
                 yield from _items(self, spec)
             else:
-                yield SpecRow.from_parent(self, name=spec.row, spec=spec)
+                yield SpecRowCollector.from_parent(self, name=spec.row, spec=spec)
 
 
-class SpecRow(pytest.Collector):
+class SpecRowCollector(pytest.Collector):
     """A row of a spec, so that ``pytest specs/lease.toml::small`` runs it alone."""
 
     def __init__(self, *, spec: Spec, **more: Any) -> None:
@@ -116,7 +116,7 @@ class _PlainItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         from floodmark.language.errors import SourceError
 
-        if isinstance(excinfo.value, Failure | SourceError):
+        if isinstance(excinfo.value, UnexpectedOutcome | SourceError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -191,4 +191,4 @@ def _expect(result: CheckResult | Proved) -> None:
 
     case = check_case(result) if isinstance(result, CheckResult) else proof_case(result)
     if case.status != "passed":
-        raise Failure(f"{case.title}: {case.word}: {case.text}\n\n{case.detail}")
+        raise UnexpectedOutcome(f"{case.title}: {case.word}: {case.text}\n\n{case.detail}")

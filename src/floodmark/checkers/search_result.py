@@ -137,7 +137,7 @@ class ClusterProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Proportion:
     """The number of items that were taken, of all."""
 
     taken: int
@@ -151,12 +151,12 @@ class WalkProgress:
     ``@reachable`` property. If coverage is counted, ``covered`` has the shares of lines, branches, guards and values,
     and ``arguments`` those of the kinds of arguments of each action."""
 
-    walks: Share
+    walks: Proportion
     longest: int
     actions: Mapping[str, int]
     goals: Mapping[str, int]
-    covered: Mapping[str, Share] = field(default_factory=dict)
-    arguments: Mapping[str, Share] = field(default_factory=dict)
+    covered: Mapping[str, Proportion] = field(default_factory=dict)
+    arguments: Mapping[str, Proportion] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from floodmark.compiler.compile_cache import attribute, has_base, member
 from floodmark.compiler.comprehensions import domain_size
 from floodmark.compiler.constructs import FUNCTIONS, METHODS, instead_of_function, instead_of_method
-from floodmark.compiler.enabledness import Enabledness
+from floodmark.compiler.enabledness import EnablednessLowering
 from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Frame, ModelRef, Static
 from floodmark.compiler.ir import (
@@ -48,7 +48,7 @@ from floodmark.compiler.ir import (
 from floodmark.compiler.joins import fits, hull
 from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.plain_containers import NONE, UNHASHABLE, Forms
-from floodmark.compiler.unions import Unions
+from floodmark.compiler.unions import UnionLowering
 from floodmark.language.enabledness import enabled
 from floodmark.language.model import Model
 from floodmark.language.types import (
@@ -82,7 +82,7 @@ _WITHOUT_KEY = "; compute the best value, most = max(self.end[b] for b in Broker
 _FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
 
 
-class Calls(Enabledness, Unions):
+class CallLowering(EnablednessLowering, UnionLowering):
     """The calls of the compiler."""
 
     def call(self, frame: Frame, node: ast.Call) -> Expr:

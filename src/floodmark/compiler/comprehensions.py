@@ -37,7 +37,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.joins import hull, join, set_type
 from floodmark.compiler.lowering import MAX_VALUE_BITS, in_code_order, size_bound
-from floodmark.compiler.pairs import Pairs
+from floodmark.compiler.pairs import ProductLoopLowering
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, Linear, left_open
 from floodmark.language.source import names_assigned
@@ -58,7 +58,7 @@ from floodmark.language.types import (
 from floodmark.language.universe import universe
 
 
-class Comprehensions(Pairs):
+class ComprehensionLowering(ProductLoopLowering):
     """The part of the compiler for loops that make a value."""
 
     def comprehension(

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from floodmark.compiler.calls import Calls
+from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.ir import BOOL, Inline, Position, Predicate
 from floodmark.language.conditions import Condition
@@ -40,7 +40,7 @@ def read_value(model: Model, source: Source, arguments: Mapping[str, Any]) -> In
         raise ModelError(message, at.file, at.line)
     must_not_assign(source, source.parameters[:1], "the model")
     must_not_assign(source, source.parameters[1:], "a parameter of the property")
-    compiler = Calls(model)
+    compiler = CallLowering(model)
     compiler.guarded = False
     compiler.may_ask_actions = not any(constant.bound for constant in type(model).constants().values())
     constants = {name: compiler.constant(value, at) for name, value in arguments.items()}

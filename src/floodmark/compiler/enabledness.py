@@ -11,19 +11,19 @@ import ast
 from typing import Any
 
 from floodmark.compiler.compile_cache import member, own_source, parameters_of
-from floodmark.compiler.expressions import Expressions
+from floodmark.compiler.expressions import ExpressionLowering
 from floodmark.compiler.failures import can_fail, may_refuse
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef
 from floodmark.compiler.ir import BOOL, Const, Domain, Expr, Generator, Inline, Local, Reduce, Universe
 from floodmark.compiler.lowering import in_code_order
-from floodmark.compiler.statements import Statements
+from floodmark.compiler.statements import StatementLowering
 from floodmark.language.enabledness import Levels, levels_of, too_many_values
 from floodmark.language.reference import MAX_PARAMETER_VALUES, parameter_types
 from floodmark.language.source import Source, leading_guards, source_of
 from floodmark.language.types import BagType, SeqType, SetType, Type, growing
 
 
-class Enabledness(Expressions, Statements):
+class EnablednessLowering(ExpressionLowering, StatementLowering):
     """The part of the compiler for tests of enabledness."""
 
     def enabledness(self, frame: Frame, node: ast.Call) -> Expr:

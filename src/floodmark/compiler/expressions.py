@@ -43,7 +43,7 @@ from floodmark.compiler.ir import (
     has_effects,
 )
 from floodmark.compiler.joins import changes_class, either, fits, hull, join
-from floodmark.compiler.known_values import KnownValues, instead_of
+from floodmark.compiler.known_values import ConstantEvaluation, instead_of
 from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.plain_containers import Form
 from floodmark.language.errors import ModelError
@@ -66,7 +66,7 @@ from floodmark.language.types import (
 from floodmark.language.values import Bag, Map, Record, Seq, Set
 
 
-class Expressions(KnownValues):
+class ExpressionLowering(ConstantEvaluation):
     """The expression half of the compiler."""
 
     def expression(self, frame: Frame, node: ast.expr) -> Expr:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from floodmark.compiler.calls import Calls
+from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Frame, ModelRef
 from floodmark.compiler.ir import Action, Expr, Local, Position, SetLocal, Stmt
@@ -39,7 +39,7 @@ def read_choices(model: Model, action: str, methods: tuple[str, ...]) -> Choosin
     step."""
     function = type(model).methods("action")[action]
     read = read_action(model, action, function)
-    compiler = Calls(model)
+    compiler = CallLowering(model)
     compiler.guarded = False
     compiler.next_slot = FIRST_SLOT
     first: list[Stmt] = []
@@ -52,7 +52,7 @@ def read_choices(model: Model, action: str, methods: tuple[str, ...]) -> Choosin
     return ChoosingAction(replace(read, body=[*first, *read.body]), tuple(chosen))
 
 
-def _value(compiler: Calls, action: Action, function: Callable[..., Any], name: str) -> Expr:
+def _value(compiler: CallLowering, action: Action, function: Callable[..., Any], name: str) -> Expr:
     method = getattr(type(compiler.model), name)
     if kind_of(method) not in (None, "rule"):
         raise ModelError(f"but that is decorated as {kind_of(method)}; name a method without a decorator")

@@ -75,7 +75,7 @@ def rounds_can_fail(generators: list[Generator], *parts: Expr) -> bool:
     asked = [*parts, *_after_the_first_domain(generators)]
     if not any(can_fail(part) for part in asked):
         return False
-    return _Judge(asked).rounds(generators, parts, _Facts())
+    return _FailureAnalysis(asked).rounds(generators, parts, _Facts())
 
 
 def _after_the_first_domain(generators: list[Generator]) -> Iterator[Expr]:
@@ -109,7 +109,7 @@ class _Facts:
         return _Facts(self.classes, self.there | {place})
 
 
-class _Judge:
+class _FailureAnalysis:
     def __init__(self, asked: Iterable[Expr]) -> None:
         self.assigned: dict[int, list[Expr | None]] = defaultdict(list)
         """The values that are assigned to each local; None where an element or a result is."""

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
-from floodmark.compiler.comprehensions import Comprehensions
+from floodmark.compiler.comprehensions import ComprehensionLowering
 from floodmark.compiler.frame import Frame
 from floodmark.compiler.ir import (
     Choose,
@@ -29,7 +29,7 @@ from floodmark.language.types import BagType, MapType, SeqType, Type, growing
 from floodmark.language.values import Bag, Map, Record, Seq, Set, admit, running
 
 
-class KnownValues(Comprehensions):
+class ConstantEvaluation(ComprehensionLowering):
     """The part of the compiler for values that depend on no state."""
 
     def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:

@@ -91,7 +91,7 @@ Line = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CoverageMark:
     """The subject of a count: a place in the source, one of its outcomes, and for a value its text."""
 
     kind: MarkKind
@@ -111,7 +111,7 @@ class MarkedAction:
     at: Position
     order: GuardOrder
     body: list[Stmt]
-    marks: tuple[Mark, ...]
+    marks: tuple[CoverageMark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class MarkedPredicate:
     kind: str
     at: Position
     value: Expr
-    marks: tuple[Mark, ...]
+    marks: tuple[CoverageMark, ...]
 
 
 def marked_action(action: Action) -> MarkedAction:
@@ -205,14 +205,14 @@ class _Marking:
     """The marks of one action or property, and its graph with them."""
 
     def __init__(self, next_slot: int) -> None:
-        self._numbers: dict[Mark, int] = {}
+        self._numbers: dict[CoverageMark, int] = {}
         self._known: dict[tuple[int, Line | None, bool], Expr] = {}
         self._functions: dict[int, SharedFunction] = {}
         self._kept: list[Any] = []
         self._slot = next_slot
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[CoverageMark, ...]:
         return tuple(self._numbers)
 
     def fresh(self, kind: Type, name: str, at: Position) -> Local:
@@ -220,7 +220,7 @@ class _Marking:
         return Local(kind, at, self._slot, name)
 
     def _number(self, kind: MarkKind, at: Position, outcome: bool | None = None, said: str = "") -> int:
-        mark = Mark(kind, at.file, at.line, at.column, outcome, said)
+        mark = CoverageMark(kind, at.file, at.line, at.column, outcome, said)
         return self._numbers.setdefault(mark, len(self._numbers))
 
     def _line(self, line: Line) -> int:

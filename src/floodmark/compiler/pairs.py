@@ -33,7 +33,7 @@ from floodmark.language.types import IntType, MapType, SeqType, Type
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class ProductDomain:
     """The domain of such a loop: ``parts`` are the values of its variables in one round.
 
     A statement evaluates ``held`` first, as its body may change the containers. A comprehension has none and evaluates
@@ -47,10 +47,10 @@ class Several:
     empty: bool = False
 
 
-class Pairs(Lowering):
+class ProductLoopLowering(Lowering):
     """The loops with several variables."""
 
-    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
+    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> ProductDomain:
         """The domain of a loop with several variables; ``hold`` in a statement.
 
         Raises ModelError if it has no such form.
@@ -71,7 +71,7 @@ class Pairs(Lowering):
             raise frame.refuse(target, f"{ast.unparse(node)} gives {counted(count, 'variable')}")
         return found
 
-    def _numbered(self, frame: Frame, node: ast.Call, hold: bool) -> Several:
+    def _numbered(self, frame: Frame, node: ast.Call, hold: bool) -> ProductDomain:
         start = next((keyword.value for keyword in node.keywords if keyword.arg == "start"), None)
         arguments = [*node.args, *([start] if start is not None else [])]
         if not 1 <= len(arguments) <= 2 or len(node.keywords) != (start is not None):
@@ -87,7 +87,7 @@ class Pairs(Lowering):
 
         return self._indexed(frame, node, held, [seq], parts)
 
-    def _side_by_side(self, frame: Frame, node: ast.Call, hold: bool) -> Several:
+    def _side_by_side(self, frame: Frame, node: ast.Call, hold: bool) -> ProductDomain:
         for keyword in node.keywords:
             if keyword.arg != "strict" or not isinstance(keyword.value, ast.Constant) or keyword.value.value:
                 message = "zip takes containers only; for strict=True say first: assert len(a) == len(b)"
@@ -116,24 +116,25 @@ class Pairs(Lowering):
 
     def _indexed(
         self, frame: Frame, node: ast.Call, held: list[SetLocal], seqs: list[Expr], parts: Callable[[Local], list[Expr]]
-    ) -> Several:
+    ) -> ProductDomain:
         at, zero = frame.at(node), Const(IntType(0, 0), frame.at(node), 0)
         sizes: list[Expr] = [Size(IntType(0, _capacity(seq)), at, seq) for seq in seqs]
         most = min(_capacity(seq) for seq in seqs)
         least = sizes[0] if len(sizes) == 1 else Extremum(IntType(0, most), at, False, sizes)
-        return Several(Range(zero, least, 1), hull(0, max(0, most - 1)), held, parts, empty=most == 0)
+        return ProductDomain(Range(zero, least, 1), hull(0, max(0, most - 1)), held, parts, empty=most == 0)
 
-    def _entries(self, frame: Frame, node: ast.Call, base: ast.expr, hold: bool) -> Several:
+    def _entries(self, frame: Frame, node: ast.Call, base: ast.expr, hold: bool) -> ProductDomain:
         mapping = self.unwrapped(self.expression(frame, base))
         if not isinstance(mapping.type, MapType):
             raise frame.refuse(node, f"{mapping.type} has no items()")
         key, value, at = mapping.type.key, mapping.type.value, frame.at(node)
         if hold:
             held = SetLocal(at, self.holding(mapping, "map", at), mapping)
-            return Several(Universe(key), key, [held], lambda k: [k, MapGet(value, at, held.target, k)])
+            return ProductDomain(Universe(key), key, [held], lambda k: [k, MapGet(value, at, held.target, k)])
         if has_effects(mapping):
             raise frame.refuse(node, f"{ast.unparse(base)} changes a variable; assign it to a local first")
-        return Several(self.keys_of(frame, node, mapping, key), key, [], lambda k: [k, MapGet(value, at, mapping, k)])
+        keys = self.keys_of(frame, node, mapping, key)
+        return ProductDomain(keys, key, [], lambda k: [k, MapGet(value, at, mapping, k)])
 
     # Provided by the other parts of the compiler.
 

@@ -56,7 +56,7 @@ class Written:
     calls: tuple[ast.Call, ...]
 
 
-class Premises:
+class PremiseMarking:
     """Marks in the graph of a property where its premises are met.
 
     ``found`` are the premises, by the numbers of their Witness nodes. If the property's value has to be true, a premise

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from floodmark.compiler.calls import Calls
+from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.compile_cache import Readings, name_in_file, own_source, parameters_of
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.ir import (
@@ -32,7 +32,7 @@ from floodmark.compiler.ir import (
     weight,
 )
 from floodmark.compiler.lowering import size_bound
-from floodmark.compiler.premises import Premises
+from floodmark.compiler.premises import PremiseMarking
 from floodmark.compiler.refinement import read_refined_beginning, read_refinement
 from floodmark.language.errors import ModelError
 from floodmark.language.members import REFINES, kind_of
@@ -132,13 +132,13 @@ def read_action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     known: Action | None = _READINGS.find(model, what)
     if known is not None:
         return known
-    compiler = Calls(model)
+    compiler = CallLowering(model)
     made = _action(compiler, name, method)
     _READINGS.keep(what, compiler.reading, made, compiler.steps)
     return made
 
 
-def _action(compiler: Calls, name: str, method: Callable[..., Any]) -> Action:
+def _action(compiler: CallLowering, name: str, method: Callable[..., Any]) -> Action:
     model, source = compiler.model, source_of(method)
     compiler.reading.rests_on(own_source, method)
     compiler.reading.rests_on(parameters_of, method)
@@ -177,7 +177,7 @@ def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
         raise ModelError(f"{message}; {advice}", at.file, at.line)
 
 
-def _with_widths(compiler: Calls, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
+def _with_widths(compiler: CallLowering, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
     """The types of an action's parameters; one without a capacity gets the type of the set from which it is drawn.
 
     The parameter can then be every element that the guard offers. Raises ModelError for one that no leading guard
@@ -187,11 +187,11 @@ def _with_widths(compiler: Calls, source: Source, kinds: dict[str, Type]) -> dic
     known = {name: kind for name, kind in kinds.items() if not any(growing(kind))}
     for name, kind in kinds.items():
         if name not in known:
-            known[name] = _drawn_type(Calls(compiler.model, compiler.reading), source, name, kind, known)
+            known[name] = _drawn_type(CallLowering(compiler.model, compiler.reading), source, name, kind, known)
     return {name: known[name] for name in kinds}
 
 
-def _drawn_type(compiler: Calls, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
+def _drawn_type(compiler: CallLowering, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
     guards, _ = leading_guards(source)
     compiler.reading.rests_on(name_in_file, source.function, "require")
     at = Position(source.file, source.tree.lineno)
@@ -271,7 +271,7 @@ def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: 
         return known
     if kind == REFINES:
         return read_refinement(model, name, function, read_action)
-    compiler = Calls(model)
+    compiler = CallLowering(model)
     made = _read_predicate(compiler, name, function, kind)
     _READINGS.keep(what, compiler.reading, made, compiler.steps)
     return made
@@ -284,11 +284,11 @@ def read_beginning_of(model: Model, name: str, mapping: Callable[..., Any]) -> P
 
 def read_as_written(model: Model, name: str, function: Callable[..., Any], kind: str) -> Predicate:
     """Reads a property without its premises, so that it is evaluated exactly as in CPython."""
-    return _read_predicate(Calls(model), name, function, kind, with_premises=False)
+    return _read_predicate(CallLowering(model), name, function, kind, with_premises=False)
 
 
 def _read_predicate(
-    compiler: Calls, name: str, function: Callable[..., Any], kind: str, with_premises: bool = True
+    compiler: CallLowering, name: str, function: Callable[..., Any], kind: str, with_premises: bool = True
 ) -> Predicate:
     source = source_of(function)
     compiler.reading.rests_on(own_source, function)
@@ -319,7 +319,7 @@ def _read_predicate(
     if kind in ("boundary", "reachable") or not with_premises:  # these must be true somewhere: no premise can hide them
         predicate.value = Inline(BOOL, at, body, frame.result)
         return predicate
-    premises = Premises(compiler.written)
+    premises = PremiseMarking(compiler.written)
     match body:
         case [Return(value=Expr() as value)]:
             predicate.value = premises.mark(value)

@@ -20,7 +20,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
-from floodmark.compiler.calls import Calls
+from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.failures import can_fail, may_refuse
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.guard_order import plan
@@ -123,7 +123,7 @@ def read_refined_beginning(
     return Predicate(name, "invariant", steps.begun(image, read_action), at)
 
 
-class _Mapping(Calls):
+class _Mapping(CallLowering):
     """Reads a mapping, in which a call of the abstract model's class is a record of its variables."""
 
     def __init__(self, model: Model, cls: type[Model]) -> None:

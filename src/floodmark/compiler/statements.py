@@ -38,7 +38,7 @@ from floodmark.compiler.ir import (
     weight,
 )
 from floodmark.compiler.lowering import Lowering, common_fields, no_field
-from floodmark.compiler.pairs import Several
+from floodmark.compiler.pairs import ProductDomain
 from floodmark.compiler.plain_containers import SETS
 from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
@@ -55,7 +55,7 @@ MAX_CALLS = 20_000
 Path = list[FieldStep | ItemStep]
 
 
-class Statements(Lowering):
+class StatementLowering(Lowering):
     """The statement half of the compiler."""
 
     def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
@@ -396,7 +396,7 @@ class Statements(Lowering):
         return True
 
     @abstractmethod
-    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
+    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> ProductDomain:
         """The domain of a loop with several variables."""
 
     def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[Stmt]) -> None:

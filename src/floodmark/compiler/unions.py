@@ -54,7 +54,7 @@ from floodmark.language.types import (
 from floodmark.language.values import Record
 
 
-class Unions(Lowering):
+class UnionLowering(Lowering):
     """The part of the compiler for records of several classes."""
 
     def reshaped(self, value: Expr, kind: Type) -> Expr:

@@ -53,7 +53,7 @@ _GUARD_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """The project, as the folder in which the call runs, and the budget of the call."""
 
     root: Path
@@ -89,7 +89,7 @@ def _ended(code: ExitCode, **content: Any) -> Answer:
 
 
 def check(
-    call: Call, spec: str, design: str | None = None, property: str | None = None,
+    call: ToolCall, spec: str, design: str | None = None, property: str | None = None,
     constants: Mapping[str, int] | None = None,
 ) -> Answer:
     """Searches every reachable state of a spec's model and of its known-bad designs."""
@@ -99,7 +99,7 @@ def check(
 
 
 def simulate(
-    call: Call, spec: str, walks: int, steps: int, seed: int, strategy: StrategyName, design: str | None = None,
+    call: ToolCall, spec: str, walks: int, steps: int, seed: int, strategy: StrategyName, design: str | None = None,
     constants: Mapping[str, int] | None = None,
 ) -> Answer:
     """Random walks instead of a search."""
@@ -234,7 +234,7 @@ def counterexample(result: CheckResult) -> Answer:
 
 
 def explain(
-    call: Call, spec: str, design: str | None = None, constants: Mapping[str, int] | None = None,
+    call: ToolCall, spec: str, design: str | None = None, constants: Mapping[str, int] | None = None,
     watch: Sequence[str] = (),
 ) -> Answer:
     """The counterexample of one design, with whole states and the values of expressions."""
@@ -258,7 +258,7 @@ def _states(model: Model, found: Answer) -> tuple[TraceState, ...]:
     return walked.trace
 
 
-def show(call: Call, spec: str) -> Answer:
+def show(call: ToolCall, spec: str) -> Answer:
     """The parts of specs and their models."""
     return _ended(ExitCode.AS_EXPECTED, specs=[_shown(each) for each in specs_of(call.root, spec)])
 
@@ -293,7 +293,7 @@ def _method(name: str, method: Callable[..., Any]) -> Answer:
 
 
 def step(
-    call: Call, spec: str, path: Sequence[str] = (), design: str | None = None,
+    call: ToolCall, spec: str, path: Sequence[str] = (), design: str | None = None,
     constants: Mapping[str, int] | None = None, watch: Sequence[str] = (),
 ) -> Answer:
     """The state behind a path of steps: what can happen next, what cannot and why, and which properties are true."""
@@ -349,7 +349,7 @@ def _judged(model: Model, properties: Sequence[Property], trace: Sequence[TraceS
         yield {**_property_entry(prop), "true": true, "why": why[:_MAX_PROPERTIES_WHY]}
 
 
-def mutate(call: Call, spec: str, only_changes: str | None = None) -> Answer:
+def mutate(call: ToolCall, spec: str, only_changes: str | None = None) -> Answer:
     """Tries the mutants of a model."""
     from floodmark.checkers.commands.mutate import MutateSettings
     from floodmark.checkers.commands.mutate import mutate as tried
@@ -361,7 +361,9 @@ def mutate(call: Call, spec: str, only_changes: str | None = None) -> Answer:
     return _ended(code, mutation=content.get("mutation", []), said=said)
 
 
-def conform(call: Call, spec: str, trace: str, hidden: int = 0, constants: Mapping[str, int] | None = None) -> Answer:
+def conform(
+    call: ToolCall, spec: str, trace: str, hidden: int = 0, constants: Mapping[str, int] | None = None
+) -> Answer:
     """Judges recorded runs."""
     from floodmark.checkers.commands.conform import ConformSettings, conform_traces
 
@@ -383,7 +385,7 @@ def _command(lines: Callable[[Path], Iterator[str | ExitCode]]) -> tuple[ExitCod
 
 
 def prove(
-    call: Call, spec: str, method: str = "induction", properties: Sequence[str] = (), any_size: bool = False,
+    call: ToolCall, spec: str, method: str = "induction", properties: Sequence[str] = (), any_size: bool = False,
     unbounded: bool = False, depth: int | None = None, after_walks: int | None = None,
     constants: Mapping[str, int] | None = None,
 ) -> Answer:
@@ -404,7 +406,7 @@ def prove(
     return _ended(proved.exit_code, result=proved.as_json(), weak=bounded)
 
 
-def diff(call: Call, spec: str, against: str = "HEAD", constants: Mapping[str, int] | None = None) -> Answer:
+def diff(call: ToolCall, spec: str, against: str = "HEAD", constants: Mapping[str, int] | None = None) -> Answer:
     """The effects of an edit of a spec and its model since a commit."""
     from floodmark.checkers.commands.diff import DiffRequest, compare_versions
 

@@ -25,7 +25,7 @@ def main() -> None:
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request, in the folder of the project."""
-    call = answers.Call(Path.cwd().resolve(), request["seconds"], request["memory"])
+    call = answers.ToolCall(Path.cwd().resolve(), request["seconds"], request["memory"])
     try:
         return answers.TOOLS[request["tool"]](call, **request["arguments"])
     except SourceError as error:

@@ -19,7 +19,7 @@ from floodmark.checkers.codegen.model_module import CodePart, Symbols, choose, f
 from floodmark.checkers.codegen.statements import MarkPlaces, Statements
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.layout import Layout
-from floodmark.compiler.marks import Mark, MarkedAction, MarkedPredicate
+from floodmark.compiler.marks import CoverageMark, MarkedAction, MarkedPredicate
 
 COVER = "cover"
 
@@ -34,7 +34,7 @@ class CoverageInterface:
     wholes: tuple[int, ...]
     words: int
 
-    def marks(self) -> list[tuple[MarkedAction | MarkedPredicate, Mark, int]]:
+    def marks(self) -> list[tuple[MarkedAction | MarkedPredicate, CoverageMark, int]]:
         """Each mark with its part and its place in the context."""
         return [
             (part, mark, first + number)

@@ -43,7 +43,7 @@ def footprint(node: Expr, which: Which, layout: Layout) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _VariablePart:
     """A part of a variable, at some offsets of its code: at one of them, which only the keys decide."""
 
     variable: StateVar
@@ -52,18 +52,18 @@ class _Place:
     keys: tuple[Expr, ...]
 
 
-def _place(node: Expr) -> _Place | None:
+def _place(node: Expr) -> _VariablePart | None:
     """The part of a variable that an expression is; None if it is not one."""
     match node:
         case StateVar():
-            return _Place(node, node.type, (0,), ())
+            return _VariablePart(node, node.type, (0,), ())
         case Field(record=record, name=name):
             outer = _place(record)
             if outer is None:
                 return None
             assert isinstance(outer.kind, RecordType)
             offset, kind = field_place(outer.kind, name)
-            return _Place(outer.variable, kind, tuple(it + offset for it in outer.offsets), outer.keys)
+            return _VariablePart(outer.variable, kind, tuple(it + offset for it in outer.offsets), outer.keys)
         case MapGet(map=of, key=key):
             outer = _place(of)
             if outer is None:
@@ -74,5 +74,5 @@ def _place(node: Expr) -> _Place | None:
             known = isinstance(key, Const)
             ranks = [values.index(key.value)] if isinstance(key, Const) and key.value in values else range(len(values))
             offsets = tuple(it + rank * kind.bits for it in outer.offsets for rank in ranks)
-            return _Place(outer.variable, kind, offsets, outer.keys if known else (*outer.keys, key))
+            return _VariablePart(outer.variable, kind, offsets, outer.keys if known else (*outer.keys, key))
     return None

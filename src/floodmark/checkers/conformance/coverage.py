@@ -20,7 +20,7 @@ MAX_COUNTED = 64
 """The maximum number of values of an integer type whose values count."""
 
 
-class Coverage:
+class WalkCoverage:
     """Counts how often each piece was covered. ``states`` has the hashes of the states reached."""
 
     def __init__(self, layout: Layout) -> None:

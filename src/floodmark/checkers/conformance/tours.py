@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.conformance.adapter import Adapter, Contract
-from floodmark.checkers.conformance.coverage import Coverage
+from floodmark.checkers.conformance.coverage import WalkCoverage
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Packed, Proposal
-from floodmark.checkers.conformance.walks import FURTHER, Found, WalkNode, Walks
+from floodmark.checkers.conformance.walks import FURTHER, WalkFailure, WalkNode, Walks
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -41,7 +41,7 @@ class Tour:
         self.explored = explored
         self.steps = 0
         self.walks = self._explore()
-        self.coverage = Coverage(self.walks.proposals.layout)
+        self.coverage = WalkCoverage(self.walks.proposals.layout)
 
     def _explore(self) -> Walks:
         walks = Walks(
@@ -57,13 +57,13 @@ class Tour:
             yield from ends
             self.walks = self._explore()
 
-    def search(self, most: int) -> Found | None:
+    def search(self, most: int) -> WalkFailure | None:
         """Takes runs for up to ``most`` steps in total, until the implementation differs from the model."""
         for end in self.runs():
             try:
                 self._take(end)
             except Mismatch as mismatch:
-                return Found(mismatch.steps, None, mismatch, self.steps)
+                return WalkFailure(mismatch.steps, None, mismatch, self.steps)
             if self.steps >= most:
                 return None
         return None
@@ -107,19 +107,19 @@ def longest(ends: list[WalkNode]) -> list[WalkNode]:
 
 def tour(
     model: Model, adapter: type[Adapter], seed: int = 1, most: int = 10_000, explored: int = EXPLORED
-) -> Found | None:
+) -> WalkFailure | None:
     """Drives an implementation along runs that cover a model, for up to ``most`` steps.
 
     A difference is shortened to a run from which no step can be left out. The same seed finds the same difference. A
     tour restarts if a container without a capacity has to become wider.
     """
 
-    def search(model: Model) -> Found | None:
+    def search(model: Model) -> WalkFailure | None:
         contract = Contract(model, adapter)
         found = Tour(contract, seed, explored).search(most)
         if found is None or found.mismatch is None:
             return found
         shorter = shortened(contract, found.mismatch)
-        return Found(shorter.steps, None, shorter, found.taken)
+        return WalkFailure(shorter.steps, None, shorter, found.taken)
 
     return at_widths(model, search)

@@ -18,7 +18,7 @@ from typing import Literal
 
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.conformance.adapter import Adapter, Contract
-from floodmark.checkers.conformance.coverage import Coverage, Piece
+from floodmark.checkers.conformance.coverage import Piece, WalkCoverage
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
 from floodmark.checkers.project.properties import Property
@@ -41,7 +41,7 @@ DRAWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WalkFailure:
     """A run that fails: a step violates a property, or the implementation differs from the model.
 
     ``taken`` counts the steps of all walks so far.
@@ -99,7 +99,7 @@ class Walks:
         self.chance = random.Random(seed)
         self.contract = contract
         self.proposals = Proposals(model, properties)
-        self.coverage = Coverage(self.proposals.layout)
+        self.coverage = WalkCoverage(self.proposals.layout)
         self.steps = 0
         self._starts = [
             WalkNode(self.proposals.layout.pack(state), step, None, None, 0)
@@ -132,12 +132,12 @@ class Walks:
             state = after
         return node
 
-    def search(self, most: int) -> Found | None:
+    def search(self, most: int) -> WalkFailure | None:
         """Walks for up to ``most`` steps in total. Raises SourceError when the model leaves its types."""
         for node in self._starts:
             false = self.proposals.false_in(node.state)
             if false is not None:
-                return Found(self._steps(node), false, None, self.steps)
+                return WalkFailure(self._steps(node), false, None, self.steps)
         while self.steps < most:
             found = self._walk()
             if found is not None:
@@ -148,7 +148,7 @@ class Walks:
         """The ends of the runs that guided walks keep: for each piece of coverage, the shortest one that covers it."""
         return [each.node for each in self._pool]
 
-    def _walk(self) -> Found | None:
+    def _walk(self) -> WalkFailure | None:
         node = self._start()
         run = None
         try:
@@ -164,9 +164,9 @@ class Walks:
                 self._keep(node, proposal)
                 node = self._next(node, proposal, run)
                 if bad is not None:
-                    return Found(self._steps(node), bad[1], None, self.steps)
+                    return WalkFailure(self._steps(node), bad[1], None, self.steps)
         except Mismatch as mismatch:
-            return Found(mismatch.steps, None, mismatch, self.steps)
+            return WalkFailure(mismatch.steps, None, mismatch, self.steps)
         finally:
             if run is not None:
                 run.implementation.close()
@@ -272,7 +272,7 @@ class Walks:
 def walk(
     model: Model, adapter: type[Adapter], choice: WalkChoice = "guided", seed: int = 1, most: int = 10_000,
     properties: Sequence[Property] = (), after: Sequence[Sequence[Step]] = (),
-) -> Found | None:
+) -> WalkFailure | None:
     """Drives an implementation in lockstep with a model for up to ``most`` steps; each walk starts at the end of one of
     the runs ``after``, if there are any.
 
@@ -280,7 +280,7 @@ def walk(
     Walks restart if a container without a capacity has to become wider.
     """
 
-    def search(model: Model) -> Found | None:
+    def search(model: Model) -> WalkFailure | None:
         contract = Contract(model, adapter)
         walks = Walks(model, properties, choice, seed, contract)
         if after:
@@ -289,6 +289,6 @@ def walk(
         if found is None or found.mismatch is None:
             return found
         shorter = shortened(contract, found.mismatch)
-        return Found(shorter.steps, None, shorter, found.taken)
+        return WalkFailure(shorter.steps, None, shorter, found.taken)
 
     return at_widths(model, search)

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 
-from floodmark.compiler.marks import Mark
+from floodmark.compiler.marks import CoverageMark
 
 _MAX_TEXT = 100
 _COUNTS_REFUSALS = ("guard", "require")
 Place = tuple[str, int, int]
 
 
-def text_of(mark: Mark) -> str:
+def text_of(mark: CoverageMark) -> str:
     """The text of a mark: the condition at its place, or the mark's own text."""
     kind = "require" if mark.kind in _COUNTS_REFUSALS else mark.kind
     return mark.said or _texts(mark.file).get((kind, mark.line, mark.column), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from floodmark.checkers.search_result import Coverage, CoverageCount, Share
+from floodmark.checkers.search_result import Coverage, CoverageCount, Proportion
 
 BRANCHES = ("if", "choice", "and", "or", "condition", "premise")
 REFUSALS = ("guard", "require")
@@ -57,7 +57,7 @@ def places(coverage: Coverage) -> list[Covered]:
     return sorted(found, key=lambda it: (it.file, it.line, it.column, it.kind, it.outcome is not True))
 
 
-def shares(coverage: Coverage) -> dict[str, Share]:
+def shares(coverage: Coverage) -> dict[str, Proportion]:
     """The covered shares of lines, branches and values, and of guards that disabled a step."""
     every = places(coverage)
     return {
@@ -68,7 +68,7 @@ def shares(coverage: Coverage) -> dict[str, Share]:
     }
 
 
-def arguments(coverage: Coverage) -> dict[str, Share]:
+def arguments(coverage: Coverage) -> dict[str, Proportion]:
     """For each action, the share of the kinds of arguments that its steps had."""
     found: dict[str, list[bool]] = {}
     for it in coverage.counts:
@@ -77,5 +77,5 @@ def arguments(coverage: Coverage) -> dict[str, Share]:
     return {name: _share(taken) for name, taken in found.items()}
 
 
-def _share(taken: Sequence[bool]) -> Share:
-    return Share(sum(taken), len(taken))
+def _share(taken: Sequence[bool]) -> Proportion:
+    return Proportion(sum(taken), len(taken))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from floodmark.checkers.designs.rule_calls import Call, first_difference, overridden, recorded
+from floodmark.checkers.designs.rule_calls import RuleCall, first_difference, overridden, recorded
 from floodmark.checkers.explanation.guard import guard_against
 from floodmark.checkers.explanation.trace import StateChange, changes
 from floodmark.checkers.value_text import show, show_step
@@ -46,7 +46,7 @@ class _Done:
 
     after: State | None
     error: SourceError | None
-    calls: Sequence[Call]
+    calls: Sequence[RuleCall]
 
 
 class DesignPair:

@@ -12,7 +12,7 @@ from typing import Any
 
 from floodmark.checkers.explanation.trace import change_lines
 from floodmark.checkers.value_text import show
-from floodmark.checkers.verdict.divergence import Ruling, Said
+from floodmark.checkers.verdict.divergence import RuleResult, Ruling
 from floodmark.language.model import Model, State
 from floodmark.language.source import source_of
 
@@ -20,7 +20,7 @@ _MAX_EFFECTS = 3
 
 
 @dataclass(slots=True)
-class Call:
+class RuleCall:
     """One call of a method: its state and arguments, its result, and what it changed.
 
     ``answer`` is None for a call that a guard or an error ended.
@@ -33,7 +33,7 @@ class Call:
     after: dict[str, Any] = field(default_factory=dict)
     answer: tuple[Any] | None = None
 
-    def is_same_question(self, other: Call) -> bool:
+    def is_same_question(self, other: RuleCall) -> bool:
         """Whether two designs were called with the same values. Only variables that both have can differ for both."""
         common = self.before.keys() & other.before.keys()
         return (
@@ -42,7 +42,7 @@ class Call:
             and all(self.before[name] == other.before[name] for name in common)
         )
 
-    def is_same_answer(self, other: Call) -> bool:
+    def is_same_answer(self, other: RuleCall) -> bool:
         common = self.after.keys() & other.after.keys()
         return self.answer == other.answer and all(self.after[name] == other.after[name] for name in common)
 
@@ -70,14 +70,14 @@ def overridden(good: type[Model], bad: type[Model]) -> dict[str, tuple[FunctionT
 
 
 @contextmanager
-def recorded(methods: Sequence[Callable[..., Any]]) -> Iterator[list[Call]]:
+def recorded(methods: Sequence[Callable[..., Any]]) -> Iterator[list[RuleCall]]:
     """The calls of these methods while it lasts, in the order in which they end: an inner one before an outer one.
 
     It listens as a profiler does, so a debugger can be used at the same time.
     """
     codes = {method.__code__: method.__name__ for method in methods}
-    ended: list[Call] = []
-    under_way: dict[FrameType, Call] = {}
+    ended: list[RuleCall] = []
+    under_way: dict[FrameType, RuleCall] = {}
     before = sys.getprofile()
 
     def listen(frame: FrameType, event: str, answer: Any) -> None:
@@ -112,16 +112,16 @@ def _subject(frame: FrameType) -> Model:
     return subject
 
 
-def _call(name: str, frame: FrameType) -> Call:
+def _call(name: str, frame: FrameType) -> RuleCall:
     code = frame.f_code
     given = tuple(frame.f_locals[each] for each in code.co_varnames[1 : code.co_argcount])
-    return Call(name, given, tuple(map(show, given)), dict(_subject(frame)._values))
+    return RuleCall(name, given, tuple(map(show, given)), dict(_subject(frame)._values))
 
 
 def first_difference(
     methods: dict[str, tuple[FunctionType, FunctionType]],
-    good: tuple[str, Sequence[Call]],
-    bad: tuple[str, Sequence[Call]],
+    good: tuple[str, Sequence[RuleCall]],
+    bad: tuple[str, Sequence[RuleCall]],
 ) -> Ruling | None:
     """The first call in the good design to which the bad one gave another answer; each comes with its design's name."""
     for call in good[1]:
@@ -136,6 +136,6 @@ def first_difference(
     return None
 
 
-def _rule_result(design: str, call: Call, method: FunctionType) -> Said:
+def _rule_result(design: str, call: RuleCall, method: FunctionType) -> RuleResult:
     source = source_of(method)
-    return Said(design, call.result_text(), source.file, source.tree.lineno)
+    return RuleResult(design, call.result_text(), source.file, source.tree.lineno)

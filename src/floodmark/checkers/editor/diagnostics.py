@@ -17,7 +17,7 @@ MAX_SPECS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class EditorMessage:
     """A message at a line, counted from 1. ``code`` is what kind of finding it is."""
 
     file: str
@@ -79,16 +79,16 @@ def _model_file(spec: Spec) -> Path | None:
     return None if found is None else found.resolve()
 
 
-def messages(spec: str, answered: Mapping[str, Any]) -> list[Message]:
+def messages(spec: str, answered: Mapping[str, Any]) -> list[EditorMessage]:
     """The messages about the answer to a check of a spec."""
     if "results" not in answered:
         place = answered.get("place") or {"file": spec_address.split(Path(spec))[0].as_posix(), "line": 1}
-        return [Message(place["file"], place["line"] or 1, "error", answered["verdict"], answered["error"])]
+        return [EditorMessage(place["file"], place["line"] or 1, "error", answered["verdict"], answered["error"])]
     found = [each for result in answered["results"] for each in _of_result(result)]
     return list(dict.fromkeys(found))
 
 
-def _of_result(result: Mapping[str, Any]) -> Iterator[Message]:
+def _of_result(result: Mapping[str, Any]) -> Iterator[EditorMessage]:
     spec = spec_address.split(Path(result["spec"]))[0].as_posix()
     prop = result["property"]
     if not result["expected"]:
@@ -96,21 +96,22 @@ def _of_result(result: Mapping[str, Any]) -> Iterator[Message]:
         text = f"{result['design']}: {result['said']}"
         shown = result["counterexample"]
         steps = [] if shown is None else [each["step"] for each in shown["steps"]]
-        yield Message(place["file"], place["line"] or 1, _severity(result), result["verdict"], _with(text, steps))
+        yield EditorMessage(place["file"], place["line"] or 1, _severity(result), result["verdict"], _with(text, steps))
     yield from (
-        Message(spec, each["line"] or 1, "error", "scenario", f"scenario {each['name']}: {each['problem']}")
+        EditorMessage(spec, each["line"] or 1, "error", "scenario", f"scenario {each['name']}: {each['problem']}")
         for each in result["scenarios"] if each["problem"]
     )
     for weak in [] if result["known_bad"] else result["weak"]:
         if weak["kind"] == "never fired":
             place, near = weak["place"], weak["nearest_guard"]
             why = "" if near is None else f": {near['guard']}, after {', '.join(near['after'])}"
-            yield Message(place["file"], place["line"], "warning", "never fired", f"{weak['action']} never fires{why}")
+            text = f"{weak['action']} never fires{why}"
+            yield EditorMessage(place["file"], place["line"], "warning", "never fired", text)
         elif weak["kind"] == "vacuous":
             place, text = weak["place"], f"{weak['property']} is vacuous: {weak['text']}"
-            yield Message(place["file"], place["line"], "warning", "vacuous", text)
+            yield EditorMessage(place["file"], place["line"], "warning", "vacuous", text)
         elif weak["kind"] in ("cut", "nothing checked"):
-            yield Message(spec, 1, "warning", weak["kind"], weak["text"])
+            yield EditorMessage(spec, 1, "warning", weak["kind"], weak["text"])
 
 
 def _severity(result: Mapping[str, Any]) -> Severity:

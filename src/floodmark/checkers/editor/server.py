@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from floodmark.checkers.assistants.budget import Budget, answer
-from floodmark.checkers.editor.diagnostics import Message, hover_text, messages, specs_about
+from floodmark.checkers.editor.diagnostics import EditorMessage, hover_text, messages, specs_about
 from floodmark.checkers.project import spec_address
 
 _SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
@@ -26,7 +26,7 @@ class _Files:
     def __init__(self, server: LanguageServer, budget: Budget) -> None:
         self.server = server
         self.budget = budget
-        self.shown: dict[Path, list[tuple[Path, Message]]] = {}
+        self.shown: dict[Path, list[tuple[Path, EditorMessage]]] = {}
         self.described: dict[Path, dict[str, Any]] = {}
         self.names: dict[Path, str] = {}
         self.one_at_a_time = asyncio.Lock()
@@ -44,7 +44,7 @@ class _Files:
         root = self._root(file)
         async with self.one_at_a_time:
             self.names[file] = uri
-            found: dict[Path, list[tuple[Path, Message]]] = {spec: [] for spec in self.shown if not spec.exists()}
+            found: dict[Path, list[tuple[Path, EditorMessage]]] = {spec: [] for spec in self.shown if not spec.exists()}
             for spec in await asyncio.to_thread(specs_about, root, file):
                 answered = await asyncio.to_thread(answer, root, "check", {"spec": spec}, self.budget)
                 told = found.setdefault(root / spec_address.split(Path(spec))[0], [])
@@ -54,7 +54,7 @@ class _Files:
                     self.described[file] = described
             self._show(found)
 
-    def _show(self, found: dict[Path, list[tuple[Path, Message]]]) -> None:
+    def _show(self, found: dict[Path, list[tuple[Path, EditorMessage]]]) -> None:
         before = [it for spec in found for it in self.shown.get(spec, [])]
         self.shown |= found
         every = dict.fromkeys(it for each in self.shown.values() for it in each)
@@ -73,7 +73,7 @@ class _Files:
         return None if said is None else types.Hover(types.MarkupContent(types.MarkupKind.Markdown, said))
 
 
-def _diagnostic(message: Message) -> types.Diagnostic:
+def _diagnostic(message: EditorMessage) -> types.Diagnostic:
     start, end = types.Position(message.line - 1, 0), types.Position(message.line, 0)
     where = types.Range(start, end)
     return types.Diagnostic(where, message.text, _SEVERITY[message.severity], message.code, source="floodmark")

@@ -235,10 +235,10 @@ def canonical(value: Any, names: Mapping[str, Mapping[str, str]]) -> Any:
 
     ``names`` maps the old version's names to the new ones; it is empty for a value of the new version.
     """
-    return _Canonical(names).of(value)
+    return _CanonicalValues(names).of(value)
 
 
-class _Canonical:
+class _CanonicalValues:
     def __init__(self, names: Mapping[str, Mapping[str, str]]) -> None:
         self._names = names
 

@@ -25,10 +25,10 @@ from floodmark.checkers.edits.difference import (
     ActionChange,
     Answer,
     Difference,
-    ModelError,
+    DistinguishingRun,
     Reason,
+    VersionError,
     VersionName,
-    Witness,
 )
 from floodmark.checkers.edits.inclusion import Escape, Seen, Unfinished, escape
 from floodmark.checkers.edits.joint_search import JointSearch, compare_jointly
@@ -137,7 +137,7 @@ class _JointComparison:
         if failure is not None:
             version: VersionName = "old" if failure.version == "old" else "new"
             error, model = failure.error, self.models[version == "new"]
-            found.failure = ModelError(version, error.message, error.file, error.line, model, failure.trace)
+            found.failure = VersionError(version, error.message, error.file, error.line, model, failure.trace)
         if result.stopped is not None:
             found.stopped = str(result.stopped)
 
@@ -159,7 +159,7 @@ class _JointComparison:
         for version, (mine, trace) in seen.alone.items():
             other = models[0] if version == "new" else models[1]
             reason = _reason(mine, other, trace, names[version])
-            add_state_witness(found, Witness(version, "state", mine, trace, reason))
+            add_state_witness(found, DistinguishingRun(version, "state", mine, trace, reason))
 
     def _look(self, search: JointSearch, result: SearchResult) -> None:
         compared, found = search.compared, self.found
@@ -203,7 +203,7 @@ class _JointComparison:
 
     def _witness(
         self, search: JointSearch, version: VersionName, bit: int, action: str | None, names: dict[str, str]
-    ) -> Witness:
+    ) -> DistinguishingRun:
         """The run to a noted state, and the step that only this version takes there: of any action, or of one action
         that the other version's partner does not take."""
         state, level = search.compared.noted[bit]
@@ -223,7 +223,7 @@ class _JointComparison:
             if words in taken or (action is None and words == state) or (action is not None and step.action != action):
                 continue
             trace = (*trace, TraceState(step, after))
-            return Witness(version, "step", mine.model, trace, _reason(mine.model, other.model, trace, names))
+            return DistinguishingRun(version, "step", mine.model, trace, _reason(mine.model, other.model, trace, names))
         raise RuntimeError("compiled code takes a step of one version alone, but in CPython both take it")
 
 
@@ -240,7 +240,7 @@ def with_silence(changes: list[ActionChange], old: Mapping[str, int], new: Mappi
     return known
 
 
-def add_state_witness(found: Difference, alone: Witness) -> None:
+def add_state_witness(found: Difference, alone: DistinguishingRun) -> None:
     """Adds a run to a state that only one version reaches. It replaces the runs of that version of the same length:
     every step of it but the last is then a step of both versions."""
     version = alone.version
@@ -265,10 +265,10 @@ def _reason(mine: Model, other: Model, trace: tuple[TraceState, ...], names: Map
     return reason_against(mine, here, step, other, names.get(step.action))
 
 
-def _begins(version: VersionName, model: Model, begun: list[TraceState]) -> Witness:
+def _begins(version: VersionName, model: Model, begun: list[TraceState]) -> DistinguishingRun:
     layout = lay_out(model.variable_types)
     first = min(begun, key=lambda entry: layout.pack(entry.state))
-    return Witness(version, "start", model, (first,))
+    return DistinguishingRun(version, "start", model, (first,))
 
 
 # Other variables.
@@ -309,7 +309,7 @@ def _compare_graphs(old: Model, new: Model, options: Options, watch: Watcher | N
         if len(alone):
             graph = graphs[version]
             path = graph.path_to(seen[version].first_with(alone))
-            add_state_witness(found, Witness(version, "state", graph.model, graph.trace(path)))
+            add_state_witness(found, DistinguishingRun(version, "state", graph.model, graph.trace(path)))
 
 
 def _fired(graph: RunGraph) -> dict[str, int]:
@@ -318,7 +318,7 @@ def _fired(graph: RunGraph) -> dict[str, int]:
 
 def _unfinished(version: VersionName, model: Model, result: SearchResult, found: Difference) -> None:
     for violation in result.violations:
-        found.failure = ModelError(version, violation.message, violation.file, violation.line, model, violation.trace)
+        found.failure = VersionError(version, violation.message, violation.file, violation.line, model, violation.trace)
         found.stopped = f"a model error of the {version} version"
         return
     found.stopped = str(result.stopped)
@@ -339,8 +339,8 @@ def _answer(mine: Seen, other: Seen, version: VersionName, paused: Callable[[], 
     return "some"
 
 
-def _escaped(mine: Seen, escaped: Escape, version: VersionName) -> Witness:
-    return Witness(version, escaped.kind, mine.graph.model, mine.graph.trace(escaped.path))
+def _escaped(mine: Seen, escaped: Escape, version: VersionName) -> DistinguishingRun:
+    return DistinguishingRun(version, escaped.kind, mine.graph.model, mine.graph.trace(escaped.path))
 
 
 def _action_changes(old: Seen, new: Seen) -> list[ActionChange]:

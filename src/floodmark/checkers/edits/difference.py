@@ -29,7 +29,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Witness:
+class DistinguishingRun:
     """A shortest run of one version that the other lacks. ``kind`` is how it differs; ``reason`` is why the other
     version does not take its last step, if known."""
 
@@ -60,7 +60,7 @@ class ActionChange:
     less: int = 0
     common: int = 0
     gone: bool = False
-    examples: tuple[Witness, ...] = ()
+    examples: tuple[DistinguishingRun, ...] = ()
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class ActionChange:
 
 
 @dataclass(frozen=True)
-class ModelError:
+class VersionError:
     """A version leaves its declared types, so the runs beyond that point are unknown."""
 
     version: VersionName
@@ -91,11 +91,11 @@ class Difference:
     alignment: Alignment
     added: Answer = "undetermined"
     removed: Answer = "undetermined"
-    witnesses: list[Witness] = field(default_factory=list)
+    witnesses: list[DistinguishingRun] = field(default_factory=list)
     actions: list[ActionChange] = field(default_factory=list)
     by: SameBy | None = None
     stopped: str = ""
-    failure: ModelError | None = None
+    failure: VersionError | None = None
     states: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 

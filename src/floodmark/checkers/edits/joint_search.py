@@ -56,11 +56,11 @@ class Joint:
     more: dict[str, int] = field(default_factory=dict)
     less: dict[str, int] = field(default_factory=dict)
     fired: dict[str, dict[str, int]] = field(default_factory=dict)
-    failure: Failure | None = None
+    failure: JointFailure | None = None
 
 
 @dataclass(frozen=True)
-class Failure:
+class JointFailure:
     """A version leaves its declared types: the version, the run to that point, and the error."""
 
     version: str
@@ -165,7 +165,7 @@ class JointSearch(Search):
                 if not begun[version]:
                     raise without_initial_state(side.model)
             except SourceError as error:
-                self._fail(Failure(version, (), error))
+                self._fail(JointFailure(version, (), error))
                 return
             self.tracers[version].initial = list(begun[version].values())
         old, new = begun["old"], begun["new"]
@@ -181,14 +181,14 @@ class JointSearch(Search):
                 try:
                     is_inside.append(within_boundary(side.model, first.state))
                 except SourceError as error:
-                    self._fail(Failure(version, (first,), error))
+                    self._fail(JointFailure(version, (first,), error))
                     return
             if any(is_inside):
                 packed.append(words)
         for start in range(0, len(packed), loops.BATCH):
             self.store.add(packed[start : start + loops.BATCH])
 
-    def _fail(self, failure: Failure) -> None:
+    def _fail(self, failure: JointFailure) -> None:
         self.compared.failure = failure
         self.stop = Stop(Limit.STORE, detail=f"a model error of the {failure.version} version")
 
@@ -207,7 +207,7 @@ class JointSearch(Search):
             self._fail(self._failure("old" if bit == joint.OLD_FAILS else "new", state, level))
             break
 
-    def _failure(self, version: str, state: Packed, level: int) -> Failure:
+    def _failure(self, version: str, state: Packed, level: int) -> JointFailure:
         """The failure in a state. Raises ``Outgrown`` if a container merely needs a greater width."""
         tracer = self.tracers[version]
         trace = tracer.to_state(state, level)
@@ -215,10 +215,10 @@ class JointSearch(Search):
             for _, after in successors(tracer.model, trace[-1].state):
                 within_boundary(tracer.model, after)
         except SourceError as error:
-            return Failure(version, trace, error)
+            return JointFailure(version, trace, error)
         fault = tracer.unexplained(f"a step fails, but CPython takes it, in {trace[-1].state}")
         if isinstance(fault, SourceError):
-            return Failure(version, trace, fault)
+            return JointFailure(version, trace, fault)
         raise fault
 
     def _check(self) -> None:
@@ -236,12 +236,12 @@ class JointSearch(Search):
 def compare_jointly(
     old: Model, new: Model, options: Options, then: Callable[[JointSearch, SearchResult], None],
     watch: Watcher | None = None,
-) -> tuple[SearchResult, Failure | None]:
+) -> tuple[SearchResult, JointFailure | None]:
     """Compares two models with the same variables. ``then`` is called while the states are still in memory.
 
     Raises SourceError for a model that cannot be compiled.
     """
-    failures: list[Failure | None] = [None]
+    failures: list[JointFailure | None] = [None]
 
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         workers, tell = options.workers or cores(), telling(watch)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from floodmark.checkers.edits.difference import ActionChange, Difference, Reason, Witness
+from floodmark.checkers.edits.difference import ActionChange, Difference, DistinguishingRun, Reason
 from floodmark.checkers.edits.property_changes import PropertyChange, PropertyExample
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.text import Versions, headline, lines
@@ -70,7 +70,7 @@ def _model(model: Difference, versions: Versions) -> dict[str, Any]:
     }
 
 
-def _witness(witness: Witness, versions: Versions) -> dict[str, Any]:
+def _witness(witness: DistinguishingRun, versions: Versions) -> dict[str, Any]:
     other = versions[witness.version == "old"]
     return {
         "version": witness.version,

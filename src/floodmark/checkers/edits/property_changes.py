@@ -38,7 +38,7 @@ MAX_TOGETHER = 30
 
 
 @dataclass(frozen=True)
-class Source:
+class StateSource:
     """A model in whose states properties are compared: a version's model, or one of its known-bad designs."""
 
     version: VersionName
@@ -50,7 +50,7 @@ class Source:
 class PropertyExample:
     """A shortest run to a state, or with a step, that only one version of a property allows."""
 
-    source: Source
+    source: StateSource
     trace: tuple[TraceState, ...]
 
 
@@ -83,7 +83,7 @@ class PropertyChange:
 
 
 def changed_properties(
-    old: Model, new: Model, pairs: Sequence[tuple[Property, Property]], sources: Sequence[Source],
+    old: Model, new: Model, pairs: Sequence[tuple[Property, Property]], sources: Sequence[StateSource],
     alignment: Alignment, options: Options,
 ) -> list[PropertyChange]:
     """Compares the properties whose code differs, given as pairs of equal name."""
@@ -133,7 +133,7 @@ def _graph(model: Model, prop: Property) -> str:
     return fingerprint(read_predicate(model, prop.name, prop.function).value)
 
 
-def _look(old: Model, new: Model, changes: Sequence[PropertyChange], source: Source, options: Options) -> None:
+def _look(old: Model, new: Model, changes: Sequence[PropertyChange], source: StateSource, options: Options) -> None:
     """Evaluates both versions in the states of a model, as long as some answer is open."""
     wanted = [each for each in changes if not (each.weaker and each.stronger)]
     if not wanted or not _is_packed_alike(source.model, new):
@@ -154,7 +154,7 @@ def _is_packed_alike(design: Model, model: Model) -> bool:
 
 
 def _ask(
-    old: Model, new: Model, wanted: Sequence[PropertyChange], source: Source, search: Search, is_complete: bool
+    old: Model, new: Model, wanted: Sequence[PropertyChange], source: StateSource, search: Search, is_complete: bool
 ) -> None:
     program = read_program(sized(source.model, FIRST_WIDTHS), {})
     predicates = []

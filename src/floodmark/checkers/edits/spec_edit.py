@@ -11,7 +11,7 @@ from types import FunctionType
 from floodmark.checkers.edits.alignment import Alignment, align
 from floodmark.checkers.edits.comparison import compare
 from floodmark.checkers.edits.difference import Difference
-from floodmark.checkers.edits.property_changes import PropertyChange, Source, changed_properties
+from floodmark.checkers.edits.property_changes import PropertyChange, StateSource, changed_properties
 from floodmark.checkers.edits.spec_changes import Setting, setting_changes
 from floodmark.checkers.edits.versions import Version, is_same_file
 from floodmark.checkers.gate.closure import Closure
@@ -137,19 +137,21 @@ def _constants(spec: Spec, cls: type[Model], settings: EditSettings) -> dict[str
     return {**spec.constants, **{name: value for name, value in settings.constants.items() if name in known}}
 
 
-def _sources(specs: tuple[Spec, Spec], models: tuple[Model, Model], settings: EditSettings) -> list[Source]:
+def _sources(specs: tuple[Spec, Spec], models: tuple[Model, Model], settings: EditSettings) -> list[StateSource]:
     """The models in whose states properties are compared: both versions, then their known-bad designs."""
-    found = [Source("new", type(models[1]).__name__, models[1]), Source("old", type(models[0]).__name__, models[0])]
+    found = [
+        StateSource("new", type(models[1]).__name__, models[1]), StateSource("old", type(models[0]).__name__, models[0])
+    ]
     for version, spec in (("new", specs[1]), ("old", specs[0])):
         for flawed in spec.flawed:
             with suppress(SourceError):
                 cls = spec.flawed_class(flawed)
                 given = {**_constants(spec, cls, settings), **flawed.constants}
-                found.append(Source("new" if version == "new" else "old", flawed.name, cls(**given)))
+                found.append(StateSource("new" if version == "new" else "old", flawed.name, cls(**given)))
     return found
 
 
-def _changed_designs(sources: Sequence[Source], alignment: Alignment) -> list[str]:
+def _changed_designs(sources: Sequence[StateSource], alignment: Alignment) -> list[str]:
     """The known-bad designs of both versions whose own code changed, overrides included, inherited code excluded."""
     old, new = ({each.name: each.model for each in sources[2:] if each.version == name} for name in ("old", "new"))
     bases = {each.version: type(each.model) for each in sources[:2]}

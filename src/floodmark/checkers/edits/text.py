@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from floodmark.checkers.edits.difference import ActionChange, Difference, VersionName, Witness
+from floodmark.checkers.edits.difference import ActionChange, Difference, DistinguishingRun, VersionName
 from floodmark.checkers.edits.property_changes import PropertyChange
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.versions import Version
@@ -102,7 +102,7 @@ def _searched(model: Difference) -> int:
     return model.states.get("common", model.states.get("new", 0))
 
 
-def last_step(witness: Witness) -> str:
+def last_step(witness: DistinguishingRun) -> str:
     """The distinguishing step, with its changes: ``server_grants(client=c1): granted: 1 -> 2``."""
     last = witness.trace[-1]
     if len(witness.trace) == 1:
@@ -111,7 +111,7 @@ def last_step(witness: Witness) -> str:
     return f"{show_step(last.step)}: {'; '.join(changed)}" if changed else show_step(last.step)
 
 
-def witness_lines(witness: Witness, versions: Versions) -> Iterator[str]:
+def witness_lines(witness: DistinguishingRun, versions: Versions) -> Iterator[str]:
     """A run of one version, and how the other version differs."""
     mine, other = _ordered(witness.version, versions)
     verb = "added" if witness.version == "new" else "removed"
@@ -130,7 +130,7 @@ def _ordered(version: VersionName, versions: Versions) -> Versions:
     return (versions[1], versions[0]) if version == "new" else versions
 
 
-def _kind(witness: Witness, mine: Version, other: Version) -> str:
+def _kind(witness: DistinguishingRun, mine: Version, other: Version) -> str:
     return {
         "start": f"begins as none of {other.label} does",
         "state": f"leads to a state that {other.label} does not reach",

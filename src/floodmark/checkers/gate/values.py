@@ -88,7 +88,7 @@ class _Object(typing.NamedTuple):
     file: str | None
 
 
-class _Walk:
+class _ReachedObjects:
     """Objects in the order in which they were reached; a later reference to an object is its number."""
 
     def __init__(self) -> None:
@@ -96,8 +96,8 @@ class _Walk:
         self.files: set[str] = set()
         self.said = hashlib.sha256()
 
-    def copy(self) -> _Walk:
-        other = _Walk()
+    def copy(self) -> _ReachedObjects:
+        other = _ReachedObjects()
         other.numbers, other.files, other.said = self.numbers.copy(), self.files.copy(), self.said.copy()
         return other
 
@@ -107,14 +107,14 @@ class ValueHasher:
 
     def __init__(self) -> None:
         self._known: dict[int, _Object] = {}
-        self._walks: dict[int, _Walk] = {}
+        self._walks: dict[int, _ReachedObjects] = {}
 
     def digest(self, roots: Iterable[Any]) -> tuple[str, set[str]]:
         """The hash of everything that some objects reach, in order, and the files with its code. Raises NotCacheable.
 
         Digests that begin with the same object share the work of reading it: those of a model and its designs.
         """
-        walk = _Walk()
+        walk = _ReachedObjects()
         for position, root in enumerate(roots):
             if position:
                 self._go_on(walk, root)
@@ -125,7 +125,7 @@ class ValueHasher:
             walk = self._walks[_identity(root)].copy()
         return walk.said.hexdigest(), walk.files
 
-    def _go_on(self, walk: _Walk, root: Any) -> None:
+    def _go_on(self, walk: _ReachedObjects, root: Any) -> None:
         """Adds the objects that are reached from one and were not reached before."""
         words: list[bytes] = [b"root;"]
         known, say, number = self._known, words.append, walk.numbers.setdefault

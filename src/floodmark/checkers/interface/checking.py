@@ -9,7 +9,7 @@ from typing import Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.interface.results import Result
-from floodmark.checkers.interface.subject import Design, Given, PropertyArgument, given, names_of
+from floodmark.checkers.interface.subject import ClassSpec, Design, PropertyArgument, given, names_of
 from floodmark.checkers.project.input_limits import memory as amount
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import Flawed
@@ -103,7 +103,7 @@ def _compared(found: CheckResult, asked: Check, good: type[Model]) -> CheckResul
     if not issubclass(cls, good):
         raise TypeError(f"{cls.__name__} is not a subclass of {good.__name__}")
     flawed = Flawed(asked.spec.model, cls.__name__, found.property or "")
-    spec = Given(asked.spec.path, asked.spec.model, constants=_known(asked.constants, good), design=good)
+    spec = ClassSpec(asked.spec.path, asked.spec.model, constants=_known(asked.constants, good), design=good)
     return compared(Check(spec, flawed, asked.settings), found)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.edits.comparison import compare
-from floodmark.checkers.edits.difference import Answer, Difference, Witness
+from floodmark.checkers.edits.difference import Answer, Difference, DistinguishingRun
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.text import behaviours, lines
 from floodmark.checkers.edits.versions import Version
@@ -47,7 +47,7 @@ class Edit:
         return self.found.is_same
 
     @property
-    def runs(self) -> tuple[Witness, ...]:
+    def runs(self) -> tuple[DistinguishingRun, ...]:
         """Shortest runs that only one version has."""
         return tuple(self.found.witnesses)
 

@@ -12,7 +12,7 @@ from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, is_given
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.tours import longest
-from floodmark.checkers.conformance.walks import Found, WalkChoice, Walks
+from floodmark.checkers.conformance.walks import WalkChoice, WalkFailure, Walks
 from floodmark.checkers.explanation.false_property import explain
 from floodmark.checkers.interface.subject import given
 from floodmark.checkers.project.properties import choose
@@ -79,7 +79,7 @@ def hunt(
     spec = given(model, None, {}, ())
     [prop] = choose(spec.properties(type(model)), [broken], str(spec.path), None)
 
-    def search(model: Model) -> Found | None:
+    def search(model: Model) -> WalkFailure | None:
         walks = Walks(model, [prop], choice, seed)
         if after:
             walks.begin_after([after])

@@ -21,7 +21,7 @@ PropertyArgument = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Given(Spec):
+class ClassSpec(Spec):
     """The spec that a program's arguments amount to. ``functions`` are properties that it passes as functions."""
 
     design: type[Model] = Model
@@ -44,7 +44,7 @@ class Given(Spec):
 
 def given(
     design: Design, constants: Mapping[str, int] | None, sizes: Mapping[str, int], taken: Sequence[str], **more: Any
-) -> Given:
+) -> ClassSpec:
     """The spec of a class with constants. ``taken`` are the names of settings, which ``sizes`` cannot have.
 
     Raises TypeError for what is no model or is given twice, and for a constant that only ``constants`` can mean.
@@ -64,7 +64,7 @@ def given(
     if twice is not None:
         raise TypeError(f"the constant {twice} is given twice")
     values = {**(design.constant_values if isinstance(design, Model) else {}), **bound, **sizes}
-    return Given(_file(cls), f"{_file(cls).name}:{cls.__qualname__}", constants=values, design=cls, **more)
+    return ClassSpec(_file(cls), f"{_file(cls).name}:{cls.__qualname__}", constants=values, design=cls, **more)
 
 
 def _file(cls: type[Model]) -> Path:

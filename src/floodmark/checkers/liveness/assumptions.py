@@ -34,7 +34,7 @@ MAX_LABELS = 4096
 
 
 @dataclass(frozen=True)
-class Each:
+class ChoiceDimension:
     """One dimension of a choice: a parameter of an action, a field of one such as ``message.to``, or a method of the
     model, which ``takes`` parameters of the action."""
 
@@ -68,7 +68,7 @@ class Assumption:
 
     action: str
     strong: bool
-    each: tuple[Each, ...]
+    each: tuple[ChoiceDimension, ...]
     first: int
 
     @property
@@ -161,7 +161,7 @@ def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None =
         for path in fairness.each:
             try:
                 is_method = path not in kinds and inspect.isfunction(getattr(cls, path, None))
-                each.append(_method(model, name, path) if is_method else Each(path, _type_of(path, kinds)))
+                each.append(_method(model, name, path) if is_method else ChoiceDimension(path, _type_of(path, kinds)))
             except ModelError as error:
                 message = f"{name} is fair for each {path}, {error.message}"
                 raise ModelError(message, code.co_filename, code.co_firstlineno) from None
@@ -174,7 +174,7 @@ def assumptions_of(model: Model, changes: Mapping[str, Fairness | None] | None =
     return Assumptions(found)
 
 
-def _method(model: Model, action: str, name: str) -> Each:
+def _method(model: Model, action: str, name: str) -> ChoiceDimension:
     """A method of the model over whose values fairness is assumed. Raises ModelError for an unsuitable one."""
     cls = type(model)
     if any(constant.bound for constant in cls.constants().values()):
@@ -182,7 +182,7 @@ def _method(model: Model, action: str, name: str) -> Each:
     (chosen,) = read_choices(model, action, (name,)).chosen
     if any(growing(chosen.type)):
         raise ModelError("but its values have no capacity")
-    return Each(name, chosen.type, tuple(source_of(getattr(cls, name)).parameters[1:]))
+    return ChoiceDimension(name, chosen.type, tuple(source_of(getattr(cls, name)).parameters[1:]))
 
 
 def _type_of(path: str, kinds: Mapping[str, Type]) -> Type:

@@ -8,7 +8,7 @@ from typing import Any
 
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_step
-from floodmark.checkers.verdict.divergence import Divergence, Said
+from floodmark.checkers.verdict.divergence import Divergence, RuleResult
 
 _MARKS = {
     "begins": "does not begin so",
@@ -58,12 +58,12 @@ def lines(found: Divergence, violation: Violation, locate: Locate) -> list[str]:
     return said
 
 
-def versions(found: Divergence) -> tuple[Said, ...]:
+def versions(found: Divergence) -> tuple[RuleResult, ...]:
     """The results of both designs' versions of the rule, the good one's first."""
     return () if found.ruling is None else (found.ruling.good, found.ruling.bad)
 
 
-def answer(said: Said, locate: Locate) -> str:
+def answer(said: RuleResult, locate: Locate) -> str:
     """``AlterIsr (model/alter_isr/core.py:175): {b1,b2}``."""
     return f"{said.design} ({locate(said.file, said.line)}): {said.text}"
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from floodmark.checkers.search_result import ClusterProgress, Progress, Share, WalkProgress
+from floodmark.checkers.search_result import ClusterProgress, Progress, Proportion, WalkProgress
 from floodmark.checkers.verdict.check import Check, variant_name
 from floodmark.language.plurals import counted
 
@@ -138,18 +138,18 @@ def walk_rows(at: WalkProgress) -> list[Row]:
     values of the source."""
     idle = [name for name, steps in at.actions.items() if not steps]
     missed = [name for name, reached in at.goals.items() if not reached]
-    rows = [_row("actions", Share(len(at.actions) - len(idle), len(at.actions)), "never", idle)]
+    rows = [_row("actions", Proportion(len(at.actions) - len(idle), len(at.actions)), "never", idle)]
     if at.goals:
-        rows.append(_row("goals", Share(len(at.goals) - len(missed), len(at.goals)), "not reached", missed))
+        rows.append(_row("goals", Proportion(len(at.goals) - len(missed), len(at.goals)), "not reached", missed))
     if at.arguments:
-        every = Share(sum(it.taken for it in at.arguments.values()), sum(it.of for it in at.arguments.values()))
+        every = Proportion(sum(it.taken for it in at.arguments.values()), sum(it.of for it in at.arguments.values()))
         fewest = sorted(at.arguments.items(), key=lambda item: item[1].taken / item[1].of)
         short = [f"{name} {it.taken} of {it.of}" for name, it in fewest if it.taken < it.of]
         rows.append(_row("arguments", every, "fewest", short))
     return rows + [_row(_WHAT.get(name, name), share, "", ()) for name, share in at.covered.items()]
 
 
-def _row(what: str, share: Share, said: str, missing: Sequence[str]) -> Row:
+def _row(what: str, share: Proportion, said: str, missing: Sequence[str]) -> Row:
     more = f" and {len(missing) - _MAX_NAMES} more" if len(missing) > _MAX_NAMES else ""
     names = f"{said}: {', '.join(missing[:_MAX_NAMES])}{more}" if missing else ""
     return Row(what, f"{share.taken:,} of {share.of:,}", names)

@@ -30,7 +30,7 @@ from floodmark.checkers.search_result import (
     WalkFigures,
 )
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
-from floodmark.checkers.verdict.divergence import Divergence, Ruling, Said
+from floodmark.checkers.verdict.divergence import Divergence, RuleResult, Ruling
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
@@ -150,7 +150,7 @@ def _divergence(given: Any) -> Divergence | None:
         return None
     ruling = given["ruling"]
     if ruling is not None:
-        ruling = Ruling(ruling["call"], Said(**ruling["good"]), Said(**ruling["bad"]))
+        ruling = Ruling(ruling["call"], RuleResult(**ruling["good"]), RuleResult(**ruling["bad"]))
     return Divergence(**{**given, "reasons": tuple(given["reasons"]), "ruling": ruling})
 
 

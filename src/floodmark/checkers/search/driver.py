@@ -79,7 +79,7 @@ class Moves:
 
 
 @dataclass(slots=True)
-class Found:
+class SearchFindings:
     """The findings of a search so far, from which its result is made."""
 
     engine: str = "native"
@@ -157,7 +157,7 @@ class Search:
         self.kernel = kernel
         self.interface = kernel.interface
         self.by_name = {prop.name: prop for prop in properties}
-        self.found = Found()
+        self.found = SearchFindings()
         kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
         self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
         self.invariants = self._mask(name for name, kind in kinds.items() if kind == "invariant")

@@ -33,8 +33,8 @@ from floodmark.checkers.search_result import (
     Limit,
     Options,
     Progress,
+    Proportion,
     SearchResult,
-    Share,
     Stop,
     TraceState,
     Violation,
@@ -196,7 +196,7 @@ class Simulation:
             return
         covered = None if counts.covered is None else self._coverage(counts.covered)
         walked = WalkProgress(
-            Share(begun, self.walking.walks),
+            Proportion(begun, self.walking.walks),
             counts.deepest,
             self._actions(counts),
             self._goals(counts),

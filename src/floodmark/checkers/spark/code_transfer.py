@@ -42,12 +42,12 @@ class KernelCode:
         """Equal for the same model, constants, properties, symmetry, and assignment of states to partitions."""
         return hashlib.sha256(f"{self.symmetry} {self.words}\n{self.model_text}{self.loops_text}".encode()).hexdigest()
 
-    def load(self) -> Loaded:
+    def load(self) -> LoadedKernel:
         """The functions, ready to be called in this process."""
-        return Loaded(self)
+        return LoadedKernel(self)
 
 
-class Loaded:
+class LoadedKernel:
     """The functions of a kernel in this process."""
 
     def __init__(self, code: KernelCode) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from floodmark.checkers.spark import tasks
-from floodmark.checkers.spark.code_transfer import Loaded
+from floodmark.checkers.spark.code_transfer import LoadedKernel
 from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.tasks import End, ExpandedPart, LevelInput, Merged, SearchContext, Sum
 
@@ -43,7 +43,7 @@ class Frontier:
         return payloads, report
 
 
-def frontier(code: Loaded, reports: list[Merged]) -> Frontier | None:
+def frontier(code: LoadedKernel, reports: list[Merged]) -> Frontier | None:
     """The states that accepted reports came with, None if one of them came without, or with others."""
     reader = StateReader(code)
     found = []

@@ -24,7 +24,7 @@ MIN_BUFFERS, MAX_BUFFERS = 16 << 20, 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class MemoryShares:
     """Bytes of Java's heap, the number of Python workers, and bytes for the buffers of each."""
 
     heap: int = MAX_HEAP_BYTES
@@ -46,13 +46,13 @@ MIN_LIMIT = DRIVER_BYTES + BESIDE_HEAP_BYTES + MIN_HEAP_BYTES + WORKER_BYTES + M
 """The smallest limit with which Spark is used on this machine."""
 
 
-def share(limit: int | None, cores: int) -> Share:
+def share(limit: int | None, cores: int) -> MemoryShares:
     """The division of a memory limit. The limit is at least ``MIN_LIMIT``; without one, Spark uses its defaults."""
     if limit is None:
-        return Share()
+        return MemoryShares()
     rest = limit - DRIVER_BYTES - BESIDE_HEAP_BYTES - MIN_HEAP_BYTES
     workers = max(1, min(cores, rest // (WORKER_BYTES + MIN_BUFFERS)))
     rest -= workers * WORKER_BYTES
     buffers = max(MIN_BUFFERS, min(MAX_BUFFERS, rest // 2 // workers))
     heap = max(MIN_HEAP_BYTES, min(MAX_HEAP_BYTES, MIN_HEAP_BYTES + rest - workers * buffers))
-    return Share(heap, workers, buffers)
+    return MemoryShares(heap, workers, buffers)

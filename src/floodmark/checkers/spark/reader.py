@@ -12,7 +12,7 @@ import numpy as np
 
 from floodmark.checkers.codegen.model_module import COUNTERS
 from floodmark.checkers.kernel import loops as native_loops
-from floodmark.checkers.spark.code_transfer import Loaded
+from floodmark.checkers.spark.code_transfer import LoadedKernel
 from floodmark.checkers.spark.ledger import Array
 
 Packed = tuple[int, ...]
@@ -21,7 +21,7 @@ Packed = tuple[int, ...]
 class StateReader:
     """Holds copies of states, a piece at a time. ``code`` are the model's functions in this process."""
 
-    def __init__(self, code: Loaded) -> None:
+    def __init__(self, code: LoadedKernel) -> None:
         self.code = code
         self.words = code.code.words
         self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from floodmark.checkers.project.loading import PACKAGE
 from floodmark.checkers.resources import cores
 from floodmark.checkers.spark.java import find_java, java_home
-from floodmark.checkers.spark.memory import Share, share
+from floodmark.checkers.spark.memory import MemoryShares, share
 from floodmark.checkers.spark.package import package_zip
 from floodmark.language.errors import SourceError
 
@@ -209,7 +209,7 @@ def _cores(url: str) -> int:
     return int(match[1]) if match is not None and str(match[1]).isdigit() else cores()
 
 
-def _limited(own: Share) -> dict[str, str]:
+def _limited(own: MemoryShares) -> dict[str, str]:
     """The settings of a session with a memory limit."""
     if own.workers is None:
         return {}

@@ -40,7 +40,7 @@ from floodmark.checkers.kernel.partitioned import fingerprints
 from floodmark.checkers.kernel.scratch import FullDiskError, allocate, full_disk, is_full
 from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark import ledger
-from floodmark.checkers.spark.code_transfer import Loaded
+from floodmark.checkers.spark.code_transfer import LoadedKernel
 from floodmark.checkers.spark.reader import StateReader
 
 Array = NDArray[np.uint64]
@@ -128,7 +128,7 @@ class FilesChangedError(Exception):
 class Shard:
     """A partition of the visited set. ``code`` are the model's functions in this process."""
 
-    def __init__(self, folder: Path, code: Loaded) -> None:
+    def __init__(self, folder: Path, code: LoadedKernel) -> None:
         self.folder = folder
         self.code = code
         self.words = code.code.words

@@ -44,7 +44,7 @@ from floodmark.checkers.kernel.partitioned import (
     empty_filter,
 )
 from floodmark.checkers.search.statistics import Distinct, column, first_rows
-from floodmark.checkers.spark.code_transfer import KernelCode, Loaded
+from floodmark.checkers.spark.code_transfer import KernelCode, LoadedKernel
 from floodmark.checkers.spark.ledger import Accepted, Array
 from floodmark.checkers.spark.reader import Packed, StateReader
 from floodmark.checkers.spark.shard import PartitionLost, Shard, divided
@@ -198,7 +198,7 @@ class _Process:
     """The state of one search in this Python worker, kept for its next task."""
 
     def __init__(self, run: SearchContext) -> None:
-        self.code: Loaded = run.code.value.load()
+        self.code: LoadedKernel = run.code.value.load()
         self.shards: dict[int, Shard] = {}
         self.filter_words = np.zeros(0, dtype=np.uint64)
         gc.freeze()  # PySpark collects garbage after each task; modules and machine code are not garbage
@@ -242,9 +242,9 @@ def shard_of(run: SearchContext, partition: int) -> Shard:
     return process.shards[partition]
 
 
-def code_of(run: SearchContext) -> Loaded:
+def code_of(run: SearchContext) -> LoadedKernel:
     """A search's functions in this process."""
-    code: Loaded = _process(run).code
+    code: LoadedKernel = _process(run).code
     return code
 
 

@@ -17,7 +17,7 @@ its steps. ``alike``: it behaves in the same way throughout."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RuleResult:
     """The result of one design's version of a rule; ``file`` and ``line`` are those of the method."""
 
     design: str
@@ -31,8 +31,8 @@ class Ruling:
     """A call of an overridden method with the same arguments in the same state, and the result of each version."""
 
     call: str
-    good: Said
-    bad: Said
+    good: RuleResult
+    bad: RuleResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ _CONTROL = (b" SnapshotHeader ", b" SnapshotFooter ", b" KRaftVersion ", b" KRaf
             b" endTxnMarker: ", b" LeaderChange ")
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """A record, or the beginning or end of a stretch of the log.
 
     ``position`` orders the entries of all dumps; ``snapshot`` is whether the record is a snapshot's.
@@ -113,7 +113,7 @@ class LogShard:
         return number % self.count == self.number
 
 
-def entries(paths: Sequence[Path], shard: LogShard, tally: Tally) -> Iterator[Entry]:
+def entries(paths: Sequence[Path], shard: LogShard, tally: Tally) -> Iterator[LogEntry]:
     """The entries of all dumps, in the order of the log. Raises SourceError for a file that cannot be read."""
     readers = [_SectionReader(section, shard, tally) for section in sections(paths)]
     if len(readers) == 1:
@@ -154,10 +154,10 @@ class _SectionReader:
         if owned:
             self.tally.malformed.append(Malformed(str(self.section.path), number, message))
 
-    def mark(self, kind: str, offset: int, number: int) -> Entry:
-        return Entry(offset * _RANKS + _MARK_RANK, kind, {}, self.section.file, number, False)
+    def mark(self, kind: str, offset: int, number: int) -> LogEntry:
+        return LogEntry(offset * _RANKS + _MARK_RANK, kind, {}, self.section.file, number, False)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[LogEntry]:
         section, first = self.section, self.shard.is_first
         number = section.first_line - 1
         for number, line in enumerate(input_file.lines_of(section.path, section.begin), section.first_line):
@@ -178,7 +178,7 @@ class _SectionReader:
             assert self.next is not None
             yield self.mark(SECTION_ENDS, self.next, number)
 
-    def header(self, number: int, line: bytes) -> Iterator[Entry]:
+    def header(self, number: int, line: bytes) -> Iterator[LogEntry]:
         if match := _BASE_OFFSET.match(line) or _LOG_START.match(line):
             self.base = int(match[1])
             return
@@ -188,16 +188,16 @@ class _SectionReader:
             self.snapshot_end = 0
         else:
             return
-        yield Entry(self.position(), SNAPSHOT, {}, self.section.file, number, True)
+        yield LogEntry(self.position(), SNAPSHOT, {}, self.section.file, number, True)
 
-    def control(self, number: int, line: bytes) -> Iterator[Entry]:
+    def control(self, number: int, line: bytes) -> Iterator[LogEntry]:
         try:
             yield from self.offset_of(number, line)
             self.tally.control += self.shard.is_first
         except _OutOfOrder as error:
             self.bad(number, str(error), self.shard.is_first)
 
-    def offset_of(self, number: int, line: bytes) -> Iterator[Entry]:
+    def offset_of(self, number: int, line: bytes) -> Iterator[LogEntry]:
         """Processes a line's offset; yields a mark where the log begins or has a gap."""
         if self.snapshot_end is not None:
             return
@@ -212,7 +212,7 @@ class _SectionReader:
             raise _OutOfOrder(f"the offset {offset} comes after {self.next - 1}")
         self.next = offset + 1
 
-    def record(self, number: int, line: bytes, at: int) -> Iterator[Entry]:
+    def record(self, number: int, line: bytes, at: int) -> Iterator[LogEntry]:
         own = self.shard.has_line(number)
         try:
             yield from self.offset_of(number, line)
@@ -247,7 +247,7 @@ class _SectionReader:
             return
         self.tally.records += own
         if name in PARTITION_TYPES or name in TOPIC_TYPES or name in TRANSACTION_TYPES:
-            yield Entry(self.position(), name, data, self.section.file, number, self.snapshot_end is not None)
+            yield LogEntry(self.position(), name, data, self.section.file, number, self.snapshot_end is not None)
         else:
             self.tally.skipped[name] += 1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from floodmark.checkers.conformance.metadata_log import dump
-from floodmark.checkers.conformance.metadata_log.dump import Entry, LogShard, Malformed, Tally
+from floodmark.checkers.conformance.metadata_log.dump import LogEntry, LogShard, Malformed, Tally
 from floodmark.checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
 from floodmark.checkers.conformance.metadata_log.rules import BrokenRule, broken
 
@@ -68,10 +68,10 @@ _COUNTS = (
 
 def judge(paths: Sequence[Path], strict: bool = False, shard: LogShard | None = None) -> LogReport:
     """Judges all partitions, or those of a shard. Raises SourceError for a file that cannot be read."""
-    return _Judge(paths, shard or LogShard(), strict).run()
+    return _LogJudge(paths, shard or LogShard(), strict).run()
 
 
-class _Judge:
+class _LogJudge:
     def __init__(self, paths: Sequence[Path], shard: LogShard, strict: bool) -> None:
         self.paths = paths
         self.shard = shard
@@ -83,7 +83,7 @@ class _Judge:
         self.seen: set[PartitionKey] = set()
         self.names: dict[str, str] = {}
         self.removed: set[str] = set()
-        self.last: Entry | None = None
+        self.last: LogEntry | None = None
         self.open_sections = 0
         self.covered: int | None = None
         self.known = False
@@ -99,9 +99,9 @@ class _Judge:
 
     # Marks and transactions.
 
-    def _committed(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+    def _committed(self, entries: Iterator[LogEntry]) -> Iterator[LogEntry]:
         """The committed records, without those of a transaction that was aborted or has not ended yet (KIP-868)."""
-        held: list[Entry] | None = None
+        held: list[LogEntry] | None = None
         for entry in entries:
             if entry.kind in dump.TRANSACTION_TYPES:
                 self.judged += self.shard.is_first
@@ -116,13 +116,13 @@ class _Judge:
                 yield entry
         self._abort(held)
 
-    def _abort(self, held: list[Entry] | None) -> None:
+    def _abort(self, held: list[LogEntry] | None) -> None:
         self.aborted += sum(self._counts(entry) for entry in held or ())
 
-    def _counts(self, entry: Entry) -> bool:
+    def _counts(self, entry: LogEntry) -> bool:
         return entry.kind in dump.PARTITION_TYPES or (entry.kind in dump.TOPIC_TYPES and self.shard.is_first)
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: LogEntry) -> None:
         if entry.kind in dump.PARTITION_TYPES:
             self._take_partition(entry)
         elif entry.kind in dump.TOPIC_TYPES:
@@ -130,7 +130,7 @@ class _Judge:
         else:
             self._take_mark(entry)
 
-    def _take_mark(self, entry: Entry) -> None:
+    def _take_mark(self, entry: LogEntry) -> None:
         """A log that starts at its beginning is known; one with a gap is not known until the next snapshot."""
         covered = self.covered
         if entry.kind == dump.SECTION_ENDS:
@@ -154,7 +154,7 @@ class _Judge:
 
     # Records.
 
-    def _take_topic(self, entry: Entry) -> None:
+    def _take_topic(self, entry: LogEntry) -> None:
         first = self.shard.is_first
         topic = entry.data.get("topicId")
         if not isinstance(topic, str):
@@ -168,7 +168,7 @@ class _Judge:
             for key in [key for key in self.partitions if key[0] == topic]:
                 del self.partitions[key]
 
-    def _take_partition(self, entry: Entry) -> None:
+    def _take_partition(self, entry: LogEntry) -> None:
         key: PartitionKey = (entry.data.get("topicId", ""), entry.data.get("partitionId", -1))
         if type(key[0]) is not str or type(key[1]) is not int:
             self._malformed(entry, f"a {entry.kind} without topicId and partitionId", True)
@@ -195,7 +195,7 @@ class _Judge:
         for each in self._broken(entry, key, old, new):
             self._find(entry, key, each, old, new)
 
-    def _take_again(self, entry: Entry, key: PartitionKey, last: Entry) -> None:
+    def _take_again(self, entry: LogEntry, key: PartitionKey, last: LogEntry) -> None:
         """Another dump may have the same record; a different record with the same offset is from another log."""
         if last.data == entry.data:
             self.repeated += 1
@@ -204,7 +204,9 @@ class _Judge:
             message = f"it is not the one in line {last.line} of {self.paths[last.file]}"
             self._find(entry, key, BrokenRule("one_record_has_an_offset", message), None, None)
 
-    def _broken(self, entry: Entry, key: PartitionKey, old: Registration | None, new: Registration) -> list[BrokenRule]:
+    def _broken(
+        self, entry: LogEntry, key: PartitionKey, old: Registration | None, new: Registration
+    ) -> list[BrokenRule]:
         if key[0] in self.removed:
             return [BrokenRule("removed_topics_stay_removed", "the topic was removed before")]
         if entry.snapshot and old is not None:
@@ -214,7 +216,7 @@ class _Judge:
             return [BrokenRule("snapshot_agrees_with_log", message)]
         return broken(old, new, self.strict)
 
-    def _unknown(self, entry: Entry, key: PartitionKey) -> None:
+    def _unknown(self, entry: LogEntry, key: PartitionKey) -> None:
         """A change of a partition that does not exist: an error if the log is known from its beginning."""
         if key[0] in self.removed:
             self.judged += 1
@@ -228,7 +230,8 @@ class _Judge:
             self.unknown += 1
 
     def _find(
-        self, entry: Entry, key: PartitionKey, each: BrokenRule, before: Registration | None, after: Registration | None
+        self, entry: LogEntry, key: PartitionKey, each: BrokenRule, before: Registration | None,
+        after: Registration | None,
     ) -> None:
         topic = self.names.get(key[0], key[0])
         place = str(self.paths[entry.file]), entry.line
@@ -236,7 +239,7 @@ class _Judge:
             RuleViolation(each.rule, each.message, topic, key[1], entry.offset, *place, before, after)
         )
 
-    def _malformed(self, entry: Entry, message: str, owned: bool) -> None:
+    def _malformed(self, entry: LogEntry, message: str, owned: bool) -> None:
         if owned:
             self.tally.records -= 1
             self.tally.malformed.append(Malformed(str(self.paths[entry.file]), entry.line, message))

@@ -16,7 +16,7 @@ from floodmark.language.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class LemmaTrial:
     """Inferred lemmas, and the induction of the properties with them, in a system that includes them."""
 
     lemmas: Sequence[Lifted]
@@ -24,7 +24,7 @@ class Tried:
     system: System
 
 
-def report(attempt: Attempt, tried: Tried, inferred: str, names: Sequence[str], counting: list[str]) -> None:
+def report(attempt: Attempt, tried: LemmaTrial, inferred: str, names: Sequence[str], counting: list[str]) -> None:
     """Shows the lemmas, and reports a proof if the induction succeeded. ``inferred`` describes them."""
     properties, draft, proof = attempt.properties, attempt.draft, tried.proof
     every = [*properties, *(it.lemma for it in tried.lemmas)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from floodmark.checkers.symbolic.attempts.any_size import counting_constants
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
-from floodmark.checkers.symbolic.attempts.inferred_lemmas import Tried, report
+from floodmark.checkers.symbolic.attempts.inferred_lemmas import LemmaTrial, report
 from floodmark.checkers.symbolic.attempts.suggested import attempt_suggested
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
 from floodmark.checkers.symbolic.methods.ic3 import infer
@@ -57,7 +57,7 @@ def _is_meaningful(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> boo
     return True
 
 
-def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) -> Tried:
+def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) -> LemmaTrial:
     """The largest inductive subset of the guesses: those that are not preserved are dropped until all are. The result
     has the last induction.
 
@@ -72,5 +72,5 @@ def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) ->
         broken = {it.property for it in proof.failing()}
         left = [it for it in kept if it.lemma.name not in broken]
         if len(left) == len(kept):
-            return Tried(kept, proof, system)
+            return LemmaTrial(kept, proof, system)
         kept = left

@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
-from floodmark.checkers.symbolic.attempts.inferred_lemmas import Tried, report
+from floodmark.checkers.symbolic.attempts.inferred_lemmas import LemmaTrial, report
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.lifting import lemma_of
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
 from floodmark.checkers.symbolic.suggestions.scopes import scopes_of
-from floodmark.checkers.symbolic.suggestions.sentences import Clause, Sayable
+from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause, Sayable
 from floodmark.checkers.symbolic.suggestions.sized import Sized
 from floodmark.checkers.symbolic.suggestions.sizes import reachable_states, sizes_of
 from floodmark.checkers.symbolic.suggestions.support import NothingFoundError, Support
@@ -71,11 +71,11 @@ def _support(
 def _tried(
     attempt: Attempt,
     grammar: Grammar,
-    clauses: Mapping[str, Clause],
+    clauses: Mapping[str, QuantifiedClause],
     vocabulary: Vocabulary,
     names: Sequence[str],
     deadline: Deadline,
-) -> Tried:
+) -> LemmaTrial:
     """The induction at any size with some clauses as lemmas."""
     model = attempt.model
     lemmas = [
@@ -84,4 +84,4 @@ def _tried(
     ]
     every = [*attempt.properties, *(it.lemma for it in lemmas)]
     system = system_of(model, every, names, any_size=True)
-    return Tried(lemmas, induction(system, every, deadline.left), system)
+    return LemmaTrial(lemmas, induction(system, every, deadline.left), system)

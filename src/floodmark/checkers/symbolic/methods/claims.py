@@ -17,7 +17,7 @@ from floodmark.checkers.symbolic.terms.smt_text import SmtNames
 from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import Value
 from floodmark.checkers.symbolic.values.value import Values
-from floodmark.compiler.calls import Calls
+from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.frame import Frame, LocalTypes
 from floodmark.compiler.ir import INT, Local, Position, Stmt
 from floodmark.language.annotations import resolve
@@ -201,7 +201,7 @@ def _has_int(kind: Type) -> bool:
 def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Local], list[Stmt], Local]:
     """The graph of a claim: its parameters, its statements, and the variable that holds its result."""
     source = source_of(claim.function)
-    compiler = Calls(model)
+    compiler = CallLowering(model)
     at = Position(source.file, source.tree.lineno)
     parameters = [compiler.fresh(kind, name, at) for name, kind in kinds.items()]
     types = LocalTypes()

@@ -24,7 +24,7 @@ from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Split, 
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case, cases
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import LawInstance, counted_sets, with_laws
-from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions, Premises
+from floodmark.checkers.symbolic.tactics.path_questions import PathPremises, PathQuestions
 from floodmark.checkers.symbolic.tactics.path_split import Path, conditions_of, sides
 from floodmark.checkers.symbolic.tactics.portfolio import STYLES
 from floodmark.checkers.symbolic.tactics.skolem_instances import seen
@@ -61,7 +61,7 @@ class Replaying:
         self.sets = sets
         self._witnesses = SkolemConstants()
         self.cases = cases(goal, self._witnesses)
-        self._premises: dict[frozenset[str], Premises] = {}
+        self._premises: dict[frozenset[str], PathPremises] = {}
         self.refuted: list[Sequence[Any]] = []
         """The queries that were refuted."""
 
@@ -89,7 +89,7 @@ class Replaying:
         """The queries about the paths of a case with some assumptions."""
         key = frozenset(needed)
         if key not in self._premises:
-            self._premises[key] = Premises([self._assumed(key)], self._known, self.sets)
+            self._premises[key] = PathPremises([self._assumed(key)], self._known, self.sets)
         return self._premises[key].about(case)
 
     def _on(self, asking: PathQuestions, path: Path, answer: Answer) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from floodmark.checkers.symbolic.suggestions.batches import Batch, batch_of
 from floodmark.checkers.symbolic.suggestions.examples import Examples, different
 from floodmark.checkers.symbolic.suggestions.scopes import AtomScope, AtomTable, AtomValues
-from floodmark.checkers.symbolic.suggestions.sentences import Clause, TruthColumn
+from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause, TruthColumn
 from floodmark.language.model import Model, State
 
 SHAPES = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (2, 2), (3, 1), (3, 2))
@@ -51,10 +51,10 @@ class Grammar:
             if len(rows):
                 examples.add(rows)
 
-    def suggest(self, answers: Sequence[TruthColumn], without: Collection[Clause]) -> Clause | None:
+    def suggest(self, answers: Sequence[TruthColumn], without: Collection[QuantifiedClause]) -> QuantifiedClause | None:
         """A clause that excludes a state; None if there is none."""
         self._met.append(list(answers))
-        found: list[Clause] = []
+        found: list[QuantifiedClause] = []
         for clause in self._excluding(answers):
             if clause not in without:
                 found.append(clause)
@@ -62,12 +62,12 @@ class Grammar:
                 break
         return max(found, key=self._worth, default=None)
 
-    def _worth(self, clause: Clause) -> float:
+    def _worth(self, clause: QuantifiedClause) -> float:
         excluded = sum(not clause.holds(answers[clause.scope]) for answers in self._met)
         size = len(clause.literals) + len(self.scopes[clause.scope].variables)
         return excluded / len(self._met) - COMPLEXITY * size
 
-    def _excluding(self, answers: Sequence[TruthColumn]) -> Iterator[Clause]:
+    def _excluding(self, answers: Sequence[TruthColumn]) -> Iterator[QuantifiedClause]:
         """The clauses that are false for some choice of variables in a state, the simplest first.
 
         Clauses of three literals about members of two different sets are left out: there are too many.
@@ -81,4 +81,4 @@ class Grammar:
                 for row in answers[number]:
                     for atoms in self._examples[number].clauses(row, literals):
                         if scope.mentions_all(atoms):
-                            yield Clause(number, tuple((atom, not row[atom]) for atom in atoms))
+                            yield QuantifiedClause(number, tuple((atom, not row[atom]) for atom in atoms))

@@ -12,7 +12,7 @@ import numpy as np
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.batches import Batch, Numbers
-from floodmark.checkers.symbolic.suggestions.sentences import Clause, Sayable, TruthColumn, clause_text
+from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause, Sayable, TruthColumn, clause_text
 from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, ClauseVariable, Vocabulary
 from floodmark.checkers.symbolic.translate.synthetic_functions import written
 from floodmark.language.values import running
@@ -104,12 +104,12 @@ class AtomScope:
         found: frozenset[str] = frozenset().union(*(self.atoms[it].variables for it in columns))
         return len(found) == len(self.variables)
 
-    def sentence(self, clause: Clause) -> str:
+    def sentence(self, clause: QuantifiedClause) -> str:
         """A clause of this scope as an expression of the language."""
         parts = [self.atoms[it].text if affirmed else self.atoms[it].denied for it, affirmed in clause.literals]
         return clause_text(parts, self.variables)
 
-    def statement(self, name: str, clause: Clause) -> Property:
+    def statement(self, name: str, clause: QuantifiedClause) -> Property:
         """A clause of this scope as a property that can be queried and assumed."""
         source = f"def {name}(model):\n    return {self.sentence(clause)}\n"
         function, file = written(source, name, self.tables[0].names)

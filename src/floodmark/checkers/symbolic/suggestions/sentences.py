@@ -23,7 +23,7 @@ TruthColumn = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class QuantifiedClause:
     """A disjunction for every choice of the variables of a scope: the atoms by number, each with its polarity."""
 
     scope: int

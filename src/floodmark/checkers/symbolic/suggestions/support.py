@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
-from floodmark.checkers.symbolic.suggestions.sentences import Clause
+from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause
 from floodmark.checkers.symbolic.suggestions.sized import Sized, SizedCountermodel
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES
@@ -42,12 +42,12 @@ class Support:
         self._properties = [prop.name for prop in properties if prop.kind != "transition"]
         boundary = [BOUNDARY] if any(size.has_boundary for size in sizes) else []
         self._targets = [TYPES, *boundary, *(prop.name for prop in properties)]
-        self._clauses: dict[str, Clause] = {}
-        self._dropped: set[Clause] = set()
+        self._clauses: dict[str, QuantifiedClause] = {}
+        self._dropped: set[QuantifiedClause] = set()
         self._shown: dict[Duty, frozenset[str]] = {}
         self._named = 0
         self._age = {name: number for number, name in enumerate(self._properties)}
-        self._refuted: set[Clause] = set()
+        self._refuted: set[QuantifiedClause] = set()
         self.questions = 0
 
     @property
@@ -55,7 +55,7 @@ class Support:
         """The number of candidate clauses that countermodels refuted."""
         return len(self._refuted)
 
-    def clauses(self) -> dict[str, Clause]:
+    def clauses(self) -> dict[str, QuantifiedClause]:
         """Clauses by name that make the properties inductive at each size, none of which can be left out.
 
         Raises NothingFoundError.

@@ -108,7 +108,7 @@ def _place(file: str, line: int) -> str:
 
 def edges_of(statement: Any, origin: str) -> set[Edge]:
     """The edges of a statement that is assumed to be true."""
-    walk = _Walk(origin)
+    walk = _SubtermWalk(origin)
     walk.formula(statement, True, ())
     return walk.edges
 
@@ -125,7 +125,7 @@ _Scope = tuple[_Variable, ...]
 """The variables by de Bruijn's index."""
 
 
-class _Walk:
+class _SubtermWalk:
     """Visits the subterms of a statement."""
 
     def __init__(self, origin: str) -> None:

@@ -23,7 +23,7 @@ from floodmark.checkers.symbolic.terms.axioms import Axiom
 AxiomsOf = Callable[[Sequence[Any]], Sequence[Axiom]]
 
 
-class Premises:
+class PathPremises:
     """The premises: first all, then parts of them; with the axioms about them, from ``known``.
 
     ``sets`` are the sorts of the counted sets.
@@ -55,7 +55,7 @@ class Premises:
 class PathQuestions:
     """Queries about the paths of one case, all of which are the path ``whole``."""
 
-    def __init__(self, premises: Premises, whole: Path) -> None:
+    def __init__(self, premises: PathPremises, whole: Path) -> None:
         self._premises = premises
         self.whole = whole
 

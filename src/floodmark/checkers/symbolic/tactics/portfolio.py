@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.tactics.answers import Style
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case, cases
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import by_set_pairs
-from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions, Premises
+from floodmark.checkers.symbolic.tactics.path_questions import PathPremises, PathQuestions
 from floodmark.checkers.symbolic.tactics.path_split import Look, Path, path_by_path
 from floodmark.checkers.symbolic.tactics.skolem_instances import View, seen
 from floodmark.checkers.symbolic.terms.axioms import Axiom
@@ -136,7 +136,7 @@ class PortfolioQuery:
         self._sets = sets
         self.witnesses = SkolemConstants()
         self._learned: int | None = None
-        self._premises_made: Premises | None = None
+        self._premises_made: PathPremises | None = None
         self._refuted: list[Sequence[Any]] = []
         self._parted = False
         self._best = 0
@@ -290,10 +290,10 @@ class PortfolioQuery:
         mentioned = [*path.stated, *path.known]
         return by_set_pairs(terms, mentioned, self._sets, solver, lambda: limit.check(solver, most=way.effort))
 
-    def _premises(self) -> Premises:
+    def _premises(self) -> PathPremises:
         """The assumptions on paths, which are the same for all cases."""
         if self._premises_made is None:
-            self._premises_made = Premises([self._assumed[at] for at in self._path_parts], self._known, self._sets)
+            self._premises_made = PathPremises([self._assumed[at] for at in self._path_parts], self._known, self._sets)
         return self._premises_made
 
     def _checked(self, terms: Sequence[Any], strategy: Strategy) -> Any:

@@ -16,7 +16,7 @@ import z3
 from z3 import z3core
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class KnownAxioms:
 class Axioms(KnownAxioms):
     """The axioms of one system, and the variables that are bound by a quantifier later."""
 
-    def __init__(self, symbols: Symbols) -> None:
+    def __init__(self, symbols: SymbolFactory) -> None:
         super().__init__()
         self.symbols = symbols
         self._bound: dict[int, Any] = {}

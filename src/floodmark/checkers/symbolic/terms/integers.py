@@ -19,7 +19,7 @@ import z3
 from z3 import z3core
 
 from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_truth, chosen, conj, is_same, same_term
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 
 Number = Any
 """An int, or the Numbers' representation of an unknown one: Bits, or a term of z3's integers."""
@@ -49,7 +49,7 @@ class Numbers(ABC):
     """Arithmetic on numbers of one kind."""
 
     @abstractmethod
-    def fresh(self, symbols: Symbols, hint: str, low: int, high: int) -> Number:
+    def fresh(self, symbols: SymbolFactory, hint: str, low: int, high: int) -> Number:
         """A symbol for an integer, which covers at least the range from ``low`` to ``high``."""
 
     @abstractmethod
@@ -190,7 +190,7 @@ class BitVectors(Numbers):
         self._sorts: dict[int, Any] = {}
         self._numerals: dict[tuple[int, int], Any] = {}
 
-    def fresh(self, symbols: Symbols, hint: str, low: int, high: int) -> Number:
+    def fresh(self, symbols: SymbolFactory, hint: str, low: int, high: int) -> Number:
         width = width_of(low, high)
         return _full(symbols.fresh(hint, self._sort(width)), width)
 
@@ -346,7 +346,7 @@ def _rests(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
 class Integers(Numbers):
     """Numbers as z3's integers."""
 
-    def fresh(self, symbols: Symbols, hint: str, low: int, high: int) -> Number:
+    def fresh(self, symbols: SymbolFactory, hint: str, low: int, high: int) -> Number:
         return symbols.fresh(hint, z3.IntSort())
 
     def term(self, number: Number, low: int, high: int) -> Any:
@@ -404,7 +404,7 @@ class Codes:
         self.count = count
         self.sort = z3.BitVecSort(width_of(0, max(1, count - 1)))
 
-    def fresh(self, symbols: Symbols, hint: str) -> Number:
+    def fresh(self, symbols: SymbolFactory, hint: str) -> Number:
         return symbols.fresh(hint, self.sort)
 
     def term(self, code: Number) -> Any:

@@ -11,7 +11,7 @@ WITNESS = "!"
 """The separator before the number of a witness, which occurs nowhere else in the name of a symbol."""
 
 
-class Symbols:
+class SymbolFactory:
     """Creates symbols. The hint is for people who read a formula; the number before it makes the symbol unique."""
 
     def __init__(self) -> None:

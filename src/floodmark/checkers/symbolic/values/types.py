@@ -10,7 +10,7 @@ from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
 from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.booleans import Truth, conj
 from floodmark.checkers.symbolic.terms.integers import BitVectors, Codes, Integers, Number, Numbers
-from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 from floodmark.compiler.ir import NoneType, NothingType, Position
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound
@@ -57,7 +57,7 @@ class Types:
     def __init__(self, unbounded: Iterable[str] = (), integers: bool = False, any_size: bool = False) -> None:
         self.unbounded = list(unbounded)
         self.any_size = any_size
-        self.symbols = Symbols()
+        self.symbols = SymbolFactory()
         self.numbers: Numbers = Integers() if self.unbounded or integers else BitVectors()
         self.constants = {name: self.numbers.fresh(self.symbols, name, 0, 0) for name in self.unbounded}
         self.axioms = Axioms(self.symbols)
