@@ -20,7 +20,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from multiprocessing.process import BaseProcess
@@ -43,7 +43,7 @@ FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"
 
 ON_SPARK = (
     "test_spark", "test_generated_models", "test_spark_runs", "test_spark_checkpoints", "test_spark_liveness",
-    "test_spark_growth", "test_spark_symmetry", "test_spark_walks",
+    "test_spark_growth", "test_spark_symmetry", "test_spark_walks", "test_spark_s3",
 )
 """Files of tests that share a session of Spark. Its workers are traced if it was started by a test that is."""
 
@@ -122,6 +122,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
         _STOPPED.close()
     elif (measured := _current()) is not None:
         _STOPPED.enter_context(untraced(measured))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test on Spark that is skipped has failed: in a whole run every package is there, and so is Java."""
+    report = yield
+    if report.skipped and item.path.stem in ON_SPARK:
+        report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped"
+    return report
 
 
 def pytest_sessionfinish() -> None:

@@ -1,12 +1,8 @@
-"""Checkpoints and tables in an S3 server on loopback: moto's, where it is installed with s3fs, which weigh 130 MB:
-
-    pip install s3fs "moto[s3]" flask flask-cors
-"""
+"""Tests what the command keeps in an S3 server on loopback; `tests/spark/test_spark_s3.py` has the quick tests."""
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.spark.folders import ObjectFolder
+from tests.support.s3 import served
 from tests.systems.test_spark_cluster import eventually, finished, native, same, start
 
 pytestmark = pytest.mark.slow
@@ -24,54 +21,8 @@ ALWAYS = ["--spark", "master=local[2]", "--spark", "distribute=always"]
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
     """A bucket, which this process and those that it starts reach."""
-    pytest.importorskip("s3fs")
-    server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
-    host, port = server.get_host_and_port()
-    named = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }  # fmt: skip
-    kept = {name: os.environ.get(name) for name in named}
-    os.environ |= named
-    import s3fs
-
-    s3fs.S3FileSystem().mkdir("floodmark")
-    yield "s3://floodmark"
-    server.stop()
-    for name, value in kept.items():
-        os.environ.pop(name)
-        if value is not None:
-            os.environ[name] = value
-
-
-def test_a_folder_is_as_it_was_written(bucket: str) -> None:
-    folder = ObjectFolder(f"{bucket}/folder")
-    assert folder.names() == []
-    folder.write("b", b"one")
-    folder.write("b", b"two")
-    ObjectFolder(folder.at("c")).write("d", b"three")
-    assert (folder.names(), folder.read("b")) == (["b", "c"], b"two")
-    folder.remove("c")
-    folder.remove("c")
-    assert folder.names() == ["b"]
-
-
-def test_of_many_that_create_an_object_one_succeeds(bucket: str) -> None:
-    folder = ObjectFolder(f"{bucket}/claims")
-    for number in range(10):
-        created: list[bytes] = []
-
-        def create(content: bytes, name: str = f"claim-{number}", into: list[bytes] = created) -> None:
-            if folder.create(name, content):
-                into.append(content)
-
-        threads = [threading.Thread(target=create, args=(bytes([each]),)) for each in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert created == [folder.read(f"claim-{number}")]
+    with served(os.environ) as url:
+        yield url
 
 
 def test_a_run_that_is_killed_is_resumed(bucket: str) -> None:

@@ -130,3 +130,13 @@ def test_what_needs_spark_is_one_piece_of_work() -> None:
     files = ["tests/spark/test_spark.py", "tests/spark/test_spark_runs.py", "tests/spark/test_spark_parts.py"]
     parts = [scheduling._split_scope(f"{file}::test_it[a/b.py]") for file in files]
     assert parts == ["Spark", "Spark", files[2]]
+
+
+@pytest.mark.parametrize(("file", "outcome"), [(measuring.ON_SPARK[-1], "failed"), ("test_kafka", "skipped")])
+def test_a_test_on_spark_that_is_skipped_fails(file: str, outcome: str) -> None:
+    item: Any = SimpleNamespace(path=Path(f"{file}.py"), nodeid=file)
+    reporting = measuring.pytest_runtest_makereport(item)
+    next(reporting)
+    with pytest.raises(StopIteration) as ended:
+        reporting.send(pytest.TestReport(file, ("", None, ""), {}, "skipped", "no such package", "call"))
+    assert ended.value.value.outcome == outcome
