@@ -10,41 +10,13 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, Literal, cast
 
+from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import attribute, has_base, member
 from floodmark.compiler.comprehensions import domain_size
 from floodmark.compiler.constructs import FUNCTIONS, METHODS, instead_of_function, instead_of_method
 from floodmark.compiler.enabledness import EnablednessLowering
 from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Frame, ModelRef, Static
-from floodmark.compiler.ir import (
-    BOOL,
-    BagChange,
-    Choose,
-    Compare,
-    Const,
-    Count,
-    Domain,
-    Expr,
-    Extremum,
-    Field,
-    Generator,
-    Implies,
-    Inline,
-    NothingType,
-    Position,
-    RecordOf,
-    Reduce,
-    Return,
-    SeqConcat,
-    SeqOf,
-    SetBinary,
-    SetLocal,
-    SetOf,
-    Size,
-    Sorted,
-    Universe,
-    has_effects,
-)
 from floodmark.compiler.joins import fits, hull
 from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.plain_containers import NONE, UNHASHABLE, Forms
@@ -85,7 +57,7 @@ _FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
 class CallLowering(EnablednessLowering, UnionLowering):
     """The calls of the compiler."""
 
-    def call(self, frame: Frame, node: ast.Call) -> Expr:
+    def call(self, frame: Frame, node: ast.Call) -> ir.Expr:
         if isinstance(node.func, ast.Attribute):
             return self._method(frame, node, node.func)
         callee = self.binding(frame, node.func)
@@ -93,7 +65,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
             raise frame.refuse(node, f"{ast.unparse(node.func)} cannot be called")
         return self._function(frame, node, callee.value)
 
-    def _function(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+    def _function(self, frame: Frame, node: ast.Call, callee: Any) -> ir.Expr:
         at = frame.at(node)
         if getattr(callee, "__module__", None) in _OUTSIDE:
             hint = "a step depends on the state alone: let a parameter of the action choose"
@@ -112,7 +84,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
             raise frame.refuse(node, "require must be on a line of its own")
         if callee is implies:
             premise, conclusion = (self.condition(frame, argument) for argument in self._exactly(frame, node, 2))
-            return self.as_written(Implies(BOOL, at, premise, conclusion), node)
+            return self.as_written(ir.Implies(ir.BOOL, at, premise, conclusion), node)
         if callee is enabled:
             return self.enabledness(frame, node)
         if callee is len:
@@ -137,35 +109,36 @@ class CallLowering(EnablednessLowering, UnionLowering):
             return self._construct(frame, node, callee)
         return self.inline(frame, node, callee, None)
 
-    def _magnitude(self, frame: Frame, node: ast.Call, value: Expr) -> Expr:
-        zero = Const(IntType(0, 0), value.at, 0)
+    def _magnitude(self, frame: Frame, node: ast.Call, value: ir.Expr) -> ir.Expr:
+        zero = ir.Const(IntType(0, 0), value.at, 0)
         negative = self.arithmetic(frame, node, "-", zero, value)
-        return Extremum(_absolute(value.type), value.at, True, [value, negative])
+        return ir.Extremum(_absolute(value.type), value.at, True, [value, negative])
 
     def _exactly(self, frame: Frame, node: ast.Call, count: int) -> list[ast.expr]:
         if len(node.args) != count or node.keywords:
             raise frame.refuse(node, f"{ast.unparse(node.func)} takes {count} argument{'s' * (count != 1)}")
         return node.args
 
-    def _length(self, frame: Frame, node: ast.Call) -> Expr:
+    def _length(self, frame: Frame, node: ast.Call) -> ir.Expr:
         bound = self.binding(frame, self._exactly(frame, node, 1)[0])
         if isinstance(bound, Static):
             of = self.class_type(bound.value)
             if isinstance(of, OpenIdentifierType):
                 each = self.fresh(of, "each", frame.at(node))
-                everyone = Reduce(SetType(of), frame.at(node), "set", [Generator(each, Universe(of), [])], each)
-                return Size(IntType(0, of.count), frame.at(node), everyone)
+                of_all = ir.Generator(each, ir.Universe(of), [])
+                everyone = ir.Reduce(SetType(of), frame.at(node), "set", [of_all], each)
+                return ir.Size(IntType(0, of.count), frame.at(node), everyone)
             if of is not None:
-                return Const(IntType(of.codes, of.codes), frame.at(node), of.codes)
-        value = bound if isinstance(bound, Expr) else self.expression(frame, node.args[0])
+                return ir.Const(IntType(of.codes, of.codes), frame.at(node), of.codes)
+        value = bound if isinstance(bound, ir.Expr) else self.expression(frame, node.args[0])
         value = self.unwrapped(value)
         if not isinstance(value.type, SetType | SeqType | BagType | MapType):
             raise frame.refuse(node, f"{value.type} has no length")
-        return Size(IntType(0, size_bound(value.type)), frame.at(node), value)
+        return ir.Size(IntType(0, size_bound(value.type)), frame.at(node), value)
 
     # Folds.
 
-    def _fold(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+    def _fold(self, frame: Frame, node: ast.Call, callee: Any) -> ir.Expr:
         kind = cast(Literal["any", "all", "sum", "min", "max"], _FOLDS[callee])
         default = None
         for keyword in node.keywords:
@@ -173,7 +146,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
                 instead = _WITHOUT_KEY if keyword.arg == "key" else ""
                 raise frame.refuse(node, f"{kind} takes no {keyword.arg!r} here{instead}")
             default = self.expression(frame, keyword.value)
-            if may_stop(default) or has_effects(default):
+            if may_stop(default) or ir.has_effects(default):
                 message = "the default is evaluated in any case, and this one can fail, require or change something"
                 raise frame.refuse(keyword.value, f"{message}; assign its value to a local first")
         if kind in ("min", "max") and len(node.args) > 1:
@@ -195,22 +168,22 @@ class CallLowering(EnablednessLowering, UnionLowering):
         if kind != "sum":
             self.require_not_none(frame, node, of, kind)
         variable = self.element(domain, of, "item", frame.at(node))
-        generator = Generator(variable, domain, [])
+        generator = ir.Generator(variable, domain, [])
         size = domain_size(domain, of)
         made = self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node), default=default)
         return self.as_written(made, node) if kind == "all" else made
 
-    def _stops_too_early(self, made: ast.expr, kind: str, folded: Expr) -> bool:
+    def _stops_too_early(self, made: ast.expr, kind: str, folded: ir.Expr) -> bool:
         """Whether a fold with early termination skips an evaluation that CPython makes: CPython builds a list or a set
         completely before ``any`` and ``all`` inspect it. From a generator they take one element at a time."""
         is_made_first = kind in ("any", "all") and not isinstance(made, ast.GeneratorExp)
-        return is_made_first and (may_stop(folded) or has_effects(folded))
+        return is_made_first and (may_stop(folded) or ir.has_effects(folded))
 
-    def _extremum(self, frame: Frame, node: ast.Call, largest: bool, operands: list[Expr]) -> Expr:
+    def _extremum(self, frame: Frame, node: ast.Call, largest: bool, operands: list[ir.Expr]) -> ir.Expr:
         numbers = [self.integer(frame, node, operand) for operand in operands]
-        return Extremum(_extremum_type(largest, numbers), frame.at(node), largest, numbers)
+        return ir.Extremum(_extremum_type(largest, numbers), frame.at(node), largest, numbers)
 
-    def _sorted(self, frame: Frame, node: ast.Call) -> Expr:
+    def _sorted(self, frame: Frame, node: ast.Call) -> ir.Expr:
         reverse = False
         for keyword in node.keywords:
             if keyword.arg != "reverse" or not isinstance(keyword.value, ast.Constant):
@@ -220,32 +193,34 @@ class CallLowering(EnablednessLowering, UnionLowering):
             raise frame.refuse(node, "sorted takes one container")
         seq = self.as_seq(frame, node, node.args[0], any_order=True)
         assert isinstance(seq.type, SeqType)
-        if not isinstance(seq.type.element, IntType | NothingType):
+        if not isinstance(seq.type.element, IntType | ir.NothingType):
             raise frame.refuse(node, f"sorted takes integers; {seq.type.element} has no order in Python")
-        return Sorted(seq.type, frame.at(node), seq, reverse)
+        return ir.Sorted(seq.type, frame.at(node), seq, reverse)
 
     # Containers.
 
-    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
+    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> ir.Expr:
         match argument:
             case (
                 ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
             ):
                 return self.comprehension(frame, node, "seq", element, generators, any_order=any_order)
         domain, of, canonical = self.domain(frame, argument)
-        if isinstance(domain, Expr) and isinstance(domain.type, SeqType):
+        if isinstance(domain, ir.Expr) and isinstance(domain.type, SeqType):
             return domain
         if not canonical and not any_order:
             raise self.no_order(frame, argument, of)
         return self._gather(frame, node, "seq", domain, of)
 
-    def _gather(self, frame: Frame, node: ast.Call, kind: Literal["seq", "set"], domain: Domain, of: Type) -> Expr:
+    def _gather(
+        self, frame: Frame, node: ast.Call, kind: Literal["seq", "set"], domain: ir.Domain, of: Type
+    ) -> ir.Expr:
         variable = self.element(domain, of, "item", frame.at(node))
-        generator = Generator(variable, domain, [])
+        generator = ir.Generator(variable, domain, [])
         size = domain_size(domain, of)
         return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node))
 
-    def _container(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+    def _container(self, frame: Frame, node: ast.Call, callee: Any) -> ir.Expr:
         at = frame.at(node)
         if node.keywords or len(node.args) > 1:
             raise frame.refuse(node, f"{callee.__name__} takes one container")
@@ -260,7 +235,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
             made = self._make_set(frame, node, typed=callee is Set)
             return made if callee is Set else self.plain.made(made, self.plain.inside(made) | _FORMS[callee])
         if not node.args:
-            seq: Expr = SeqOf(SeqType(NothingType(), 0), at, [])
+            seq: ir.Expr = ir.SeqOf(SeqType(ir.NothingType(), 0), at, [])
         else:
             seq = self.as_seq(frame, node, node.args[0], any_order=callee is Bag)
         if callee is Bag:
@@ -268,27 +243,27 @@ class CallLowering(EnablednessLowering, UnionLowering):
             return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
         return self.plain.made(seq, self.plain.inside(seq) | _FORMS.get(callee, NONE))
 
-    def _make_set(self, frame: Frame, node: ast.Call, typed: bool) -> Expr:
+    def _make_set(self, frame: Frame, node: ast.Call, typed: bool) -> ir.Expr:
         at = frame.at(node)
         if not node.args:
-            return SetOf(SetType(NothingType()), at, [], typed=typed)
+            return ir.SetOf(SetType(ir.NothingType()), at, [], typed=typed)
         match node.args[0]:
             case ast.GeneratorExp(elt=element, generators=generators):
                 made = self.comprehension(frame, node, "set", element, generators)
             case argument:
                 domain, of, canonical = self.domain(frame, argument)
-                if isinstance(domain, Expr) and isinstance(domain.type, SetType) and (typed or not canonical):
+                if isinstance(domain, ir.Expr) and isinstance(domain.type, SetType) and (typed or not canonical):
                     made = domain
                 else:
                     made = self._gather(frame, node, "set", domain, of)
         if not typed or self.has_order(made):
             return made
-        if isinstance(made, SetOf | Reduce):
+        if isinstance(made, ir.SetOf | ir.Reduce):
             made.typed = True
             return made
-        return SetBinary(made.type, at, "|", made, SetOf(made.type, at, [], typed=True))
+        return ir.SetBinary(made.type, at, "|", made, ir.SetOf(made.type, at, [], typed=True))
 
-    def _construct(self, frame: Frame, node: ast.Call, cls: type) -> Expr:
+    def _construct(self, frame: Frame, node: ast.Call, cls: type) -> ir.Expr:
         at = frame.at(node)
         if issubclass(cls, Record):
             kind = self.record_type(cls)
@@ -297,10 +272,10 @@ class CallLowering(EnablednessLowering, UnionLowering):
                 raise frame.refuse(node, f"name the fields: {cls.__name__}({first}=...)")
             given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
             fields = partial(self._fields, frame, node, kind)
-            return self.evaluated(at, given, lambda values: RecordOf(kind, at, fields(values)))
+            return self.evaluated(at, given, lambda values: ir.RecordOf(kind, at, fields(values)))
         if issubclass(cls, Identifier):
             number = self.expression(frame, self._exactly(frame, node, 1)[0])
-            if not isinstance(number, Const) or not isinstance(number.type, IntType):
+            if not isinstance(number, ir.Const) or not isinstance(number.type, IntType):
                 raise frame.refuse(node, f"{cls.__name__}(...) takes a constant number")
             constant = self.constant(cls(number.value), at)
             assert constant is not None
@@ -311,18 +286,20 @@ class CallLowering(EnablednessLowering, UnionLowering):
             raise frame.refuse(node, f"name the member: {cls.__name__}.{next(iter(cls.__members__))}")
         raise frame.refuse(node, f"{cls.__name__} is not part of the modelling language")
 
-    def mapped(self, frame: Frame, node: ast.Call, cls: type[Model]) -> Expr:
+    def mapped(self, frame: Frame, node: ast.Call, cls: type[Model]) -> ir.Expr:
         """A state of another model, which only a mapping returns."""
         raise frame.refuse(node, f"{cls.__name__} is a model; only a mapping, decorated with @refines, returns one")
 
-    def evaluated(self, at: Position, given: dict[str, Expr], build: Callable[[dict[str, Expr]], Expr]) -> Expr:
+    def evaluated(
+        self, at: ir.Position, given: dict[str, ir.Expr], build: Callable[[dict[str, ir.Expr]], ir.Expr]
+    ) -> ir.Expr:
         """A record whose fields are evaluated in the given order, before any is converted."""
-        if not any(has_effects(value) or may_refuse(value) for value in given.values()):
+        if not any(ir.has_effects(value) or may_refuse(value) for value in given.values()):
             return build(given)
         return self.once(at, list(given.values()), lambda held: build(dict(zip(given, held, strict=True))))
 
-    def _fields(self, frame: Frame, node: ast.Call, kind: RecordType, given: dict[str, Expr]) -> dict[str, Expr]:
-        fields: dict[str, Expr] = {}
+    def _fields(self, frame: Frame, node: ast.Call, kind: RecordType, given: dict[str, ir.Expr]) -> dict[str, ir.Expr]:
+        fields: dict[str, ir.Expr] = {}
         known = [name for name, _ in kind.fields]
         for name in given:
             if name not in known:
@@ -340,7 +317,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
 
     # Methods.
 
-    def _method(self, frame: Frame, node: ast.Call, func: ast.Attribute) -> Expr:
+    def _method(self, frame: Frame, node: ast.Call, func: ast.Attribute) -> ir.Expr:
         match func.value:
             case ast.Call(func=ast.Name() as called, args=[], keywords=[]) if self.is_name_of(frame, called, super):
                 return self._super(frame, node, func.attr)
@@ -356,7 +333,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
             raise frame.refuse(node, f"{ast.unparse(func)} is not defined")
         return self._value_method(frame, node, func.attr, owner)
 
-    def _static_method(self, frame: Frame, node: ast.Call, owner: Any, name: str) -> Expr:
+    def _static_method(self, frame: Frame, node: ast.Call, owner: Any, name: str) -> ir.Expr:
         member = getattr(owner, name)
         if isinstance(owner, type) and inspect.isfunction(member) and self._is_model(owner):
             if isinstance(inspect.getattr_static(owner, name), staticmethod):
@@ -373,14 +350,14 @@ class CallLowering(EnablednessLowering, UnionLowering):
         self.reading.rests_on(has_base, owner)
         return issubclass(owner, Model) or owner in type(self.model).__mro__
 
-    def _own_method(self, frame: Frame, node: ast.Call, name: str, first: ModelRef) -> Expr:
+    def _own_method(self, frame: Frame, node: ast.Call, name: str, first: ModelRef) -> ir.Expr:
         self.reading.rests_on(member, name)
         for base in type(self.model).__mro__:
             if name in vars(base):
                 return self._inline_member(frame, node, vars(base)[name], first)
         raise frame.refuse(node, f"{type(self.model).__name__} has no method {name!r}")
 
-    def _super(self, frame: Frame, node: ast.Call, name: str) -> Expr:
+    def _super(self, frame: Frame, node: ast.Call, name: str) -> ir.Expr:
         written_in = frame.defining_class()
         order = type(self.model).__mro__
         first = frame.bindings.get(frame.source.parameters[0]) if frame.source.parameters else None
@@ -394,7 +371,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
                 return self._inline_member(frame, node, vars(base)[name], first)
         raise frame.refuse(node, f"no base of {written_in.__name__} has a method {name!r}")
 
-    def _inline_member(self, frame: Frame, node: ast.Call, member: Any, first: ModelRef) -> Expr:
+    def _inline_member(self, frame: Frame, node: ast.Call, member: Any, first: ModelRef) -> ir.Expr:
         if isinstance(member, staticmethod):
             return self.inline(frame, node, member.__func__, None)
         if isinstance(member, property):
@@ -405,7 +382,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
             raise frame.refuse(node, message)
         return self.inline(frame, node, cast(Callable[..., Any], member), first)
 
-    def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
+    def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: ir.Expr) -> ir.Expr:
         owner = self.unwrapped(owner)
         at = frame.at(node)
         for cls in classes_in(owner.type):
@@ -425,7 +402,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
                     if keyword.arg not in known:
                         raise frame.refuse(node, no_field(kind, str(keyword.arg)))
 
-                def replaced(record: Expr) -> Expr:
+                def replaced(record: ir.Expr) -> ir.Expr:
                     given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
                     made = partial(self._replaced, at, kind)
                     return self.evaluated(
@@ -438,13 +415,13 @@ class CallLowering(EnablednessLowering, UnionLowering):
                 self.alike(item, owner, at)
                 if not fits(item.type, element):
                     return self._times(at, item, owner, element, capacity)
-                return Count(IntType(0, capacity), at, self.convert(item, element, "the element"), owner)
+                return ir.Count(IntType(0, capacity), at, self.convert(item, element, "the element"), owner)
             case SetType(), "isdisjoint":
                 other = self.unwrapped(self.expression(frame, self._exactly(frame, node, 1)[0]))
                 left, right = self.unify(owner, other, "this compares")
-                both = SetBinary(left.type, at, "&", left, right)
-                zero = Const(IntType(0, 0), at, 0)
-                return Compare(BOOL, at, "<=", Size(IntType(0, size_bound(left.type)), at, both), zero)
+                both = ir.SetBinary(left.type, at, "&", left, right)
+                zero = ir.Const(IntType(0, 0), at, 0)
+                return ir.Compare(ir.BOOL, at, "<=", ir.Size(IntType(0, size_bound(left.type)), at, both), zero)
             case _, "add" | "discard" | "remove" | "append":
                 message = f"{name} changes a variable and returns nothing; write it on a line of its own"
                 raise frame.refuse(node, message)
@@ -454,25 +431,25 @@ class CallLowering(EnablednessLowering, UnionLowering):
                 raise frame.refuse(node, f"{name}() belongs in a for loop, a comprehension or a fold")
         raise AssertionError(name)
 
-    def _times(self, at: Position, item: Expr, bag: Expr, element: Type, capacity: int) -> Expr:
+    def _times(self, at: ir.Position, item: ir.Expr, bag: ir.Expr, element: Type, capacity: int) -> ir.Expr:
         """The number of occurrences in a bag of a value that its element type may not admit."""
         wanted, other = self.holding(item, "item", at), self.element(bag, element, "element", at)
-        one, zero = (Const(IntType(number, number), at, number) for number in (1, 0))
-        same = Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)
+        one, zero = (ir.Const(IntType(number, number), at, number) for number in (1, 0))
+        same = ir.Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)
         count = self.fresh(IntType(0, capacity), "count", at)
-        total = Reduce(count.type, at, "sum", [Generator(other, bag, [])], same)
-        return Inline(count.type, at, [SetLocal(at, wanted, item), Return(at, total, count)], count)
+        total = ir.Reduce(count.type, at, "sum", [ir.Generator(other, bag, [])], same)
+        return ir.Inline(count.type, at, [ir.SetLocal(at, wanted, item), ir.Return(at, total, count)], count)
 
-    def _replaced(self, at: Position, kind: RecordType, given: dict[str, Expr], record: Expr) -> Expr:
-        fields: dict[str, Expr] = {}
+    def _replaced(self, at: ir.Position, kind: RecordType, given: dict[str, ir.Expr], record: ir.Expr) -> ir.Expr:
+        fields: dict[str, ir.Expr] = {}
         for field, of in kind.fields:
             if field in given:
                 fields[field] = self.convert(given[field], of, f"{kind}.{field}")
             else:
-                fields[field] = Field(of, at, record, field)
-        return RecordOf(kind, at, fields)
+                fields[field] = ir.Field(of, at, record, field)
+        return ir.RecordOf(kind, at, fields)
 
-    def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
+    def mutated(self, frame: Frame, node: ast.Call, method: str, current: ir.Expr, item: ir.Expr) -> ir.Expr:
         at = frame.at(node)
         match current.type, method:
             case SetType(), _ if self.plain.of(item) & UNHASHABLE:
@@ -483,14 +460,14 @@ class CallLowering(EnablednessLowering, UnionLowering):
                 single = self.set_of(at, item.type, [item], slotted=capacity is not None)
                 return self.set_binary(at, "|" if method == "add" else "-", current, single)
             case SetType(element, _), "remove":
-                return BagChange(current.type, at, current, self.convert(item, element, "the element"), True)
+                return ir.BagChange(current.type, at, current, self.convert(item, element, "the element"), True)
             case BagType(element, _), "add" | "remove":
-                return BagChange(
+                return ir.BagChange(
                     current.type, at, current, self.convert(item, element, "the element"), method == "remove"
                 )
             case SeqType(element, capacity), "append":
-                one = SeqOf(SeqType(element, 1), at, [self.convert(item, element, "the element")])
-                return SeqConcat(SeqType(element, capacity + 1), at, current, one)
+                one = ir.SeqOf(SeqType(element, 1), at, [self.convert(item, element, "the element")])
+                return ir.SeqConcat(SeqType(element, capacity + 1), at, current, one)
         raise frame.refuse(node, f"{current.type} has no method {method!r}")
 
 
@@ -528,7 +505,7 @@ def _absolute(kind: Type) -> IntType:
     return hull(max(0, kind.low, -kind.high), widest)
 
 
-def _extremum_type(largest: bool, operands: list[Expr]) -> IntType:
+def _extremum_type(largest: bool, operands: list[ir.Expr]) -> IntType:
     kinds = [operand.type for operand in operands]
     assert all(isinstance(kind, IntType) for kind in kinds)
     pick = max if largest else min

@@ -6,35 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Literal, TypeGuard
 
+from floodmark.compiler import ir
 from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Frame, ModelRef, Static
 from floodmark.compiler.guarded_failures import rounds_can_fail
-from floodmark.compiler.ir import (
-    BOOL,
-    UNBOUNDED,
-    Arithmetic,
-    Choose,
-    Const,
-    Convert,
-    Domain,
-    Expr,
-    Field,
-    Generator,
-    Inline,
-    Local,
-    MapGet,
-    NothingType,
-    OpenConstant,
-    Range,
-    RecordOf,
-    Reduce,
-    Return,
-    SeqOf,
-    SetLocal,
-    Stmt,
-    Universe,
-    has_effects,
-)
 from floodmark.compiler.joins import hull, join, set_type
 from floodmark.compiler.lowering import MAX_VALUE_BITS, in_code_order, size_bound
 from floodmark.compiler.pairs import ProductLoopLowering
@@ -70,12 +45,12 @@ class ComprehensionLowering(ProductLoopLowering):
         generators: list[ast.comprehension],
         key: ast.expr | None = None,
         any_order: bool = False,
-        default: Expr | None = None,
-    ) -> Expr:
+        default: ir.Expr | None = None,
+    ) -> ir.Expr:
         """A comprehension or a generator, with the operation on its elements."""
         saved, definite, unbound = dict(frame.bindings), set(frame.definite), set(frame.unbound)
         own = {name.id for generator in generators for name in names_assigned([generator.target])}
-        lowered: list[Generator] = []
+        lowered: list[ir.Generator] = []
         bound = 1
         unordered: tuple[ast.expr, Type] | None = None
         for generator in generators:
@@ -93,7 +68,7 @@ class ComprehensionLowering(ProductLoopLowering):
             bound *= domain_size(domain, of)
             variable = self._loop_variable(frame, generator.target, domain, of)
             conditions = [self.condition(frame, test) for test in generator.ifs]
-            lowered.append(Generator(variable, domain, conditions, [frame.at(test) for test in generator.ifs]))
+            lowered.append(ir.Generator(variable, domain, conditions, [frame.at(test) for test in generator.ifs]))
         at = frame.at(node)
         lower_body = self.condition if kind in ("any", "all") else self.expression
         body = lower_body(frame, element)
@@ -106,13 +81,13 @@ class ComprehensionLowering(ProductLoopLowering):
                 what = "can fail" if fails else "has a require"
                 instead = "keep out what fails by an earlier `if`" if fails else "require it in a statement of its own"
                 raise self.no_order(frame, *unordered, f"what {kind} evaluates for it {what}, and ", instead)
-        if unordered is not None and any(has_effects(part) for part in asked):
+        if unordered is not None and any(ir.has_effects(part) for part in asked):
             why = "a call for its elements changes a variable, and "
             raise self.no_order(frame, *unordered, why, "change it in a statement of its own")
-        if any(not isinstance(it.target, ast.Name) for it in generators) and any(has_effects(part) for part in asked):
+        constant = not any(ir.has_effects(part) for part in asked)
+        if any(not isinstance(it.target, ast.Name) for it in generators) and not constant:
             raise frame.refuse(node, "a call here changes a variable; write a for statement")
         frame.bindings, frame.definite, frame.unbound = saved, definite, unbound
-        constant = not any(has_effects(part) for part in asked)
         if kind in ("min", "max") and not (constant and _leaves_none_out(element, generators)):
             self.require_not_none(frame, node, body.type, kind)
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at, default)
@@ -132,8 +107,8 @@ class ComprehensionLowering(ProductLoopLowering):
             frame.unbound.add(name)
 
     def _several(
-        self, frame: Frame, lowered: list[Generator], generator: ast.comprehension, own: set[str]
-    ) -> tuple[Domain, Type]:
+        self, frame: Frame, lowered: list[ir.Generator], generator: ast.comprehension, own: set[str]
+    ) -> tuple[ir.Domain, Type]:
         """Adds a loop with several variables; returns the domain of its hidden variable and the type of that variable.
         """
         found = self.several(frame, generator.target, generator.iter, hold=False)
@@ -147,10 +122,10 @@ class ComprehensionLowering(ProductLoopLowering):
             frame.definite.add(target.id)
             frame.unbound.discard(target.id)
         conditions = [self.condition(frame, test) for test in generator.ifs]
-        lowered.append(Generator(variable, found.domain, conditions, [frame.at(test) for test in generator.ifs]))
+        lowered.append(ir.Generator(variable, found.domain, conditions, [frame.at(test) for test in generator.ifs]))
         return found.domain, found.kind
 
-    def _loop_variable(self, frame: Frame, target: ast.Name, domain: Domain, kind: Type) -> Local:
+    def _loop_variable(self, frame: Frame, target: ast.Name, domain: ir.Domain, kind: Type) -> ir.Local:
         variable = self.element(domain, kind, target.id, frame.at(target))
         frame.bindings[target.id] = variable
         frame.definite.add(target.id)
@@ -162,26 +137,26 @@ class ComprehensionLowering(ProductLoopLowering):
         frame: Frame,
         node: ast.expr,
         kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
-        generators: list[Generator],
-        body: Expr,
-        key: Expr | None,
+        generators: list[ir.Generator],
+        body: ir.Expr,
+        key: ir.Expr | None,
         bound: int,
         at: Any,
-        default: Expr | None = None,
-    ) -> Expr:
+        default: ir.Expr | None = None,
+    ) -> ir.Expr:
         """A Reduce node with the type of its result; ``bound`` is the largest possible number of elements."""
         match kind:
             case "any" | "all":
-                return Reduce(BOOL, at, kind, generators, self.truth(frame, node, body))
+                return ir.Reduce(ir.BOOL, at, kind, generators, self.truth(frame, node, body))
             case "sum":
                 body = (
-                    Choose(IntType(0, 1), at, body, Const(IntType(1, 1), at, 1), Const(IntType(0, 0), at, 0))
-                    if body.type == BOOL
+                    ir.Choose(IntType(0, 1), at, body, ir.Const(IntType(1, 1), at, 1), ir.Const(IntType(0, 0), at, 0))
+                    if body.type == ir.BOOL
                     else self.integer(frame, node, body)
                 )
                 assert isinstance(body.type, IntType)
                 total = hull(min(0, body.type.low * bound), max(0, body.type.high * bound))
-                return Reduce(total, at, kind, generators, body)
+                return ir.Reduce(total, at, kind, generators, body)
             case "min" | "max":
                 body = self.integer(frame, node, body)
                 result = body.type
@@ -190,21 +165,23 @@ class ComprehensionLowering(ProductLoopLowering):
                     if not isinstance(wider, IntType):
                         raise frame.refuse(node, "the default of min and max must be an integer")
                     result = wider
-                return Reduce(result, at, kind, generators, body, default=default)
+                return ir.Reduce(result, at, kind, generators, body, default=default)
             case "set" | "seq" if bound * max(1, body.type.bits) > MAX_VALUE_BITS and not has_mask(body.type):
                 raise frame.refuse(node, f"this may hold {_count_text(bound)} elements; loop over something smaller")
             case "seq" if bound > MAX_VALUE_BITS and not any(has_any_size(it.variable.type) for it in generators):
                 raise frame.refuse(node, f"this may hold {_count_text(bound)} elements; loop over something smaller")
             case "set":
                 self.hashable(frame, node, body)
-                return Reduce(set_type(body.type, bound), at, kind, generators, body)
+                return ir.Reduce(set_type(body.type, bound), at, kind, generators, body)
             case "seq":
-                return Reduce(SeqType(body.type, bound), at, kind, generators, body)
+                return ir.Reduce(SeqType(body.type, bound), at, kind, generators, body)
             case "map":
                 assert key is not None
                 return self._map(frame, node, generators, body, key)
 
-    def _map(self, frame: Frame, node: ast.expr, generators: list[Generator], body: Expr, key: Expr) -> Expr:
+    def _map(
+        self, frame: Frame, node: ast.expr, generators: list[ir.Generator], body: ir.Expr, key: ir.Expr
+    ) -> ir.Expr:
         """A map from a comprehension that visits every key, in order.
 
         The loops over the fields of a record become one over all records, which sets the variables of the others. Both
@@ -215,7 +192,7 @@ class ComprehensionLowering(ProductLoopLowering):
             generator.domain = _whole(generator.domain, generator.variable.type)
         every = self.fresh(key.type, "key", at)
         parts = list(_parts_of_key(key, every))
-        chosen = [part.slot for part, _ in parts if isinstance(part, Local)]
+        chosen = [part.slot for part, _ in parts if isinstance(part, ir.Local)]
         looped = [generator.variable.slot for generator in generators]
         if len(chosen) < len(parts) or chosen != looped or not all(_visits_all(generator) for generator in generators):
             one = "{b: ... for b in Broker}"
@@ -223,12 +200,12 @@ class ComprehensionLowering(ProductLoopLowering):
                 one = f"{{{key.type}(...): ... for ... in ...}} with a loop for each field, in the order of the fields"
             raise frame.refuse(node, f"a map has a value for every key: {one}, without `if`")
         made = MapType(key.type, body.type)
-        if isinstance(key, Local):
-            return Reduce(made, at, "map", generators, body, key=key)
+        if isinstance(key, ir.Local):
+            return ir.Reduce(made, at, "map", generators, body, key=key)
         result = self.holding(body, "entry", at)
-        settings: list[Stmt] = [SetLocal(at, part, value) for part, value in parts if isinstance(part, Local)]
-        entry = Inline(body.type, at, [*settings, Return(at, body, result)], result)
-        return Reduce(made, at, "map", [Generator(every, Universe(key.type), [])], entry, key=every)
+        settings: list[ir.Stmt] = [ir.SetLocal(at, part, value) for part, value in parts if isinstance(part, ir.Local)]
+        entry = ir.Inline(body.type, at, [*settings, ir.Return(at, body, result)], result)
+        return ir.Reduce(made, at, "map", [ir.Generator(every, ir.Universe(key.type), [])], entry, key=every)
 
     def no_order(
         self, frame: Frame, node: ast.expr, of: Type, why: str = "", instead: str = "fold the set with any, all or sum"
@@ -238,7 +215,7 @@ class ComprehensionLowering(ProductLoopLowering):
             return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
         return frame.refuse(node, f"{why}{of} has no order to iterate in; {instead}")
 
-    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+    def domain(self, frame: Frame, node: ast.expr) -> tuple[ir.Domain, Type, bool]:
         """The domain of a loop, the type of its variable, and whether its order is fixed."""
         match node:
             case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.is_name_of(
@@ -253,7 +230,7 @@ class ComprehensionLowering(ProductLoopLowering):
         if isinstance(bound, Static):
             of = self.class_type(bound.value)
             if of is not None:
-                return Universe(of), of, True
+                return ir.Universe(of), of, True
             bound = self.expression(frame, node)
         if isinstance(bound, ModelRef):
             raise frame.refuse(node, "the model itself cannot be iterated; name one of its variables")
@@ -267,20 +244,20 @@ class ComprehensionLowering(ProductLoopLowering):
                 return value, element, True
             case MapType(key, _):
                 return self.keys_of(frame, node, value, key), key, True
-            case NothingType():
-                return self.convert(value, SetType(NothingType()), ""), NothingType(), True  # evaluating it fails
+            case ir.NothingType():
+                return self.convert(value, SetType(ir.NothingType()), ""), ir.NothingType(), True  # evaluating it fails
         raise frame.refuse(node, f"{value.type} cannot be iterated")
 
-    def keys_of(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
+    def keys_of(self, frame: Frame, node: ast.expr, mapping: ir.Expr, key: Type) -> ir.Domain:
         """The keys of a map: every value of their type, after evaluating the map itself."""
         if not may_stop(mapping):
-            return Universe(key)
+            return ir.Universe(key)
         at = frame.at(node)
         variable = self.fresh(key, "key", at)
-        keys = Reduce(SeqType(key, key.size), at, "seq", [Generator(variable, Universe(key), [])], variable)
+        keys = ir.Reduce(SeqType(key, key.size), at, "seq", [ir.Generator(variable, ir.Universe(key), [])], variable)
         return self.once(at, [mapping], lambda _: keys)
 
-    def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
+    def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[ir.Domain, Type, bool]:
         mapping = self.unwrapped(self.expression(frame, base))
         if not isinstance(mapping.type, MapType):
             raise frame.refuse(node, f"{mapping.type} has no {method}()")
@@ -288,79 +265,79 @@ class ComprehensionLowering(ProductLoopLowering):
         if method == "keys":
             return self.keys_of(frame, node, mapping, key), key, True
         variable = self.fresh(key, "key", frame.at(node))
-        generator = Generator(variable, Universe(key), [])
-        body = MapGet(value, frame.at(node), mapping, variable)
-        return Reduce(SeqType(value, key.size), frame.at(node), "seq", [generator], body), value, True
+        generator = ir.Generator(variable, ir.Universe(key), [])
+        body = ir.MapGet(value, frame.at(node), mapping, variable)
+        return ir.Reduce(SeqType(value, key.size), frame.at(node), "seq", [generator], body), value, True
 
-    def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[Domain, Type, bool]:
+    def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[ir.Domain, Type, bool]:
         values = [self.expression(frame, argument) for argument in arguments]
         if any(isinstance(value.type, OptionalType) for value in values) and any(map(may_refuse, values)):
             raise frame.refuse(node, "an end of this range may be None, another requires something; assign them first")
         values = [self.integer(frame, argument, value) for argument, value in zip(arguments, values, strict=True)]
-        zero = Const(IntType(0, 0), frame.at(node), 0)
+        zero = ir.Const(IntType(0, 0), frame.at(node), 0)
         low, high = (zero, values[0]) if len(values) == 1 else (values[0], values[1])
         step = 1
         if len(values) == 3:
-            if not isinstance(values[2], Const) or values[2].value == 0:
+            if not isinstance(values[2], ir.Const) or values[2].value == 0:
                 raise frame.refuse(node, "the step of a range is a constant other than 0")
             step = values[2].value
         a, b = low.type, high.type
         assert isinstance(a, IntType) and isinstance(b, IntType)
         first, end = _bound_of(low), _bound_of(high)
         if step == 1 and first is not None and end is not None and Linear in (type(first), type(end)):
-            return Range(low, high, step), open_int(first, end - 1), True
+            return ir.Range(low, high, step), open_int(first, end - 1), True
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
-        return Range(low, high, step), of, True
+        return ir.Range(low, high, step), of, True
 
 
-def _bound_of(value: Expr) -> Bound | None:
+def _bound_of(value: ir.Expr) -> Bound | None:
     """An integer as a sum over constants, if it is one."""
     match value:
-        case Const(value=int() as number):
+        case ir.Const(value=int() as number):
             return number
-        case OpenConstant(name=name):
+        case ir.OpenConstant(name=name):
             return left_open(name)
-        case Convert(operand=operand):
+        case ir.Convert(operand=operand):
             return _bound_of(operand)
-        case Arithmetic(op="+" | "-" as op, left=left, right=right):
+        case ir.Arithmetic(op="+" | "-" as op, left=left, right=right):
             a, b = _bound_of(left), _bound_of(right)
             if a is not None and b is not None:
                 return a + b if op == "+" else a - b
     return None
 
 
-def _whole(domain: Domain, of: Type) -> Domain:
+def _whole(domain: ir.Domain, of: Type) -> ir.Domain:
     """A range whose ends are known, as all the values of a type: that of its variable, where they are left open."""
     match domain:
-        case Range(step=1) if isinstance(of, OpenIntType):
-            return Universe(of)
-        case Range(low=Expr(type=IntType() as low), high=Expr(type=IntType() as high), step=1):
+        case ir.Range(step=1) if isinstance(of, OpenIntType):
+            return ir.Universe(of)
+        case ir.Range(low=ir.Expr(type=IntType() as low), high=ir.Expr(type=IntType() as high), step=1):
             if low.low == low.high < high.low == high.high:
-                return Universe(IntType(low.low, high.low - 1))
+                return ir.Universe(IntType(low.low, high.low - 1))
     return domain
 
 
-def _parts_of_key(key: Expr, whole: Expr) -> Iterator[tuple[Expr, Expr]]:
+def _parts_of_key(key: ir.Expr, whole: ir.Expr) -> Iterator[tuple[ir.Expr, ir.Expr]]:
     """The parts of a key, each with the same part of another key, ``whole``."""
-    if not isinstance(key, RecordOf):
+    if not isinstance(key, ir.RecordOf):
         yield key, whole
         return
     for name, part in key.fields.items():
-        yield from _parts_of_key(part, Field(part.type, whole.at, whole, name))
+        yield from _parts_of_key(part, ir.Field(part.type, whole.at, whole, name))
 
 
-def _visits_all(generator: Generator) -> bool:
+def _visits_all(generator: ir.Generator) -> bool:
     """Whether a loop visits every value of its variable's type once, in order."""
     kind = generator.variable.type
     if generator.conditions:
         return False
     match generator.domain:
-        case Universe():
+        case ir.Universe():
             return True
-        case Range(low=Const(value=low), high=Const(value=high), step=1):
+        case ir.Range(low=ir.Const(value=low), high=ir.Const(value=high), step=1):
             return kind == IntType(low, high - 1)
-        case SeqOf(elements=elements):
-            given = [element.value for element in elements if isinstance(element, Const)]
+        case ir.SeqOf(elements=elements):
+            given = [element.value for element in elements if isinstance(element, ir.Const)]
             return len(given) == len(elements) == kind.size and given == list(universe(kind))
     return False
 
@@ -381,28 +358,28 @@ def _is_and(test: ast.expr) -> TypeGuard[ast.BoolOp]:
     return isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
 
 
-def _parts(generators: list[Generator]) -> Iterator[Expr]:
+def _parts(generators: list[ir.Generator]) -> Iterator[ir.Expr]:
     """The expressions of generators, except the first domain, which is evaluated once and before everything else."""
     for number, generator in enumerate(generators):
         match generator.domain:
-            case Range(low=low, high=high) if number:
+            case ir.Range(low=low, high=high) if number:
                 yield from (low, high)
-            case Expr() as domain if number:
+            case ir.Expr() as domain if number:
                 yield domain
         yield from generator.conditions
 
 
 def _count_text(bound: int) -> str:
     """A number of elements as text; it may have very many digits, or stand for a constant that is left open."""
-    return str(bound) if bound < UNBOUNDED else "any number of"
+    return str(bound) if bound < ir.UNBOUNDED else "any number of"
 
 
-def domain_size(domain: Domain, of: Type) -> int:
+def domain_size(domain: ir.Domain, of: Type) -> int:
     """The largest number of values that a loop variable takes."""
     match domain:
-        case Universe():
+        case ir.Universe():
             return domain.type.size
-        case Range():
+        case ir.Range():
             assert isinstance(of, IntType)
             return of.codes
     return size_bound(domain.type)

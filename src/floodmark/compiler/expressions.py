@@ -8,40 +8,10 @@ import enum
 import types
 from typing import Literal
 
+from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import attribute, member, name_around, name_in_file
 from floodmark.compiler.constructs import ARITHMETIC, ORDER, SET_OPERATORS, refused_syntax
 from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
-from floodmark.compiler.ir import (
-    BOOL,
-    And,
-    Applied,
-    Arithmetic,
-    Choose,
-    Compare,
-    Const,
-    Contains,
-    Expr,
-    Field,
-    Generator,
-    Inline,
-    IsNone,
-    Local,
-    MapGet,
-    NoneType,
-    NothingType,
-    OpenConstant,
-    Position,
-    Range,
-    Reduce,
-    Return,
-    SeqConcat,
-    SeqGet,
-    SeqSlice,
-    SetLocal,
-    StateVar,
-    Subset,
-    has_effects,
-)
 from floodmark.compiler.joins import changes_class, either, fits, hull, join
 from floodmark.compiler.known_values import ConstantEvaluation, instead_of
 from floodmark.compiler.lowering import no_field, size_bound
@@ -69,9 +39,9 @@ from floodmark.language.values import Bag, Map, Record, Seq, Set
 class ExpressionLowering(ConstantEvaluation):
     """The expression half of the compiler."""
 
-    def expression(self, frame: Frame, node: ast.expr) -> Expr:
+    def expression(self, frame: Frame, node: ast.expr) -> ir.Expr:
         bound = self.binding(frame, node)
-        if isinstance(bound, Expr):
+        if isinstance(bound, ir.Expr):
             return bound
         if isinstance(bound, ModelRef):
             raise frame.refuse(node, "the model itself is not a value; name one of its variables")
@@ -90,7 +60,7 @@ class ExpressionLowering(ConstantEvaluation):
                 return self._attribute(frame, node)
             case ast.Call():
                 called = self.call(frame, node)
-                if isinstance(called, Inline | Applied) and _is_effect(called):
+                if isinstance(called, ir.Inline | ir.Applied) and _is_effect(called):
                     raise frame.refuse(node, f"{ast.unparse(node.func)} returns no value; call it on a line of its own")
                 return called
             case ast.BoolOp(op=op, values=values):
@@ -142,23 +112,23 @@ class ExpressionLowering(ConstantEvaluation):
         bound = self._name(frame, node, node.id)
         return isinstance(bound, Static) and bound.value in (Set, Map, Seq, Bag)
 
-    def _operands(self, frame: Frame, nodes: list[ast.expr], decisive: bool) -> list[Expr]:
+    def _operands(self, frame: Frame, nodes: list[ast.expr], decisive: bool) -> list[ir.Expr]:
         """The operands of ``and`` or ``or``. An operand that cannot be read may follow one that is known to decide,
         since it is never evaluated: ``best is None or x > best``, as long as only None has been assigned so far."""
-        found: list[Expr] = []
+        found: list[ir.Expr] = []
         for node in nodes:
             try:
                 found.append(self._flag(frame, node))
             except ModelError:
-                if not any(isinstance(each, Const) and each.value == decisive for each in found):
+                if not any(isinstance(each, ir.Const) and each.value == decisive for each in found):
                     raise
         return found
 
-    def _flag(self, frame: Frame, node: ast.expr) -> Expr:
+    def _flag(self, frame: Frame, node: ast.expr) -> ir.Expr:
         value = self.expression(frame, node)
-        if isinstance(value.type, NothingType):
-            return self.convert(value, BOOL, "")
-        if value.type != BOOL:
+        if isinstance(value.type, ir.NothingType):
+            return self.convert(value, ir.BOOL, "")
+        if value.type != ir.BOOL:
             message = "`and` and `or` take truth values; write x != 0, x is not None or len(x) > 0"
             raise frame.refuse(node, message)
         return value
@@ -168,7 +138,7 @@ class ExpressionLowering(ConstantEvaluation):
     def _name(self, frame: Frame, node: ast.Name, name: str) -> Binding:
         if name in frame.bindings:
             bound = frame.bindings[name]
-            if isinstance(bound, Local) and name not in frame.definite:
+            if isinstance(bound, ir.Local) and name not in frame.definite:
                 raise frame.refuse(node, f"{name} may have no value here; assign it before the branch")
             return bound
         if name in frame.unbound:
@@ -208,7 +178,7 @@ class ExpressionLowering(ConstantEvaluation):
             if isinstance(record.type, UnionType) and node.attr in fields:
                 return self.field_of_union(frame, node, record)
             if node.attr in fields:
-                return Field(fields[node.attr], frame.at(node), record, node.attr)
+                return ir.Field(fields[node.attr], frame.at(node), record, node.attr)
             raise frame.refuse(node, no_field(record.type, node.attr))
         hint = "; identifiers are interchangeable names" if isinstance(record.type, IdentifierType) else ""
         raise frame.refuse(node, f"{record.type} has no attribute {node.attr!r}{hint}")
@@ -217,11 +187,11 @@ class ExpressionLowering(ConstantEvaluation):
         self.reading.rests_on(member, node.attr)
         kinds = self.model.variable_types
         if node.attr in kinds:
-            return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
+            return ir.StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
         cls = type(self.model)
         if isinstance(getattr(cls, node.attr, None), Constant):
             if isinstance(bounds_of(self.model)[node.attr], Linear):
-                return OpenConstant(IntType(0, INTEGER_LIMIT), frame.at(node), node.attr)
+                return ir.OpenConstant(IntType(0, INTEGER_LIMIT), frame.at(node), node.attr)
             return self.known(frame, node, self.model.constant_values[node.attr])
         if hasattr(cls, node.attr):
             return Static(getattr(cls, node.attr))
@@ -230,22 +200,22 @@ class ExpressionLowering(ConstantEvaluation):
 
     # Operators.
 
-    def _negative(self, frame: Frame, node: ast.expr, operand: Expr) -> Expr:
+    def _negative(self, frame: Frame, node: ast.expr, operand: ir.Expr) -> ir.Expr:
         value = self.integer(frame, node, operand)
-        if isinstance(value, Const):
+        if isinstance(value, ir.Const):
             return self.known(frame, node, -value.value)
-        zero = Const(IntType(0, 0), frame.at(node), 0)
+        zero = ir.Const(IntType(0, 0), frame.at(node), 0)
         return self.arithmetic(frame, node, "-", zero, value)
 
-    def _binary(self, frame: Frame, node: ast.BinOp) -> Expr:
+    def _binary(self, frame: Frame, node: ast.BinOp) -> ir.Expr:
         sides = [self.expression(frame, side) for side in (node.left, node.right)]
 
-        def combined(held: list[Expr]) -> Expr:
+        def combined(held: list[ir.Expr]) -> ir.Expr:
             return self._combined(frame, node, *map(self.unwrapped, held))
 
         return self.operands(frame.at(node), sides, combined)
 
-    def _combined(self, frame: Frame, node: ast.BinOp, left: Expr, right: Expr) -> Expr:
+    def _combined(self, frame: Frame, node: ast.BinOp, left: ir.Expr, right: ir.Expr) -> ir.Expr:
         if isinstance(left.type, SetType) and isinstance(right.type, SetType) and type(node.op) in SET_OPERATORS:
             return self.set_binary(frame.at(node), SET_OPERATORS[type(node.op)], left, right)
         if isinstance(left.type, SeqType) and isinstance(right.type, SeqType) and isinstance(node.op, ast.Add):
@@ -258,7 +228,7 @@ class ExpressionLowering(ConstantEvaluation):
             left = self.convert(left, SeqType(element, left.type.capacity), "")
             right = self.convert(right, SeqType(element, right.type.capacity), "")
             both = SeqType(element, size_bound(left.type) + size_bound(right.type))
-            return SeqConcat(both, frame.at(node), left, right)
+            return ir.SeqConcat(both, frame.at(node), left, right)
         if isinstance(left.type, SetType) and isinstance(right.type, SetType):
             raise frame.refuse(node, f"sets are combined with | & - ^, not as in {ast.unparse(node)!r}")
         if type(node.op) not in ARITHMETIC:
@@ -268,8 +238,8 @@ class ExpressionLowering(ConstantEvaluation):
         return self.arithmetic(frame, node, ARITHMETIC[type(node.op)], left, right)
 
     def arithmetic(
-        self, frame: Frame, node: ast.AST, op: Literal["+", "-", "*", "//", "%"], left: Expr, right: Expr
-    ) -> Expr:
+        self, frame: Frame, node: ast.AST, op: Literal["+", "-", "*", "//", "%"], left: ir.Expr, right: ir.Expr
+    ) -> ir.Expr:
         """Integer arithmetic, with the range of its result."""
         a, b = left.type, right.type
         assert isinstance(a, IntType) and isinstance(b, IntType)
@@ -287,14 +257,14 @@ class ExpressionLowering(ConstantEvaluation):
             case "%":
                 widest = max(abs(b.low), abs(b.high))
                 kind = hull(0 if b.low >= 0 else -widest, widest)
-        return Arithmetic(kind, frame.at(node), op, left, right)
+        return ir.Arithmetic(kind, frame.at(node), op, left, right)
 
     def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
         """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
-        if isinstance(value, Expr) and has_effects(value):
+        if isinstance(value, ir.Expr) and ir.has_effects(value):
             raise frame.refuse(node, f"{ast.unparse(node)} changes a variable; assign its value to a local first")
 
-    def _comparison(self, frame: Frame, node: ast.Compare) -> Expr:
+    def _comparison(self, frame: Frame, node: ast.Compare) -> ir.Expr:
         operands = [node.left, *node.comparators]
         for middle in operands[1:-1]:
             self.pure(frame, middle, self.binding(frame, middle))
@@ -304,7 +274,7 @@ class ExpressionLowering(ConstantEvaluation):
         ]
         return self.all_of(frame.at(node), parts)
 
-    def _compare(self, frame: Frame, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
+    def _compare(self, frame: Frame, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> ir.Expr:
         at = frame.at(node)
         match op:
             case ast.In() | ast.NotIn():
@@ -320,35 +290,37 @@ class ExpressionLowering(ConstantEvaluation):
                 return same if isinstance(op, ast.Eq) else self.negate(same)
         sides = [self.expression(frame, side) for side in (left, right)]
 
-        def ordered(held: list[Expr]) -> Expr:
+        def ordered(held: list[ir.Expr]) -> ir.Expr:
             return self._ordered(frame, node, op, (left, self.unwrapped(held[0])), (right, self.unwrapped(held[1])))
 
         return self.operands(at, sides, ordered)
 
     def _ordered(
-        self, frame: Frame, node: ast.Compare, op: ast.cmpop, left: tuple[ast.expr, Expr], right: tuple[ast.expr, Expr]
-    ) -> Expr:
+        self, frame: Frame, node: ast.Compare, op: ast.cmpop, left: tuple[ast.expr, ir.Expr],
+        right: tuple[ast.expr, ir.Expr],
+    ) -> ir.Expr:
         """``<`` and its kin, of sets or of integers."""
         at, (a, b) = frame.at(node), (left[1], right[1])
-        if isinstance(a.type, NothingType) and isinstance(b.type, SetType):
+        if isinstance(a.type, ir.NothingType) and isinstance(b.type, SetType):
             a = self.convert(a, b.type, "")
-        elif isinstance(b.type, NothingType) and isinstance(a.type, SetType):
+        elif isinstance(b.type, ir.NothingType) and isinstance(a.type, SetType):
             b = self.convert(b, a.type, "")
         if isinstance(a.type, SetType) and isinstance(b.type, SetType):
             a, b = self.unify(a, b, "this compares")
             if isinstance(op, ast.Gt | ast.GtE):
                 a, b = b, a
-            return Subset(BOOL, at, a, b, isinstance(op, ast.Lt | ast.Gt))
+            return ir.Subset(ir.BOOL, at, a, b, isinstance(op, ast.Lt | ast.Gt))
         if isinstance(a.type, SeqType):
             raise frame.refuse(node, "sequences have no order here; compare their elements one by one")
-        return Compare(BOOL, at, ORDER[type(op)], self.integer(frame, left[0], a), self.integer(frame, right[0], b))
+        first, second = self.integer(frame, left[0], a), self.integer(frame, right[0], b)
+        return ir.Compare(ir.BOOL, at, ORDER[type(op)], first, second)
 
-    def _membership(self, frame: Frame, item: ast.expr, container: ast.expr) -> Expr:
+    def _membership(self, frame: Frame, item: ast.expr, container: ast.expr) -> ir.Expr:
         at = frame.at(item)
         match container:
             case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, range):
                 domain, kind, _ = self.domain(frame, container)
-                assert isinstance(domain, Range)
+                assert isinstance(domain, ir.Range)
                 if domain.step != 1:
                     raise frame.refuse(container, "`in range` with a step is not part of the language")
                 value = self.expression(frame, item)
@@ -364,15 +336,15 @@ class ExpressionLowering(ConstantEvaluation):
         match container:
             case ast.Call(func=ast.Attribute(attr="values"), args=[], keywords=[]):
                 domain, _, _ = self.domain(frame, container)
-                assert isinstance(domain, Expr)
+                assert isinstance(domain, ir.Expr)
                 bound: Binding = domain
             case _:
                 bound = self.binding(frame, container)
         if isinstance(bound, Static) and (of := self.class_type(bound.value)) is not None:
             if value.type != of:
                 raise frame.refuse(item, f"this asks whether {value.type} is one of {of}; write `is not None` or ==")
-            return self.once(at, [value], lambda _: Const(BOOL, at, True))
-        whole = self.unwrapped(bound if isinstance(bound, Expr) else self.expression(frame, container))
+            return self.once(at, [value], lambda _: ir.Const(ir.BOOL, at, True))
+        whole = self.unwrapped(bound if isinstance(bound, ir.Expr) else self.expression(frame, container))
         kind = whole.type
         if isinstance(kind, SetType | SeqType | BagType):
             if join(value.type, kind.element) is None:
@@ -381,42 +353,43 @@ class ExpressionLowering(ConstantEvaluation):
             if isinstance(kind, SetType):
                 self._searched(frame, item, value)
             of_many = isinstance(kind.element, UnionType) and value.type in kind.element.members
-            if of_many and frame.is_action and isinstance(value, Local) and value.name in frame.source.parameters:
+            if of_many and frame.is_action and isinstance(value, ir.Local) and value.name in frame.source.parameters:
                 return self.of_its_class(value, whole)
             if changes_class(value.type, kind.element) and fits(value.type, kind.element):
                 value = self.convert(value, kind.element, "")
             if not _comparable(value.type, kind.element):
                 return self._found(at, value, whole, kind.element)
-            return Contains(BOOL, at, value, whole)
+            return ir.Contains(ir.BOOL, at, value, whole)
         if isinstance(kind, MapType):
             message = "a map has every key; where one may be without a value let that be None: self.x[key] is not None"
             raise frame.refuse(item, message)
         raise frame.refuse(container, f"{kind} has no elements")
 
-    def _searched(self, frame: Frame, node: ast.expr, item: Expr) -> None:
+    def _searched(self, frame: Frame, node: ast.expr, item: ir.Expr) -> None:
         """Refuses a value that cannot be searched in a set. A plain set can: Python converts it to a frozenset."""
         if "list" in self.plain.of(item) or not isinstance(self.unwrapped(item).type, SetType):
             self.hashable(frame, node, item)
 
-    def _one_of(self, at: Position, value: Expr, *elements: Expr) -> Expr:
+    def _one_of(self, at: ir.Position, value: ir.Expr, *elements: ir.Expr) -> ir.Expr:
         return self.any_of(at, [self.equal(value, element, at) for element in elements])
 
-    def _between(self, frame: Frame, item: ast.expr, value: Expr, low: Expr, high: Expr) -> Expr:
+    def _between(self, frame: Frame, item: ast.expr, value: ir.Expr, low: ir.Expr, high: ir.Expr) -> ir.Expr:
         at = value.at
         number = self.integer(frame, item, value)
-        within: list[Expr] = [Compare(BOOL, at, ">=", number, low), Compare(BOOL, at, "<", number, high)]
-        return And(BOOL, at, [self.negate(IsNone(BOOL, at, value)), *within] if number is not value else within)
+        within: list[ir.Expr] = [ir.Compare(ir.BOOL, at, ">=", number, low), ir.Compare(ir.BOOL, at, "<", number, high)]
+        there = [self.negate(ir.IsNone(ir.BOOL, at, value))] if number is not value else []
+        return ir.And(ir.BOOL, at, [*there, *within])
 
-    def _found(self, at: Position, item: Expr, container: Expr, element: Type) -> Expr:
+    def _found(self, at: ir.Position, item: ir.Expr, container: ir.Expr, element: Type) -> ir.Expr:
         """Whether some element equals ``item``, which the element type may not admit."""
         value, other = self.holding(item, "item", at), self.element(container, element, "element", at)
-        result = self.fresh(BOOL, "found", at)
-        found = Reduce(BOOL, at, "any", [Generator(other, container, [])], self.equal(value, other, at))
-        return Inline(BOOL, at, [SetLocal(at, value, item), Return(at, found, result)], result)
+        result = self.fresh(ir.BOOL, "found", at)
+        found = ir.Reduce(ir.BOOL, at, "any", [ir.Generator(other, container, [])], self.equal(value, other, at))
+        return ir.Inline(ir.BOOL, at, [ir.SetLocal(at, value, item), ir.Return(at, found, result)], result)
 
-    def _choose(self, frame: Frame, node: ast.IfExp, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Expr:
+    def _choose(self, frame: Frame, node: ast.IfExp, test: ast.expr, body: ast.expr, orelse: ast.expr) -> ir.Expr:
         condition = self.condition(frame, test)
-        if isinstance(condition, Const):
+        if isinstance(condition, ir.Const):
             return self.expression(frame, body if condition.value else orelse)
         then, otherwise = self.expression(frame, body), self.expression(frame, orelse)
         if _compares_with_none(test, body, ast.IsNot):
@@ -429,9 +402,9 @@ class ExpressionLowering(ConstantEvaluation):
             then, otherwise = self.convert(then, kind, ""), self.convert(otherwise, kind, "")
         then, otherwise = self.unify(then, otherwise, "the branches give")
         at = frame.at(node)
-        return self.as_written(Choose(then.type, at, condition, then, otherwise, [at]), node)
+        return self.as_written(ir.Choose(then.type, at, condition, then, otherwise, [at]), node)
 
-    def _of_asked_class(self, frame: Frame, test: ast.expr, body: ast.expr, then: Expr) -> Expr:
+    def _of_asked_class(self, frame: Frame, test: ast.expr, body: ast.expr, then: ir.Expr) -> ir.Expr:
         """``message`` in ``message if isinstance(message, Vote) else ...``, narrowed to Vote."""
         match test:
             case ast.Call(func=ast.Name() as called, args=[asked, ast.Name() as cls]) if (
@@ -444,34 +417,34 @@ class ExpressionLowering(ConstantEvaluation):
                         return self.convert(then, member, "")
         return then
 
-    def _subscript(self, frame: Frame, node: ast.Subscript) -> Expr:
+    def _subscript(self, frame: Frame, node: ast.Subscript) -> ir.Expr:
         base = self.unwrapped(self.expression(frame, node.value))
         at = frame.at(node)
         if isinstance(node.slice, ast.Slice) and not isinstance(base.type, SeqType):
             raise frame.refuse(node, f"only a sequence has slices, not {base.type}")
         match base.type:
             case MapType(key, value):
-                return MapGet(value, at, base, self.map_key(frame, node.slice, key))
+                return ir.MapGet(value, at, base, self.map_key(frame, node.slice, key))
             case SeqType(element, _):
                 if isinstance(node.slice, ast.Slice):
                     return self._slice(frame, node, base)
                 index = self.integer(frame, node.slice, self.expression(frame, node.slice))
-                return SeqGet(element, at, base, index)
+                return ir.SeqGet(element, at, base, index)
         raise frame.refuse(node, f"{base.type} cannot be indexed")
 
-    def map_key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
+    def map_key(self, frame: Frame, node: ast.expr, kind: Type) -> ir.Expr:
         key = self.expression(frame, node)
         return self.convert(key, kind, "the key")
 
-    def _slice(self, frame: Frame, node: ast.Subscript, base: Expr) -> Expr:
+    def _slice(self, frame: Frame, node: ast.Subscript, base: ir.Expr) -> ir.Expr:
         assert isinstance(node.slice, ast.Slice)
         if node.slice.step is not None:
             raise frame.refuse(node, "a slice with a step is not part of the language")
         low = self._slice_end(frame, node.slice.lower, 0)
         high = self._slice_end(frame, node.slice.upper, INTEGER_LIMIT - 1)
-        return SeqSlice(base.type, frame.at(node), base, low, high)
+        return ir.SeqSlice(base.type, frame.at(node), base, low, high)
 
-    def _slice_end(self, frame: Frame, node: ast.expr | None, if_none: int) -> Expr | None:
+    def _slice_end(self, frame: Frame, node: ast.expr | None, if_none: int) -> ir.Expr | None:
         if node is None:
             return None
         value = self.expression(frame, node)
@@ -479,14 +452,14 @@ class ExpressionLowering(ConstantEvaluation):
         if number is value:
             return number
         at = frame.at(node)
-        whole = Const(IntType(if_none, if_none), at, if_none)
+        whole = ir.Const(IntType(if_none, if_none), at, if_none)
         number, otherwise = self.unify(number, whole, "the branches give")
-        return Choose(number.type, at, IsNone(BOOL, at, value), otherwise, number)
+        return ir.Choose(number.type, at, ir.IsNone(ir.BOOL, at, value), otherwise, number)
 
 
-def _is_effect(called: Inline | Applied) -> bool:
+def _is_effect(called: ir.Inline | ir.Applied) -> bool:
     """Whether a call is made for its effects alone."""
-    return (called.function.result if isinstance(called, Applied) else called.result) is None
+    return (called.function.result if isinstance(called, ir.Applied) else called.result) is None
 
 
 def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:
@@ -506,6 +479,6 @@ def _comparable(source: Type, element: Type) -> bool:
             return _comparable(inner, element)
         case _, OptionalType(inner):
             return _comparable(source, inner)
-        case (IntType(), IntType()) | (_, NothingType()):
+        case (IntType(), IntType()) | (_, ir.NothingType()):
             return True
-    return fits(source, element) or source == NoneType()
+    return fits(source, element) or source == ir.NoneType()

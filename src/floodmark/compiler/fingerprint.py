@@ -12,27 +12,14 @@ from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Any
 
+from floodmark.compiler import ir
 from floodmark.compiler.identity_key import MAX_KEYS, Itself
-from floodmark.compiler.ir import (
-    Action,
-    Const,
-    Expr,
-    FieldStep,
-    Generator,
-    ItemStep,
-    Local,
-    NoneType,
-    Predicate,
-    Range,
-    SharedFunction,
-    Statement,
-    Universe,
-)
 from floodmark.compiler.layout import Layout, Slot, encode
 from floodmark.language.types import Type
 
 _NODES = (
-    Action, Expr, FieldStep, SharedFunction, Generator, ItemStep, Layout, Predicate, Range, Slot, Statement, Universe
+    ir.Action, ir.Expr, ir.FieldStep, ir.SharedFunction, ir.Generator, ir.ItemStep, Layout, ir.Predicate, ir.Range,
+    Slot, ir.Statement, ir.Universe,
 )
 
 
@@ -154,8 +141,8 @@ class _FingerprintWriter:
         self.word("node", node.__class__.__name__)
         for name in names:
             self.write(getattr(node, name))
-        if isinstance(node, Const):
-            self.word("code", "" if isinstance(node.type, NoneType) else str(encode(node.type, node.value)))
+        if isinstance(node, ir.Const):
+            self.word("code", "" if isinstance(node.type, ir.NoneType) else str(encode(node.type, node.value)))
 
     def _type(self, kind: Type) -> None:
         """The shape of a type at its first mention, and after that its number, so that two types of one shape stay
@@ -183,8 +170,8 @@ def _names(kind: type) -> tuple[str, ...] | None:
     if not issubclass(kind, _NODES):
         return None
     skipped = {"at", "premises", "places"}
-    if kind is Local or kind is SharedFunction:
+    if kind is ir.Local or kind is ir.SharedFunction:
         skipped.add("name")
-    if kind is Const:
+    if kind is ir.Const:
         skipped.add("value")
     return tuple(field.name for field in fields(kind) if field.name not in skipped)

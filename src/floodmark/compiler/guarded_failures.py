@@ -22,43 +22,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail, fails_itself, may_outgrow
-from floodmark.compiler.ir import (
-    And,
-    Applied,
-    Assert,
-    Break,
-    Choose,
-    Const,
-    Continue,
-    Convert,
-    Do,
-    Equal,
-    Expr,
-    Field,
-    For,
-    Generator,
-    If,
-    Inline,
-    IsNone,
-    Local,
-    MapGet,
-    Not,
-    Or,
-    Range,
-    Reduce,
-    Require,
-    Return,
-    SetLocal,
-    SetVariable,
-    StateVar,
-    Stmt,
-    called_bodies,
-    children,
-    closed,
-    flat,
-    has_effects,
-)
 from floodmark.compiler.joins import fits
 from floodmark.language.types import TAG, OptionalType, UnionType
 
@@ -69,7 +34,7 @@ Place = tuple[Any, ...]
 """Where a value is read: a variable, and the fields and keys from there."""
 
 
-def rounds_can_fail(generators: list[Generator], *parts: Expr) -> bool:
+def rounds_can_fail(generators: list[ir.Generator], *parts: ir.Expr) -> bool:
     """Whether a round of a comprehension can fail: what it evaluates after its first domain, ``parts`` being its body
     and its key."""
     asked = [*parts, *_after_the_first_domain(generators)]
@@ -78,18 +43,18 @@ def rounds_can_fail(generators: list[Generator], *parts: Expr) -> bool:
     return _FailureAnalysis(asked).rounds(generators, parts, _Facts())
 
 
-def _after_the_first_domain(generators: list[Generator]) -> Iterator[Expr]:
+def _after_the_first_domain(generators: list[ir.Generator]) -> Iterator[ir.Expr]:
     for number, generator in enumerate(generators):
         if number:
             yield from _domain(generator)
         yield from generator.conditions
 
 
-def _domain(generator: Generator | For) -> Iterator[Expr]:
+def _domain(generator: ir.Generator | ir.For) -> Iterator[ir.Expr]:
     match generator.domain:
-        case Range(low=low, high=high):
+        case ir.Range(low=low, high=high):
             yield from (low, high)
-        case Expr() as domain:
+        case ir.Expr() as domain:
             yield domain
 
 
@@ -110,19 +75,21 @@ class _Facts:
 
 
 class _FailureAnalysis:
-    def __init__(self, asked: Iterable[Expr]) -> None:
-        self.assigned: dict[int, list[Expr | None]] = defaultdict(list)
+    def __init__(self, asked: Iterable[ir.Expr]) -> None:
+        self.assigned: dict[int, list[ir.Expr | None]] = defaultdict(list)
         """The values that are assigned to each local; None where an element or a result is."""
-        for body in {id(body): body for part in asked for body in called_bodies(part)}.values():
-            for statement in flat(body):
+        for body in {id(body): body for part in asked for body in ir.called_bodies(part)}.values():
+            for statement in ir.flat(body):
                 match statement:
-                    case SetLocal(target=target, value=value):
+                    case ir.SetLocal(target=target, value=value):
                         self.assigned[target.slot].append(value)
-                    case Return(into=Local(slot=slot)) | For(variable=Local(slot=slot)):
+                    case ir.Return(into=ir.Local(slot=slot)) | ir.For(variable=ir.Local(slot=slot)):
                         self.assigned[slot].append(None)
         self.left = MAX_LOOKS
 
-    def rounds(self, generators: list[Generator], parts: Iterable[Expr], known: _Facts, first: bool = True) -> bool:
+    def rounds(
+        self, generators: list[ir.Generator], parts: Iterable[ir.Expr], known: _Facts, first: bool = True
+    ) -> bool:
         """Whether something after the first domain can fail; also in it, unless ``first``."""
         for generator in generators:
             if not first and any(self.fails(part, known) for part in _domain(generator)):
@@ -134,26 +101,26 @@ class _FailureAnalysis:
                 known = self.learn(condition, True, known)
         return any(self.fails(part, known) for part in parts)
 
-    def fails(self, node: Expr, known: _Facts) -> bool:
+    def fails(self, node: ir.Expr, known: _Facts) -> bool:
         self.left -= 1
         if self.left < 0 or may_outgrow(node):
             return True
         match node:
-            case And(operands=operands) | Or(operands=operands):
+            case ir.And(operands=operands) | ir.Or(operands=operands):
                 for operand in operands:
                     if self.fails(operand, known):
                         return True
-                    known = self.learn(operand, isinstance(node, And), known)
+                    known = self.learn(operand, isinstance(node, ir.And), known)
                 return False
-            case Choose(condition=condition, then=then, otherwise=otherwise):
+            case ir.Choose(condition=condition, then=then, otherwise=otherwise):
                 return (
                     self.fails(condition, known)
                     or self.fails(then, self.learn(condition, True, known))
                     or self.fails(otherwise, self.learn(condition, False, known))
                 )
-            case Convert(operand=operand):
+            case ir.Convert(operand=operand):
                 return self.fails(operand, known) or not self._converts(node, known)
-            case Reduce(generators=generators):
+            case ir.Reduce(generators=generators):
                 parts = [part for part in (node.body, node.key) if part is not None]
                 others = [node.default] if node.default is not None else []
                 return (
@@ -161,50 +128,50 @@ class _FailureAnalysis:
                     or any(self.fails(other, known) for other in others)
                     or self.rounds(generators, parts, known, first=False)
                 )
-            case Inline(body=body):
+            case ir.Inline(body=body):
                 return self.block(body, known)
-            case Applied():
-                return can_fail(node) or has_effects(node)
-        return fails_itself(closed(node)) or any(self.fails(child, known) for child in children(node))
+            case ir.Applied():
+                return can_fail(node) or ir.has_effects(node)
+        return fails_itself(ir.closed(node)) or any(self.fails(child, known) for child in ir.children(node))
 
-    def block(self, body: list[Stmt], known: _Facts) -> bool:
+    def block(self, body: list[ir.Stmt], known: _Facts) -> bool:
         """Whether statements can fail."""
         for statement in body:
             match statement:
-                case SetVariable():
+                case ir.SetVariable():
                     return True
-                case SetLocal(value=value):
+                case ir.SetLocal(value=value):
                     if self.fails(value, known):
                         return True
-                case Require(condition=condition):
+                case ir.Require(condition=condition):
                     if self.fails(condition, known):
                         return True
                     known = self.learn(condition, True, known)
-                case Assert(condition=condition):
+                case ir.Assert(condition=condition):
                     if self.fails(condition, known) or not self._is_true(condition, known):
                         return True
-                case If(condition=condition, then=then, otherwise=otherwise):
+                case ir.If(condition=condition, then=then, otherwise=otherwise):
                     if self.fails(condition, known):
                         return True
                     if self.block(then, self.learn(condition, True, known)):
                         return True
                     if self.block(otherwise, self.learn(condition, False, known)):
                         return True
-                    if then and isinstance(then[-1], Return):
+                    if then and isinstance(then[-1], ir.Return):
                         known = self.learn(condition, False, known)
-                case For(body=inner):
+                case ir.For(body=inner):
                     if any(self.fails(part, known) for part in _domain(statement)) or self.block(inner, known):
                         return True
-                case Return(value=value):
+                case ir.Return(value=value):
                     return value is not None and self.fails(value, known)
-                case Do(call=call):
+                case ir.Do(call=call):
                     if self.fails(call, known):
                         return True
-                case Break() | Continue():
+                case ir.Break() | ir.Continue():
                     return False
         return False
 
-    def _converts(self, node: Convert, known: _Facts) -> bool:
+    def _converts(self, node: ir.Convert, known: _Facts) -> bool:
         """Whether a value is known to be one of another type."""
         operand = node.operand
         if fits(operand.type, node.type):
@@ -214,10 +181,10 @@ class _FailureAnalysis:
         place = self._place(operand)
         return (place is not None and place in known.there) or self._has_field(operand, known)
 
-    def _has_field(self, node: Expr, known: _Facts) -> bool:
+    def _has_field(self, node: ir.Expr, known: _Facts) -> bool:
         """Whether a field of a union is one of all classes that the record can have: then it has a value, unless it may
         be None in one of them."""
-        if not isinstance(node, Field) or not isinstance(node.record.type, UnionType):
+        if not isinstance(node, ir.Field) or not isinstance(node.record.type, UnionType):
             return False
         union, place = node.record.type, self._place(node.record)
         numbers = known.classes.get(place) if place is not None else None
@@ -226,20 +193,20 @@ class _FailureAnalysis:
             for number in numbers
         )
 
-    def learn(self, condition: Expr, true: bool, known: _Facts) -> _Facts:
+    def learn(self, condition: ir.Expr, true: bool, known: _Facts) -> _Facts:
         """What is known where a condition was true, or false."""
         match condition:
-            case Not(operand=operand):
+            case ir.Not(operand=operand):
                 return self.learn(operand, not true, known)
-            case And(operands=operands) if true:
+            case ir.And(operands=operands) if true:
                 for operand in operands:
                     known = self.learn(operand, True, known)
                 return known
-            case Or(operands=operands) if not true:
+            case ir.Or(operands=operands) if not true:
                 for operand in operands:
                     known = self.learn(operand, False, known)
                 return known
-            case IsNone(operand=operand) if not true:
+            case ir.IsNone(operand=operand) if not true:
                 place = self._place(operand)
                 return known if place is None else known.not_none(place)
         tested = self._tested(condition)
@@ -248,14 +215,14 @@ class _FailureAnalysis:
         place, numbers, every = tested
         return known.of_classes(place, numbers if true else every - numbers)
 
-    def _is_true(self, condition: Expr, known: _Facts) -> bool:
+    def _is_true(self, condition: ir.Expr, known: _Facts) -> bool:
         """Whether a condition is known to be true."""
         match condition:
-            case Const(value=value):
+            case ir.Const(value=value):
                 return value is True
-            case And(operands=operands):
+            case ir.And(operands=operands):
                 return all(self._is_true(operand, known) for operand in operands)
-            case Not(operand=IsNone(operand=operand)):
+            case ir.Not(operand=ir.IsNone(operand=operand)):
                 return self._place(operand) in known.there
         tested = self._tested(condition)
         if tested is None:
@@ -263,15 +230,15 @@ class _FailureAnalysis:
         place, numbers, _ = tested
         return place in known.classes and known.classes[place] <= numbers
 
-    def _tested(self, condition: Expr) -> tuple[Place, frozenset[int], frozenset[int]] | None:
+    def _tested(self, condition: ir.Expr) -> tuple[Place, frozenset[int], frozenset[int]] | None:
         """The record, the numbers of the classes and those of all classes of a test for classes."""
         match condition:
-            case Equal(left=Field(record=Expr(type=UnionType() as union) as record, name=name), right=right):
+            case ir.Equal(left=ir.Field(record=ir.Expr(type=UnionType() as union) as record, name=name), right=right):
                 place = self._place(record)
-                right = right.operand if isinstance(right, Convert) else right
-                if name == TAG and place is not None and isinstance(right, Const):
+                right = right.operand if isinstance(right, ir.Convert) else right
+                if name == TAG and place is not None and isinstance(right, ir.Const):
                     return place, frozenset({right.value}), frozenset(range(len(union.members)))
-            case Or(operands=operands):
+            case ir.Or(operands=operands):
                 tests = [self._tested(operand) for operand in operands]
                 found = [test for test in tests if test is not None]
                 if len(found) == len(tests) and len({place for place, *_ in found}) == 1:
@@ -279,28 +246,28 @@ class _FailureAnalysis:
                     return place, frozenset().union(*(numbers for _, numbers, _ in found)), every
         return None
 
-    def _place(self, node: Expr) -> Place | None:
+    def _place(self, node: ir.Expr) -> Place | None:
         """Where a value is read, if it is the same value wherever it is read in these rounds."""
         match node:
-            case Local(slot=slot):
+            case ir.Local(slot=slot):
                 match self.assigned.get(slot):
                     case None:
                         return ("local", slot, node.type)
-                    case [Expr() as value]:
+                    case [ir.Expr() as value]:
                         return self._place(value)
-            case Inline(body=[Assert(), Return(value=Expr() as value)]):
+            case ir.Inline(body=[ir.Assert(), ir.Return(value=ir.Expr() as value)]):
                 return self._place(value)
-            case StateVar(name=name, which=which):
+            case ir.StateVar(name=name, which=which):
                 return ("variable", name, which)
-            case Field(record=record, name=name):
+            case ir.Field(record=record, name=name):
                 found = self._place(record)
                 return None if found is None else (*found, "field", name)
-            case MapGet(map=of, key=key):
+            case ir.MapGet(map=of, key=key):
                 found, at = self._place(of), self._place(key)
                 return None if found is None or at is None else (*found, "entry", at)
-            case Const(type=kind, value=value):
+            case ir.Const(type=kind, value=value):
                 return ("constant", kind, value)
-            case Convert(type=kind, operand=operand):
+            case ir.Convert(type=kind, operand=operand):
                 found = self._place(operand)
                 return None if found is None else (*found, "as", kind)
         return None

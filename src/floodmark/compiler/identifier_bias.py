@@ -25,69 +25,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import assert_never
 
+from floodmark.compiler import ir
 from floodmark.compiler.commuting_loops import why_rounds_keep_places
 from floodmark.compiler.failures import may_refuse
 from floodmark.compiler.guarded_failures import rounds_can_fail
-from floodmark.compiler.ir import (
-    INT,
-    Action,
-    And,
-    Applied,
-    Arithmetic,
-    Assert,
-    BagChange,
-    Break,
-    Choose,
-    Compare,
-    Const,
-    Contains,
-    Continue,
-    Convert,
-    Count,
-    Do,
-    Domain,
-    Equal,
-    Expr,
-    Extremum,
-    Field,
-    For,
-    If,
-    Implies,
-    Inline,
-    IsNone,
-    ItemStep,
-    Local,
-    MapGet,
-    Marked,
-    Not,
-    NothingType,
-    OpenConstant,
-    Or,
-    Position,
-    Predicate,
-    Range,
-    RecordOf,
-    Reduce,
-    Require,
-    Return,
-    SeqConcat,
-    SeqGet,
-    SeqOf,
-    SeqSlice,
-    SetBinary,
-    SetLocal,
-    SetOf,
-    SetVariable,
-    Size,
-    Sorted,
-    StateVar,
-    Stmt,
-    Subset,
-    Universe,
-    Witness,
-    closed,
-    has_effects,
-)
 from floodmark.compiler.renaming import identifiers_in
 from floodmark.language.types import BagType, IdentifierType, IntType, SeqType, SetType, Type
 from floodmark.language.values import Identifier
@@ -97,12 +38,12 @@ from floodmark.language.values import Identifier
 class Bias:
     """A place that may distinguish identifiers, and how: ``what`` can be followed by ", so"."""
 
-    at: Position
+    at: ir.Position
     what: str
 
 
 def first_bias(
-    part: Action | Predicate, kinds: Collection[IdentifierType], never_fails: bool = False
+    part: ir.Action | ir.Predicate, kinds: Collection[IdentifierType], never_fails: bool = False
 ) -> Bias | None:
     """The first place where an action, a property or a boundary may distinguish an identifier of these types.
 
@@ -118,14 +59,14 @@ def first_bias(
 
 
 class _BiasFound(Exception):  # noqa: N818 - it is no error
-    def __init__(self, at: Position, what: str) -> None:
+    def __init__(self, at: ir.Position, what: str) -> None:
         self.bias = Bias(at, what)
 
 
 class _BiasFinder:
     """Analyses one part. ``loose`` are the variables that may hold a sequence whose order depends on names."""
 
-    def __init__(self, part: Action | Predicate, kinds: Collection[IdentifierType], never_fails: bool) -> None:
+    def __init__(self, part: ir.Action | ir.Predicate, kinds: Collection[IdentifierType], never_fails: bool) -> None:
         self.part = part
         self.never_fails = never_fails
         self.kinds = frozenset(kinds)
@@ -139,13 +80,13 @@ class _BiasFinder:
             known = len(self.loose)
             self.called.clear()
             match self.part:
-                case Action(guards=guards, body=body):
+                case ir.Action(guards=guards, body=body):
                     for guard in guards:
                         self.exact(guard)
                     self.block(body)
-                case Predicate(kind="invariant" | "transition", value=value):
+                case ir.Predicate(kind="invariant" | "transition", value=value):
                     self.true(value)
-                case Predicate(value=value):
+                case ir.Predicate(value=value):
                     self.exact(value)
             if len(self.loose) == known:
                 return
@@ -158,7 +99,7 @@ class _BiasFinder:
 
     # Expressions.
 
-    def exact(self, node: Expr) -> None:
+    def exact(self, node: ir.Expr) -> None:
         """Analyses an expression whose value may be observed completely, including the order of a sequence."""
         if not self.keeps_order(node):
             raise _BiasFound(node.at, f"this sequence is in {self._order()}")
@@ -166,112 +107,112 @@ class _BiasFinder:
     def _order(self) -> str:
         return f"the order of the numbers of {' or '.join(sorted(kind.cls.__name__ for kind in self.kinds))}"
 
-    def keeps_order(self, node: Expr) -> bool:
+    def keeps_order(self, node: ir.Expr) -> bool:
         """Whether a renaming also preserves the order of a sequence; true of anything without an order."""
-        node = closed(node)
+        node = ir.closed(node)
         match node:
-            case Const():
+            case ir.Const():
                 return self._const(node)
-            case OpenConstant():
+            case ir.OpenConstant():
                 raise _BiasFound(node.at, f"it is not known whether {node.name} distinguishes identifiers")
-            case Local(slot=slot):
+            case ir.Local(slot=slot):
                 return slot not in self.loose
-            case StateVar():
+            case ir.StateVar():
                 return True
-            case Field(record=record):
+            case ir.Field(record=record):
                 return self._parts(record)
-            case MapGet(map=mapping, key=key):
+            case ir.MapGet(map=mapping, key=key):
                 return self._parts(mapping, key)
-            case SeqGet(seq=seq, index=index):
+            case ir.SeqGet(seq=seq, index=index):
                 return self._parts(seq, index)
-            case SeqSlice(seq=seq, low=low, high=high):
+            case ir.SeqSlice(seq=seq, low=low, high=high):
                 return self._parts(seq, *(end for end in (low, high) if end is not None))
-            case SeqConcat(left=left, right=right):
+            case ir.SeqConcat(left=left, right=right):
                 both = [self.keeps_order(left), self.keeps_order(right)]
                 return all(both)
-            case SeqOf(elements=elements) | SetOf(elements=elements):
+            case ir.SeqOf(elements=elements) | ir.SetOf(elements=elements):
                 return self._parts(*elements)
-            case RecordOf(fields=fields):
+            case ir.RecordOf(fields=fields):
                 return self._parts(*fields.values())
-            case Count(item=item, bag=bag):
+            case ir.Count(item=item, bag=bag):
                 return self._parts(item, bag)
-            case BagChange(bag=bag, item=item):
+            case ir.BagChange(bag=bag, item=item):
                 return self._parts(bag, item)
-            case Contains(item=item, container=container):
+            case ir.Contains(item=item, container=container):
                 self.exact(item)
                 self.keeps_order(container)
                 return True
-            case Size(container=container):
+            case ir.Size(container=container):
                 self.keeps_order(container)
                 return True
-            case Sorted(seq=seq):
+            case ir.Sorted(seq=seq):
                 return self._sorted(node, seq)
             case (
-                SetBinary(left=left, right=right)
-                | Subset(left=left, right=right)
-                | Arithmetic(left=left, right=right)
-                | Compare(left=left, right=right)
-                | Equal(left=left, right=right)
+                ir.SetBinary(left=left, right=right)
+                | ir.Subset(left=left, right=right)
+                | ir.Arithmetic(left=left, right=right)
+                | ir.Compare(left=left, right=right)
+                | ir.Equal(left=left, right=right)
             ):
                 return self._parts(left, right)
-            case Implies(premise=premise, conclusion=conclusion):
+            case ir.Implies(premise=premise, conclusion=conclusion):
                 return self._parts(premise, conclusion)
-            case And(operands=operands) | Or(operands=operands) | Extremum(operands=operands):
+            case ir.And(operands=operands) | ir.Or(operands=operands) | ir.Extremum(operands=operands):
                 return self._parts(*operands)
-            case Not(operand=operand) | IsNone(operand=operand) | Marked(operand=operand):
+            case ir.Not(operand=operand) | ir.IsNone(operand=operand) | ir.Marked(operand=operand):
                 return self._parts(operand)
-            case Witness(operand=operand, condition=condition):
+            case ir.Witness(operand=operand, condition=condition):
                 return self._parts(operand, *([] if condition is None else [condition]))
-            case Convert(operand=operand):
+            case ir.Convert(operand=operand):
                 kept = self.keeps_order(operand)
                 return kept or isinstance(node.type, BagType)
-            case Choose(condition=condition, then=then, otherwise=otherwise):
+            case ir.Choose(condition=condition, then=then, otherwise=otherwise):
                 self.exact(condition)
                 both = [self.keeps_order(then), self.keeps_order(otherwise)]
                 return all(both)
-            case Reduce():
+            case ir.Reduce():
                 return self._reduce(node)
-            case Inline(body=body, result=result):
+            case ir.Inline(body=body, result=result):
                 self._called(body, must_be_true=False)
                 return result is None or result.slot not in self.loose
-            case Applied():
+            case ir.Applied():
                 return self._applied(node)
             case _:
                 assert_never(node)
 
-    def true(self, node: Expr) -> None:
+    def true(self, node: ir.Expr) -> None:
         """Analyses a value that has to be true, for which false and a failure are equivalent."""
         match node:
-            case And(operands=operands):
+            case ir.And(operands=operands):
                 for operand in operands:
                     self.true(operand)
-            case Or(operands=[*others, last]):
+            case ir.Or(operands=[*others, last]):
                 self._parts(*others)
                 self.true(last)
-            case Choose(condition=condition, then=then, otherwise=otherwise):
+            case ir.Choose(condition=condition, then=then, otherwise=otherwise):
                 self.exact(condition)
                 self.true(then)
                 self.true(otherwise)
-            case Witness(operand=operand, condition=condition):
+            case ir.Witness(operand=operand, condition=condition):
                 if condition is not None:
                     self.exact(condition)
                 self.true(operand)
-            case Reduce(kind="all", generators=generators, body=body):
+            case ir.Reduce(kind="all", generators=generators, body=body):
                 for generator in generators:
                     self.domain(generator.domain, generator.variable.at)
                     self._parts(*generator.conditions)
                 self.true(body)
-            case Inline(body=body):
+            case ir.Inline(body=body):
                 self._called(body, must_be_true=True)
             case _:
                 self.exact(node)
 
-    def _called(self, body: list[Stmt], must_be_true: bool) -> None:
+    def _called(self, body: list[ir.Stmt], must_be_true: bool) -> None:
         saved, self.returns_must_be_true = self.returns_must_be_true, must_be_true
         self.block(body)
         self.returns_must_be_true = saved
 
-    def _applied(self, node: Applied) -> bool:
+    def _applied(self, node: ir.Applied) -> bool:
         """Analyses a call of a shared function. The body is analysed once: a loose variable is loose for every call."""
         called = node.function
         for parameter, argument in zip(called.parameters, node.arguments, strict=True):
@@ -281,26 +222,26 @@ class _BiasFinder:
             self._called(called.body, must_be_true=False)
         return called.result is None or called.result.slot not in self.loose
 
-    def _parts(self, *parts: Expr) -> bool:
+    def _parts(self, *parts: ir.Expr) -> bool:
         for part in parts:
             self.exact(part)
         return True
 
-    def _const(self, node: Const) -> bool:
+    def _const(self, node: ir.Const) -> bool:
         value = node.value
         if isinstance(value, Identifier) and any(kind.cls is type(value) for kind in self.kinds):
             raise _BiasFound(node.at, f"{type(value).__name__}({value.number}) is named here")
         return True
 
-    def _sorted(self, node: Sorted, seq: Expr) -> bool:
+    def _sorted(self, node: ir.Sorted, seq: ir.Expr) -> bool:
         """Sorting undoes any order, if equal elements are identical."""
         kind = seq.type
-        if not (isinstance(kind, SeqType) and isinstance(kind.element, IntType | NothingType)):
+        if not (isinstance(kind, SeqType) and isinstance(kind.element, IntType | ir.NothingType)):
             raise _BiasFound(node.at, "this sorts other values than integers")
         self.keeps_order(seq)
         return True
 
-    def _reduce(self, node: Reduce) -> bool:
+    def _reduce(self, node: ir.Reduce) -> bool:
         ordered = True
         for generator in node.generators:
             ordered = self.domain(generator.domain, generator.variable.at) and ordered
@@ -311,23 +252,23 @@ class _BiasFinder:
                 self.exact(part)
         if ordered:
             return True
-        if has_effects(node) or may_refuse(node):
+        if ir.has_effects(node) or may_refuse(node):
             raise _BiasFound(node.at, f"this changes the state, or requires something, in {self._order()}")
         decides = node.kind in ("any", "all")  # a failure may come before what decides, or after it
         if decides and not self.never_fails and rounds_can_fail(node.generators, node.body):
             raise _BiasFound(node.at, f"what {node.kind} asks can fail, and it asks in {self._order()}")
-        if node.kind == "sum" and node.type == INT:
+        if node.kind == "sum" and node.type == ir.INT:
             raise _BiasFound(node.at, f"this sum may grow beyond 64 bits on the way, and it adds in {self._order()}")
         return node.kind != "seq"
 
-    def domain(self, domain: Domain, at: Position) -> bool:
+    def domain(self, domain: ir.Domain, at: ir.Position) -> bool:
         """Whether a renaming preserves the iteration order of a domain."""
         match domain:
-            case Universe(type=kind):
+            case ir.Universe(type=kind):
                 return not self.named(kind)
-            case Range(low=low, high=high):
+            case ir.Range(low=low, high=high):
                 return self._parts(low, high)
-            case Expr():
+            case ir.Expr():
                 kept = self.keeps_order(domain)
                 match domain.type:
                     case SeqType():
@@ -338,49 +279,49 @@ class _BiasFinder:
 
     # Statements.
 
-    def block(self, body: list[Stmt]) -> None:
+    def block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
             self.statement(statement)
 
-    def statement(self, node: Stmt) -> None:
+    def statement(self, node: ir.Stmt) -> None:
         match node:
-            case SetLocal(target=target, value=value):
+            case ir.SetLocal(target=target, value=value):
                 self._hold(target, value)
-            case SetVariable(path=path, value=value):
+            case ir.SetVariable(path=path, value=value):
                 for step in path:
-                    if isinstance(step, ItemStep):
+                    if isinstance(step, ir.ItemStep):
                         self.exact(step.key)
                 self.exact(value)
-            case If(condition=condition, then=then, otherwise=otherwise):
+            case ir.If(condition=condition, then=then, otherwise=otherwise):
                 self.exact(condition)
                 self.block(then)
                 self.block(otherwise)
-            case For(variable=variable, domain=domain, body=body):
+            case ir.For(variable=variable, domain=domain, body=body):
                 ordered = self.domain(domain, variable.at)
                 self.block(body)
                 if not ordered:
                     self._rounds(node)
-            case Require(condition=condition) | Assert(condition=condition):
+            case ir.Require(condition=condition) | ir.Assert(condition=condition):
                 self.exact(condition)
-            case Return(value=Expr() as value) if self.returns_must_be_true:
+            case ir.Return(value=ir.Expr() as value) if self.returns_must_be_true:
                 self.true(value)
-            case Return(value=value, into=into):
+            case ir.Return(value=value, into=into):
                 if value is not None and into is not None:
                     self._hold(into, value)
                 elif value is not None:
                     self.exact(value)
-            case Do(call=call):
+            case ir.Do(call=call):
                 self.keeps_order(call)
-            case Break() | Continue():
+            case ir.Break() | ir.Continue():
                 pass
             case _:
                 assert_never(node)
 
-    def _hold(self, variable: Local, value: Expr) -> None:
+    def _hold(self, variable: ir.Local, value: ir.Expr) -> None:
         if not self.keeps_order(value):
             self.loose.add(variable.slot)
 
-    def _rounds(self, loop: For) -> None:
+    def _rounds(self, loop: ir.For) -> None:
         why = why_rounds_keep_places(loop, self.part, self.never_fails, self.returns_must_be_true)
         if why is not None:
             at, what = why

@@ -8,20 +8,9 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
+from floodmark.compiler import ir
 from floodmark.compiler.comprehensions import ComprehensionLowering
 from floodmark.compiler.frame import Frame
-from floodmark.compiler.ir import (
-    Choose,
-    Const,
-    Expr,
-    Generator,
-    NothingType,
-    RecordOf,
-    Reduce,
-    SeqOf,
-    SetOf,
-    Universe,
-)
 from floodmark.compiler.joins import either
 from floodmark.compiler.plain_containers import Form
 from floodmark.language.errors import SourceError
@@ -32,7 +21,7 @@ from floodmark.language.values import Bag, Map, Record, Seq, Set, admit, running
 class ConstantEvaluation(ComprehensionLowering):
     """The part of the compiler for values that depend on no state."""
 
-    def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
+    def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> ir.Expr:
         """A value known at compile time: a constant, or a record or a container of such.
 
         ``text`` is its source form in the model.
@@ -42,7 +31,7 @@ class ConstantEvaluation(ComprehensionLowering):
             return constant
         if type(value) in (Set, set, frozenset):
             made = self.set_literal([self.known(frame, node, item) for item in sorted(value, key=repr)], frame, node)
-            assert isinstance(made, SetOf)
+            assert isinstance(made, ir.SetOf)
             made.typed = isinstance(value, Set)
             return made
         if type(value) in (Seq, tuple, list):
@@ -58,7 +47,7 @@ class ConstantEvaluation(ComprehensionLowering):
             return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
         raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{instead_of(value)}")
 
-    def _known_record(self, frame: Frame, node: ast.expr, value: Record, text: str) -> Expr:
+    def _known_record(self, frame: Frame, node: ast.expr, value: Record, text: str) -> ir.Expr:
         """A record of a module. CPython checks the fields of a new record only while a model runs. It is therefore
         refused if they do not fit the model, or would be converted there: a list in place of a ``Seq``."""
         kind = self.record_type(type(value))
@@ -74,14 +63,14 @@ class ConstantEvaluation(ComprehensionLowering):
             raise frame.refuse(node, error.message) from None
         parts = {field: self.known(frame, node, value._values[field], f"{name}.{field}") for field, _ in kind.fields}
         fields = {field: self.convert(parts[field], of, f"{name}.{field}") for field, of in kind.fields}
-        return RecordOf(kind, frame.at(node), fields)
+        return ir.RecordOf(kind, frame.at(node), fields)
 
-    def _known_map(self, frame: Frame, node: ast.expr, value: Map[Any, Any], text: str) -> Expr:
+    def _known_map(self, frame: Frame, node: ast.expr, value: Map[Any, Any], text: str) -> ir.Expr:
         """A map of a module, which has a value for every key of the model."""
         at, name = frame.at(node), text or "this map"
         keys = [self.known(frame, node, key) for key in value]
         kind = self.common_type(keys, frame, node)
-        if not all(isinstance(key, Const) and key.value is not None for key in keys) or len(keys) != kind.size:
+        if not all(isinstance(key, ir.Const) and key.value is not None for key in keys) or len(keys) != kind.size:
             message = f"{name} needs a value for every key, an identifier, a member of an enum or one of some integers"
             raise frame.refuse(node, message)
         entries = [self.known(frame, node, entry) for entry in value.values()]
@@ -89,26 +78,26 @@ class ConstantEvaluation(ComprehensionLowering):
         asked = self.fresh(kind, "key", at)
         *others, found = [self.convert(entry, of, "") for entry in entries]
         for key, entry in zip(reversed(keys[:-1]), reversed(others), strict=True):
-            found = Choose(of, at, self.equal(asked, key, at), entry, found)
-        return Reduce(MapType(kind, of), at, "map", [Generator(asked, Universe(kind), [])], found, key=asked)
+            found = ir.Choose(of, at, self.equal(asked, key, at), entry, found)
+        return ir.Reduce(MapType(kind, of), at, "map", [ir.Generator(asked, ir.Universe(kind), [])], found, key=asked)
 
     # Literals.
 
-    def set_literal(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
+    def set_literal(self, elements: list[ir.Expr], frame: Frame, node: ast.expr) -> ir.Expr:
         for element in elements:
             self.hashable(frame, node, element)
         kind = self.common_type(elements, frame, node)
         return self.set_of(frame.at(node), kind, [self.convert(element, kind, "") for element in elements])
 
-    def seq_literal(self, elements: list[Expr], frame: Frame, node: ast.expr, form: Form | None) -> Expr:
+    def seq_literal(self, elements: list[ir.Expr], frame: Frame, node: ast.expr, form: Form | None) -> ir.Expr:
         """A sequence of these elements, as a list or a tuple or as a ``Seq``."""
         kind = self.common_type(elements, frame, node)
         converted = [self.convert(element, kind, "") for element in elements]
-        made = SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
+        made = ir.SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
         return made if form is None else self.plain.made(made, self.plain.of(made) | {form})
 
-    def common_type(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Type:
-        kind: Type = NothingType()
+    def common_type(self, elements: list[ir.Expr], frame: Frame, node: ast.expr) -> Type:
+        kind: Type = ir.NothingType()
         for element in elements:
             wider = either(kind, element.type)
             if wider is None:

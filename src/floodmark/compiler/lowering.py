@@ -8,36 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
+from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import Reading, meant_type
 from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Binding, Frame, Static
-from floodmark.compiler.ir import (
-    BOOL,
-    And,
-    Const,
-    Convert,
-    Domain,
-    Equal,
-    Expr,
-    Inline,
-    IsNone,
-    Local,
-    NoneType,
-    Not,
-    NothingType,
-    Or,
-    Position,
-    Reduce,
-    Return,
-    SetBinary,
-    SetLocal,
-    SetOf,
-    SharedFunction,
-    Size,
-    Stmt,
-    children,
-)
-from floodmark.compiler.ir import Compare as CompareNode
 from floodmark.compiler.joins import changes_class, convertible, join, set_type
 from floodmark.compiler.plain_containers import SETS, UNHASHABLE, PlainContainers
 from floodmark.compiler.premises import Written
@@ -60,7 +34,7 @@ from floodmark.language.types import (
 )
 from floodmark.language.values import Identifier, Record
 
-Noted = TypeVar("Noted", bound=Expr | Return)
+Noted = TypeVar("Noted", bound=ir.Expr | ir.Return)
 
 MAX_VALUE_BITS = 1 << 16
 """The maximum number of bits of a value: compiling a larger one would take too long."""
@@ -80,7 +54,7 @@ class Lowering(ABC):
         self.depth = 0
         self.calls = self.steps = 0
         """The numbers of calls and of expressions read so far; a body counts once for each reading."""
-        self.shared: dict[tuple[object, ...], SharedFunction] = {}
+        self.shared: dict[tuple[object, ...], ir.SharedFunction] = {}
         self.named: list[object] = []
         self.plain = PlainContainers()
         self.written: dict[int, Written] = {}
@@ -96,7 +70,7 @@ class Lowering(ABC):
     # The entry points that the other parts provide.
 
     @abstractmethod
-    def expression(self, frame: Frame, node: ast.expr) -> Expr:
+    def expression(self, frame: Frame, node: ast.expr) -> ir.Expr:
         """Lowers an expression to a node."""
 
     @abstractmethod
@@ -104,31 +78,31 @@ class Lowering(ABC):
         """The value of an expression at compile time: a node, a class or function, or the model itself."""
 
     @abstractmethod
-    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+    def domain(self, frame: Frame, node: ast.expr) -> tuple[ir.Domain, Type, bool]:
         """The domain of a loop, the type of its variable, and whether its order is fixed."""
 
     @abstractmethod
-    def call(self, frame: Frame, node: ast.Call) -> Expr:
+    def call(self, frame: Frame, node: ast.Call) -> ir.Expr:
         """Lowers a call to a node."""
 
     @abstractmethod
-    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[ir.Stmt], bool]:
         """The statements of a block, and whether control can reach its end."""
 
     @abstractmethod
-    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
+    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> ir.Expr:
         """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there."""
 
     @abstractmethod
-    def reshaped(self, value: Expr, kind: Type) -> Expr:
+    def reshaped(self, value: ir.Expr, kind: Type) -> ir.Expr:
         """``value`` as a ``kind``; some record in it becomes one of a union, or one of a union a plain one."""
 
     @abstractmethod
-    def field_of_union(self, frame: Frame, node: ast.Attribute, value: Expr) -> Expr:
+    def field_of_union(self, frame: Frame, node: ast.Attribute, value: ir.Expr) -> ir.Expr:
         """A field that may belong to some of the classes only: a model error for a record of another class."""
 
     @abstractmethod
-    def of_its_class(self, item: Local, container: Expr) -> Expr:
+    def of_its_class(self, item: ir.Local, container: ir.Expr) -> ir.Expr:
         """``item in container``, where the elements may be of other classes as well."""
 
     # Shared helpers.
@@ -139,47 +113,47 @@ class Lowering(ABC):
             self.written[id(node)] = Written(node, tree, self.path)
         return node
 
-    def fresh(self, kind: Type, name: str, at: Position) -> Local:
+    def fresh(self, kind: Type, name: str, at: ir.Position) -> ir.Local:
         """A new local variable, with a slot of its own."""
         self.next_slot += 1
-        return Local(kind, at, self.next_slot, name)
+        return ir.Local(kind, at, self.next_slot, name)
 
-    def holding(self, value: Expr, name: str, at: Position) -> Local:
+    def holding(self, value: ir.Expr, name: str, at: ir.Position) -> ir.Local:
         """A new local variable for a value."""
         variable = self.fresh(value.type, name, at)
         self.plain.hold(variable, value)
         return variable
 
-    def element(self, domain: Domain, kind: Type, name: str, at: Position) -> Local:
+    def element(self, domain: ir.Domain, kind: Type, name: str, at: ir.Position) -> ir.Local:
         """A new local variable for the elements of what a loop runs over."""
         variable = self.fresh(kind, name, at)
-        if isinstance(domain, Expr):
+        if isinstance(domain, ir.Expr):
             self.plain.hold(variable, domain)
         return variable
 
-    def constant(self, value: Any, at: Position) -> Const | None:
+    def constant(self, value: Any, at: ir.Position) -> ir.Const | None:
         """The constant for a Python object, or None if it is not a value of the language."""
         match value:
             case None:
-                return Const(NoneType(), at, None)
+                return ir.Const(ir.NoneType(), at, None)
             case enum.Enum():
                 kind = self.class_type(type(value))
                 if kind is None:
                     return None
-                return Const(kind, at, value)
+                return ir.Const(kind, at, value)
             case bool():
-                return Const(BOOL, at, value)
+                return ir.Const(ir.BOOL, at, value)
             case int() if type(value) is int:
                 if abs(value) >= INTEGER_LIMIT:
                     raise ModelError(f"{value} is too large; integers lie within 2**62", at.file, at.line)
-                return Const(IntType(value, value), at, value)
+                return ir.Const(IntType(value, value), at, value)
             case Identifier():
                 count = self.model.identifier_count(type(value))
                 if not 1 <= value.number <= count:
                     message = f"there is no {type(value).__name__}({value.number}): the model has {count}"
                     raise ModelError(message, at.file, at.line)
                 self.reading.rests_on(meant_type, type(value))
-                return Const(self.model.declared_type(type(value)), at, value)
+                return ir.Const(self.model.declared_type(type(value)), at, value)
         return None
 
     def class_type(self, value: Any) -> Type | None:
@@ -197,7 +171,7 @@ class Lowering(ABC):
             raise AssertionError(f"{kind} is read before its containers have widths")
         return kind
 
-    def convert(self, value: Expr, kind: Type, what: str) -> Expr:
+    def convert(self, value: ir.Expr, kind: Type, what: str) -> ir.Expr:
         """``value`` as a ``kind``; checked at run time unless the type alone says that it fits."""
         if value.type == kind:
             return value
@@ -206,19 +180,19 @@ class Lowering(ABC):
         made = self._made_as(value, kind)
         return made if self.plain.of(made) == self.plain.of(value) else self.plain.made(made, self.plain.of(value))
 
-    def _made_as(self, value: Expr, kind: Type) -> Expr:
+    def _made_as(self, value: ir.Expr, kind: Type) -> ir.Expr:
         match value, kind:
-            case SetOf(elements=elements), SetType(element, _) if _has_room(kind, len(elements)):
+            case ir.SetOf(elements=elements), SetType(element, _) if _has_room(kind, len(elements)):
                 members = [self.convert(member, element, "the element") for member in elements]
-                return SetOf(kind, value.at, members, value.typed)
-            case Reduce(kind="set", body=body), SetType(element, None) if not is_open(kind):
+                return ir.SetOf(kind, value.at, members, value.typed)
+            case ir.Reduce(kind="set", body=body), SetType(element, None) if not is_open(kind):
                 body = self.convert(body, element, "the element")
-                return Reduce(kind, value.at, "set", value.generators, body, typed=value.typed)
+                return ir.Reduce(kind, value.at, "set", value.generators, body, typed=value.typed)
         if changes_class(value.type, kind):
             return self.reshaped(value, kind)
-        return Convert(kind, value.at, value)
+        return ir.Convert(kind, value.at, value)
 
-    def unify(self, left: Expr, right: Expr, what: str) -> tuple[Expr, Expr]:
+    def unify(self, left: ir.Expr, right: ir.Expr, what: str) -> tuple[ir.Expr, ir.Expr]:
         """Both sides in one type; refused if no value of one can be a value of the other."""
         kind = join(left.type, right.type)
         if kind is None:
@@ -232,32 +206,32 @@ class Lowering(ABC):
         bound = self.binding(frame, node)
         return isinstance(bound, Static) and bound.value is meant
 
-    def unwrapped(self, value: Expr) -> Expr:
+    def unwrapped(self, value: ir.Expr) -> ir.Expr:
         """The value inside an optional one; checked at run time."""
         return self.convert(value, value.type.inner, "") if isinstance(value.type, OptionalType) else value
 
-    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
+    def integer(self, frame: Frame, node: ast.expr, value: ir.Expr) -> ir.Expr:
         """An integer expression, unwrapped from an optional one if need be."""
         value = self.unwrapped(value)
-        if isinstance(value.type, NothingType):
+        if isinstance(value.type, ir.NothingType):
             return self.convert(value, IntType(0, 0), "")
         if not isinstance(value.type, IntType):
             raise frame.refuse(node, f"an integer is needed here, but this is {value.type}")
         return value
 
-    def condition(self, frame: Frame, node: ast.expr) -> Expr:
+    def condition(self, frame: Frame, node: ast.expr) -> ir.Expr:
         """A truth value: a bool, or a container, which is true if it is not empty."""
         return self.truth(frame, node, self.expression(frame, node))
 
-    def truth(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
+    def truth(self, frame: Frame, node: ast.expr, value: ir.Expr) -> ir.Expr:
         """Whether a value is true, if it has a truth value."""
         if isinstance(value.type, BoolType):
             return value
-        if isinstance(value.type, NothingType):
-            return self.convert(value, BOOL, "")
+        if isinstance(value.type, ir.NothingType):
+            return self.convert(value, ir.BOOL, "")
         if isinstance(value.type, SetType | SeqType | BagType | MapType):
-            size = Size(IntType(0, max(size_bound(value.type), 1)), value.at, value)
-            return CompareNode(BOOL, value.at, ">", size, Const(IntType(0, 0), value.at, 0))
+            size = ir.Size(IntType(0, max(size_bound(value.type), 1)), value.at, value)
+            return ir.Compare(ir.BOOL, value.at, ">", size, ir.Const(IntType(0, 0), value.at, 0))
         if isinstance(value.type, IntType):
             raise frame.refuse(node, "an integer is not a truth value here; write x != 0")
         raise frame.refuse(node, f"{value.type} is not a truth value here; write `is not None` or a comparison")
@@ -266,50 +240,50 @@ class Lowering(ABC):
     # message then has no code for the others. A property keeps its premises anyway, to report those never true;
     # and integers are left alone, since a proof may be for every value of a constant.
 
-    def equal(self, left: Expr, right: Expr, at: Position) -> Expr:
+    def equal(self, left: ir.Expr, right: ir.Expr, at: ir.Position) -> ir.Expr:
         """``left == right``, decided here if both are known when the model is read."""
         for value, nothing in ((left, right), (right, left)):
-            if isinstance(nothing.type, NoneType):
+            if isinstance(nothing.type, ir.NoneType):
                 return self._missing_beside(nothing, value, at)
         self.alike(left, right, at)
         one, other = self.unify(left, right, "this compares")
-        if isinstance(left, Const) and isinstance(right, Const) and not isinstance(one.type, IntType):
-            return Const(BOOL, at, left.value == right.value)
-        return Equal(BOOL, at, one, other)
+        if isinstance(left, ir.Const) and isinstance(right, ir.Const) and not isinstance(one.type, IntType):
+            return ir.Const(ir.BOOL, at, left.value == right.value)
+        return ir.Equal(ir.BOOL, at, one, other)
 
-    def alike(self, left: Expr, right: Expr, at: Position) -> None:
+    def alike(self, left: ir.Expr, right: ir.Expr, at: ir.Position) -> None:
         """Refuses to compare a list with a tuple: in Python they are never equal, whatever their elements."""
         if self.plain.differ(left, right):
             message = "a list never equals a tuple; write both as lists, or one as Seq(...)"
             raise ModelError(message, at.file, at.line)
 
-    def _missing_beside(self, nothing: Expr, value: Expr, at: Position) -> Expr:
+    def _missing_beside(self, nothing: ir.Expr, value: ir.Expr, at: ir.Position) -> ir.Expr:
         """Whether ``value`` equals an expression that can only be None; the expression is evaluated if it may fail."""
         if may_stop(nothing):
             return self.once(at, [nothing, value], lambda held: self.missing(held[1], at))
         return self.missing(value, at)
 
-    def missing(self, value: Expr, at: Position) -> Expr:
+    def missing(self, value: ir.Expr, at: ir.Position) -> ir.Expr:
         """Whether a value is None."""
-        if isinstance(value, Const):
-            return Const(BOOL, at, value.value is None)
-        if isinstance(value, Local) and not isinstance(value.type, OptionalType):
-            return Const(BOOL, at, isinstance(value.type, NoneType))
-        return IsNone(BOOL, at, value)
+        if isinstance(value, ir.Const):
+            return ir.Const(ir.BOOL, at, value.value is None)
+        if isinstance(value, ir.Local) and not isinstance(value.type, OptionalType):
+            return ir.Const(ir.BOOL, at, isinstance(value.type, ir.NoneType))
+        return ir.IsNone(ir.BOOL, at, value)
 
-    def all_of(self, at: Position, operands: list[Expr], places: Sequence[Position] = ()) -> Expr:
+    def all_of(self, at: ir.Position, operands: list[ir.Expr], places: Sequence[ir.Position] = ()) -> ir.Expr:
         """``and``: nothing after a false operand is evaluated. ``places`` are the positions of the operands."""
         needed, where = self._needed(operands, places, False)
-        return And(BOOL, at, needed, where) if len(needed) > 1 else needed[0]
+        return ir.And(ir.BOOL, at, needed, where) if len(needed) > 1 else needed[0]
 
-    def any_of(self, at: Position, operands: list[Expr], places: Sequence[Position] = ()) -> Expr:
+    def any_of(self, at: ir.Position, operands: list[ir.Expr], places: Sequence[ir.Position] = ()) -> ir.Expr:
         """``or``: nothing after a true operand is evaluated."""
         needed, where = self._needed(operands, places, True)
-        return Or(BOOL, at, needed, where) if len(needed) > 1 else needed[0]
+        return ir.Or(ir.BOOL, at, needed, where) if len(needed) > 1 else needed[0]
 
     def _needed(
-        self, operands: list[Expr], places: Sequence[Position], decisive: bool
-    ) -> tuple[list[Expr], list[Position]]:
+        self, operands: list[ir.Expr], places: Sequence[ir.Position], decisive: bool
+    ) -> tuple[list[ir.Expr], list[ir.Position]]:
         """The operands that count, and their places."""
         if not self.guarded:
             return operands, list(places)
@@ -317,12 +291,12 @@ class Lowering(ABC):
         kept = {id(operand) for operand in needed}
         return needed, [at for operand, at in zip(operands, places, strict=False) if id(operand) in kept]
 
-    def set_of(self, at: Position, element: Type, members: list[Expr], slotted: bool = False) -> Expr:
+    def set_of(self, at: ir.Position, element: Type, members: list[ir.Expr], slotted: bool = False) -> ir.Expr:
         """A set literal; in slots if it will be combined with slots."""
         kind = SetType(element, len(members)) if slotted else set_type(element, len(members))
-        return SetOf(kind, at, members)
+        return ir.SetOf(kind, at, members)
 
-    def set_binary(self, at: Position, op: Literal["|", "&", "-", "^"], left: Expr, right: Expr) -> Expr:
+    def set_binary(self, at: ir.Position, op: Literal["|", "&", "-", "^"], left: ir.Expr, right: ir.Expr) -> ir.Expr:
         """``| & - ^`` of two sets. Elements only on the right side of ``-`` or ``&`` need no room."""
         left, right = self.unify(left, right, "this combines")
         kind = left.type
@@ -337,23 +311,23 @@ class Lowering(ABC):
                 raise ModelError(f"this may hold {kind.capacity} elements; combine smaller sets", at.file, at.line)
             if kind.capacity is None:
                 left, right = self.convert(left, kind, ""), self.convert(right, kind, "")
-        return SetBinary(kind, at, op, left, right)
+        return ir.SetBinary(kind, at, op, left, right)
 
-    def once(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
+    def once(self, at: ir.Position, values: list[ir.Expr], build: Callable[[list[ir.Expr]], ir.Expr]) -> ir.Expr:
         """``build`` applied to values that are evaluated once each and in order, whether or not it uses them all."""
         if not any(may_stop(value) or _is_large(value) for value in values):
             return build(values)
-        variables: list[Expr] = []
-        body: list[Stmt] = []
+        variables: list[ir.Expr] = []
+        body: list[ir.Stmt] = []
         for value in values:
             variable = self.holding(value, "value", at)
-            body.append(SetLocal(at, variable, value))
+            body.append(ir.SetLocal(at, variable, value))
             variables.append(variable)
         built = build(variables)
         result = self.holding(built, "result", at)
-        return Inline(built.type, at, [*body, Return(at, built, result)], result)
+        return ir.Inline(built.type, at, [*body, ir.Return(at, built, result)], result)
 
-    def operands(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
+    def operands(self, at: ir.Position, values: list[ir.Expr], build: Callable[[list[ir.Expr]], ir.Expr]) -> ir.Expr:
         """``build`` applied to the operands of an operation, which fails for None.
 
         The failure comes after all operands are evaluated: a ``require`` in one of them takes precedence.
@@ -362,15 +336,17 @@ class Lowering(ABC):
             return self.once(at, values, build)
         return build(values)
 
-    def negate(self, value: Expr) -> Expr:
+    def negate(self, value: ir.Expr) -> ir.Expr:
         """``not value``, decided here if the value is known when the model is read."""
-        return Const(BOOL, value.at, not value.value) if isinstance(value, Const) else Not(BOOL, value.at, value)
+        if isinstance(value, ir.Const):
+            return ir.Const(ir.BOOL, value.at, not value.value)
+        return ir.Not(ir.BOOL, value.at, value)
 
-    def has_order(self, value: Expr) -> bool:
+    def has_order(self, value: ir.Expr) -> bool:
         """Whether CPython iterates this set in the order of its codes: it does for a ``Set``, not for a plain set."""
         return not self.plain.of(value) & SETS
 
-    def hashable(self, frame: Frame, node: ast.AST, item: Expr) -> Expr:
+    def hashable(self, frame: Frame, node: ast.AST, item: ir.Expr) -> ir.Expr:
         """An element of a set, or a value that is searched in one, which must not be a list."""
         found = self.plain.of(item) & UNHASHABLE
         if found:
@@ -379,12 +355,12 @@ class Lowering(ABC):
         return item
 
 
-def _is_large(value: Expr) -> bool:
+def _is_large(value: ir.Expr) -> bool:
     """Whether a value has more than MAX_REPEATED expressions."""
     count, waiting = 0, [value]
     while waiting and count <= MAX_REPEATED:
         count += 1
-        waiting += children(waiting.pop())
+        waiting += ir.children(waiting.pop())
     return count > MAX_REPEATED
 
 
@@ -393,11 +369,11 @@ def _has_room(kind: SetType, count: int) -> bool:
     return not is_open(kind) and (kind.capacity is None or count <= kind.capacity)
 
 
-def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
+def _until(operands: list[ir.Expr], decisive: bool) -> list[ir.Expr]:
     """The operands up to the first one known to be decisive, without those known not to be."""
-    needed: list[Expr] = []
+    needed: list[ir.Expr] = []
     for operand in operands:
-        if isinstance(operand, Const):
+        if isinstance(operand, ir.Const):
             if operand.value == decisive:
                 return [*needed, operand]
         else:
@@ -418,12 +394,12 @@ def in_code_order(kind: Type) -> bool:
     return True
 
 
-def slots_needed(value: Expr) -> int:
+def slots_needed(value: ir.Expr) -> int:
     """The largest number of elements of a set expression, before any conversion to a wider type."""
-    while isinstance(value, Convert) and isinstance(value.operand.type, SetType):
+    while isinstance(value, ir.Convert) and isinstance(value.operand.type, SetType):
         value = value.operand
     bound = size_bound(value.type)
-    return min(bound, len(value.elements)) if isinstance(value, SetOf) else bound
+    return min(bound, len(value.elements)) if isinstance(value, ir.SetOf) else bound
 
 
 def size_bound(kind: Type) -> int:

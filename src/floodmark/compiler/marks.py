@@ -28,41 +28,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
 
+from floodmark.compiler import ir
 from floodmark.compiler.guard_order import GuardOrder, plan
-from floodmark.compiler.ir import (
-    BOOL,
-    Action,
-    And,
-    Choose,
-    Const,
-    Equal,
-    Expr,
-    Field,
-    For,
-    Generator,
-    If,
-    Implies,
-    Inline,
-    IsNone,
-    ItemStep,
-    Local,
-    MapGet,
-    Marked,
-    Or,
-    Position,
-    Predicate,
-    Range,
-    Reduce,
-    Require,
-    SetLocal,
-    SharedFunction,
-    Size,
-    Statement,
-    StateVar,
-    Stmt,
-    Universe,
-    walk,
-)
 from floodmark.compiler.lowering import size_bound
 from floodmark.compiler.program import conjuncts
 from floodmark.language.types import (
@@ -108,9 +75,9 @@ class MarkedAction:
     """
 
     name: str
-    at: Position
+    at: ir.Position
     order: GuardOrder
-    body: list[Stmt]
+    body: list[ir.Stmt]
     marks: tuple[CoverageMark, ...]
 
 
@@ -120,27 +87,27 @@ class MarkedPredicate:
 
     name: str
     kind: str
-    at: Position
-    value: Expr
+    at: ir.Position
+    value: ir.Expr
     marks: tuple[CoverageMark, ...]
 
 
-def marked_action(action: Action) -> MarkedAction:
+def marked_action(action: ir.Action) -> MarkedAction:
     """An action with its marks."""
-    whole = Inline(BOOL, action.at, action.body, None)
+    whole = ir.Inline(ir.BOOL, action.at, action.body, None)
     marking = _Marking(next_slot=_last_slot([*action.parameters, *action.guards, whole]))
     order = plan(action, in_order=True)
     of_guards = {id(guard): place for guard, place in zip(action.guards, action.places, strict=True)}
 
-    def refusing(guards: list[Expr]) -> list[Expr]:
+    def refusing(guards: list[ir.Expr]) -> list[ir.Expr]:
         return [marking.refusing(guard, of_guards[id(guard)], "guard") for guard in guards]
 
     order.first = refusing(order.first)
     for choice in order.choices:
         choice.guards = refusing(choice.guards)
-    body: list[Stmt] = []
+    body: list[ir.Stmt] = []
     for guard, place in zip(action.guards, action.places, strict=True):
-        body += marking.block([Require(place, guard)], is_counted=True)
+        body += marking.block([ir.Require(place, guard)], is_counted=True)
     for parameter in action.parameters:
         body += marking.values_of(parameter, parameter.name, action.at, "argument")
     body += marking.same_identifiers(action)
@@ -148,29 +115,29 @@ def marked_action(action: Action) -> MarkedAction:
     return MarkedAction(action.name, action.at, order, body, marking.marks)
 
 
-def marked_predicate(predicate: Predicate) -> MarkedPredicate:
+def marked_predicate(predicate: ir.Predicate) -> MarkedPredicate:
     """A property, read without its premises, with its marks."""
     marking = _Marking(next_slot=_last_slot([predicate.value]))
     value = marking.expression(predicate.value, None)
     return MarkedPredicate(predicate.name, predicate.kind, predicate.at, value, marking.marks)
 
 
-def marked_values(variables: dict[str, Type], places: dict[str, Position]) -> MarkedPredicate:
+def marked_values(variables: dict[str, Type], places: dict[str, ir.Position]) -> MarkedPredicate:
     """The pseudo-property that marks the values of a state's variables."""
     marking = _Marking(next_slot=0)
-    body: list[Stmt] = []
+    body: list[ir.Stmt] = []
     for name, kind in variables.items():
         at = places[name]
-        body += marking.values_of(StateVar(kind, at, name, "new"), name, at, "value")
-    at = next(iter(places.values()), Position("", 0))
-    result = marking.fresh(BOOL, "noted", at)
-    whole = Inline(BOOL, at, [*body, SetLocal(at, result, Const(BOOL, at, True))], result)
+        body += marking.values_of(ir.StateVar(kind, at, name, "new"), name, at, "value")
+    at = next(iter(places.values()), ir.Position("", 0))
+    result = marking.fresh(ir.BOOL, "noted", at)
+    whole = ir.Inline(ir.BOOL, at, [*body, ir.SetLocal(at, result, ir.Const(ir.BOOL, at, True))], result)
     return MarkedPredicate("", "values", at, whole, marking.marks)
 
 
-def _last_slot(parts: Sequence[Expr]) -> int:
-    nodes = (node for part in parts for node in walk(part))
-    return max((node.slot for node in nodes if isinstance(node, Local)), default=0)
+def _last_slot(parts: Sequence[ir.Expr]) -> int:
+    nodes = (node for part in parts for node in ir.walk(part))
+    return max((node.slot for node in nodes if isinstance(node, ir.Local)), default=0)
 
 
 @cache
@@ -195,7 +162,7 @@ def _statements(file: str) -> dict[int, int]:
     return found
 
 
-def line_of(at: Position) -> Line | None:
+def line_of(at: ir.Position) -> Line | None:
     """The file and the first line of the statement that contains a position."""
     first = _statements(at.file).get(at.line)
     return None if first is None else (at.file, first)
@@ -206,8 +173,8 @@ class _Marking:
 
     def __init__(self, next_slot: int) -> None:
         self._numbers: dict[CoverageMark, int] = {}
-        self._known: dict[tuple[int, Line | None, bool], Expr] = {}
-        self._functions: dict[int, SharedFunction] = {}
+        self._known: dict[tuple[int, Line | None, bool], ir.Expr] = {}
+        self._functions: dict[int, ir.SharedFunction] = {}
         self._kept: list[Any] = []
         self._slot = next_slot
 
@@ -215,64 +182,65 @@ class _Marking:
     def marks(self) -> tuple[CoverageMark, ...]:
         return tuple(self._numbers)
 
-    def fresh(self, kind: Type, name: str, at: Position) -> Local:
+    def fresh(self, kind: Type, name: str, at: ir.Position) -> ir.Local:
         self._slot += 1
-        return Local(kind, at, self._slot, name)
+        return ir.Local(kind, at, self._slot, name)
 
-    def _number(self, kind: MarkKind, at: Position, outcome: bool | None = None, said: str = "") -> int:
+    def _number(self, kind: MarkKind, at: ir.Position, outcome: bool | None = None, said: str = "") -> int:
         mark = CoverageMark(kind, at.file, at.line, at.column, outcome, said)
         return self._numbers.setdefault(mark, len(self._numbers))
 
     def _line(self, line: Line) -> int:
-        return self._number("line", Position(*line))
+        return self._number("line", ir.Position(*line))
 
-    def _note(self, at: Position, value: Expr) -> Stmt:
+    def _note(self, at: ir.Position, value: ir.Expr) -> ir.Stmt:
         """A statement that evaluates a marked expression, and has no other effect."""
-        return SetLocal(at, self.fresh(BOOL, "noted", at), value)
+        return ir.SetLocal(at, self.fresh(ir.BOOL, "noted", at), value)
 
     # Counted where it is false.
 
-    def refusing(self, guard: Expr, at: Position, kind: MarkKind) -> Expr:
+    def refusing(self, guard: ir.Expr, at: ir.Position, kind: MarkKind) -> ir.Expr:
         """A guard that counts each time that it is false."""
-        return Marked(BOOL, guard.at, guard, false=self._number(kind, at, False), counted=True)
+        return ir.Marked(ir.BOOL, guard.at, guard, false=self._number(kind, at, False), counted=True)
 
     # Lines and branches.
 
-    def block(self, body: Sequence[Stmt], is_counted: bool = False) -> list[Stmt]:
+    def block(self, body: Sequence[ir.Stmt], is_counted: bool = False) -> list[ir.Stmt]:
         """Statements that set the marks of their lines; ``is_counted`` is whether the refusals of a ``require`` have
         been counted before."""
-        marked: list[Stmt] = []
+        marked: list[ir.Stmt] = []
         before: Line | None = None
         for statement in body:
             line = line_of(statement.at)
             if line is not None and line != before:
-                true = Const(BOOL, statement.at, True)
-                marked.append(self._note(statement.at, Marked(BOOL, statement.at, true, reached=self._line(line))))
+                true = ir.Const(ir.BOOL, statement.at, True)
+                mark = ir.Marked(ir.BOOL, statement.at, true, reached=self._line(line))
+                marked.append(self._note(statement.at, mark))
             before = line
             marked.append(self._statement(statement, line, is_counted))
         return marked
 
-    def _statement(self, node: Stmt, line: Line | None, is_counted: bool) -> Stmt:
-        if isinstance(node, Require):
+    def _statement(self, node: ir.Stmt, line: Line | None, is_counted: bool) -> ir.Stmt:
+        if isinstance(node, ir.Require):
             parts = [(self.expression(part, line, must=True), at) for part, at in conjuncts(node.condition, node.at)]
             asked = [part if is_counted else self.refusing(part, at, "require") for part, at in parts]
-            return Require(node.at, And(BOOL, node.at, asked) if len(asked) > 1 else asked[0])
-        made = cast(Stmt, self._inside(node, line))
-        if isinstance(made, If):
+            return ir.Require(node.at, ir.And(ir.BOOL, node.at, asked) if len(asked) > 1 else asked[0])
+        made = cast(ir.Stmt, self._inside(node, line))
+        if isinstance(made, ir.If):
             made.condition = self._branches(made.condition, "if", node.at)
         return made
 
-    def _branches(self, condition: Expr, kind: MarkKind, at: Position) -> Expr:
+    def _branches(self, condition: ir.Expr, kind: MarkKind, at: ir.Position) -> ir.Expr:
         yes, no = (self._number(kind, at, outcome) for outcome in (True, False))
-        return Marked(BOOL, condition.at, condition, true=yes, false=no)
+        return ir.Marked(ir.BOOL, condition.at, condition, true=yes, false=no)
 
-    def expression(self, node: Expr, line: Line | None, must: bool = False) -> Expr:
+    def expression(self, node: ir.Expr, line: Line | None, must: bool = False) -> ir.Expr:
         """An expression in a statement of a certain line, with its marks.
 
         An expression that ``must`` be true is required: if it is false there is no step, so the outcome of an operand
         that makes it false cannot be missing.
         """
-        if isinstance(node, Local | Const):  # these are where they were bound
+        if isinstance(node, ir.Local | ir.Const):  # these are where they were bound
             return node
         known = self._known.get((id(node), line, must))
         if known is not None:
@@ -280,52 +248,52 @@ class _Marking:
         own = line_of(node.at)
         made = self._required(node, own or line) if must else self._unconstrained(node, own or line)
         if own is not None and own != line:
-            made = Marked(node.type, node.at, made, reached=self._line(own))
+            made = ir.Marked(node.type, node.at, made, reached=self._line(own))
         self._kept.append(node)  # so that no other node gets its identity
         self._known[id(node), line, must] = made
         return made
 
-    def _unconstrained(self, node: Expr, line: Line | None) -> Expr:
+    def _unconstrained(self, node: ir.Expr, line: Line | None) -> ir.Expr:
         """An expression that may be true or false."""
-        made: Expr = self._inside(node, line)
+        made: ir.Expr = self._inside(node, line)
         match made:
-            case Inline():
+            case ir.Inline():
                 made.remembered, made.of_state, made.images = [], None, []  # a cached result would not be counted
-            case And(operands=operands, places=places) if len(places) == len(operands):
+            case ir.And(operands=operands, places=places) if len(places) == len(operands):
                 made.operands = self._operands(operands, places, "and")
-            case Or(operands=operands, places=places) if len(places) == len(operands):
+            case ir.Or(operands=operands, places=places) if len(places) == len(operands):
                 made.operands = self._operands(operands, places, "or")
-            case Choose(condition=condition, places=[at]):
+            case ir.Choose(condition=condition, places=[at]):
                 made.condition = self._branches(condition, "choice", at)
-            case Implies(premise=premise):
+            case ir.Implies(premise=premise):
                 made.premise = self._branches(premise, "premise", node.at)
         return made
 
-    def _required(self, node: Expr, line: Line | None) -> Expr:
+    def _required(self, node: ir.Expr, line: Line | None) -> ir.Expr:
         """An expression that is true in every step that is completed."""
         match node:
-            case And(operands=operands):
-                return And(BOOL, node.at, [self.expression(operand, line, must=True) for operand in operands])
-            case Or(operands=operands, places=places) if len(places) == len(operands):
+            case ir.And(operands=operands):
+                return ir.And(ir.BOOL, node.at, [self.expression(operand, line, must=True) for operand in operands])
+            case ir.Or(operands=operands, places=places) if len(places) == len(operands):
                 parts = [self.expression(operand, line) for operand in operands]
-                return Or(BOOL, node.at, self._operands(parts, places, "or", must=True))
-            case Reduce(kind="all", generators=generators, body=body):
+                return ir.Or(ir.BOOL, node.at, self._operands(parts, places, "or", must=True))
+            case ir.Reduce(kind="all", generators=generators, body=body):
                 over = [self._part(generator, line) for generator in generators]
-                return Reduce(BOOL, node.at, "all", over, self.expression(body, line, must=True))
+                return ir.Reduce(ir.BOOL, node.at, "all", over, self.expression(body, line, must=True))
         return self._unconstrained(node, line)
 
     def _operands(
-        self, operands: list[Expr], places: list[Position], kind: Literal["and", "or"], must: bool = False
-    ) -> list[Expr]:
+        self, operands: list[ir.Expr], places: list[ir.Position], kind: Literal["and", "or"], must: bool = False
+    ) -> list[ir.Expr]:
         """The operands with marks: for ``and`` of those that are false, for ``or`` of those that are true; also of the
         last operand with the other value, unless the whole ``must`` be true."""
-        marked: list[Expr] = []
+        marked: list[ir.Expr] = []
         for number, (operand, at) in enumerate(zip(operands, places, strict=True)):
             decides = kind == "or"
             marks = {decides: self._number(kind, at, decides)}
             if number + 1 == len(operands) and not must:
                 marks[not decides] = self._number(kind, at, not decides)
-            marked.append(Marked(BOOL, operand.at, operand, true=marks.get(True), false=marks.get(False)))
+            marked.append(ir.Marked(ir.BOOL, operand.at, operand, true=marks.get(True), false=marks.get(False)))
         return marked
 
     def _inside(self, node: Any, line: Line | None) -> Any:
@@ -337,29 +305,29 @@ class _Marking:
 
     def _part(self, value: Any, line: Line | None) -> Any:
         match value:
-            case Expr():
+            case ir.Expr():
                 return self.expression(value, line)
-            case [Statement(), *_]:
+            case [ir.Statement(), *_]:
                 return self.block(value)
             case list():
                 return [self._part(item, line) for item in value]
             case dict():
                 return {key: self._part(item, line) for key, item in value.items()}
-            case Generator(variable=variable, domain=domain, conditions=conditions, places=places):
+            case ir.Generator(variable=variable, domain=domain, conditions=conditions, places=places):
                 over = self._part(domain, line)
                 asked = [self.expression(condition, line) for condition in conditions]
                 if len(places) == len(asked):
                     asked = [self._branches(it, "condition", at) for it, at in zip(asked, places, strict=True)]
-                return Generator(variable, over, asked)
-            case Range(low=low, high=high, step=step):
-                return Range(self.expression(low, line), self.expression(high, line), step)
-            case ItemStep(container=container, key=key):
-                return ItemStep(container, self.expression(key, line))
-            case SharedFunction():
+                return ir.Generator(variable, over, asked)
+            case ir.Range(low=low, high=high, step=step):
+                return ir.Range(self.expression(low, line), self.expression(high, line), step)
+            case ir.ItemStep(container=container, key=key):
+                return ir.ItemStep(container, self.expression(key, line))
+            case ir.SharedFunction():
                 return self._function(value)
         return value
 
-    def _function(self, shared: SharedFunction) -> SharedFunction:
+    def _function(self, shared: ir.SharedFunction) -> ir.SharedFunction:
         known = self._functions.get(id(shared))
         if known is None:
             known = self._functions[id(shared)] = copy.copy(shared)
@@ -369,56 +337,56 @@ class _Marking:
 
     # Values.
 
-    def values_of(self, value: Expr, said: str, at: Position, kind: MarkKind) -> list[Stmt]:
+    def values_of(self, value: ir.Expr, said: str, at: ir.Position, kind: MarkKind) -> list[ir.Stmt]:
         """Statements that mark the value of a variable or a parameter, if its values are few enough."""
         return list(self._values(value, said, at, kind, MAX_PARTS))
 
-    def _values(self, value: Expr, said: str, at: Position, kind: MarkKind, room: int) -> Iterator[Stmt]:
+    def _values(self, value: ir.Expr, said: str, at: ir.Position, kind: MarkKind, room: int) -> Iterator[ir.Stmt]:
         of = value.type
         match of:
             case BoolType() | EnumType() | IntType() if of.codes <= min(MAX_VALUES, room):
                 for each in universe(of):
-                    same = Equal(BOOL, at, value, Const(of, at, each))
+                    same = ir.Equal(ir.BOOL, at, value, ir.Const(of, at, each))
                     yield self._note_value(same, f"{said} = {_name(each)}", at, kind)
             case OptionalType(inner=inner):
-                none = IsNone(BOOL, at, value)
+                none = ir.IsNone(ir.BOOL, at, value)
                 yield self._note_value(none, f"{said} = None", at, kind)
                 number = self._number(kind, at, None, f"{said} is not None")
-                yield self._note(at, Marked(BOOL, at, none, false=number))
+                yield self._note(at, ir.Marked(ir.BOOL, at, none, false=number))
                 if isinstance(inner, BoolType | EnumType | IntType) and inner.codes <= min(MAX_VALUES, room):
                     for each in universe(inner):
-                        same = Equal(BOOL, at, value, Const(of, at, each))
+                        same = ir.Equal(ir.BOOL, at, value, ir.Const(of, at, each))
                         yield self._note_value(same, f"{said} = {_name(each)}", at, kind)
             case SetType() | SeqType() | BagType() if size_bound(of) < min(MAX_VALUES, room):
                 most = IntType(0, max(size_bound(of), 0))
                 for size in range(most.high + 1):
-                    same = Equal(BOOL, at, Size(most, at, value), Const(most, at, size))
+                    same = ir.Equal(ir.BOOL, at, ir.Size(most, at, value), ir.Const(most, at, size))
                     yield self._note_value(same, f"len({said}) = {size}", at, kind)
             case MapType(key=key, value=entry):
                 each_key = self.fresh(key, "key", at)
-                body = list(self._values(MapGet(entry, at, value, each_key), f"{said}[...]", at, kind, room))
+                body = list(self._values(ir.MapGet(entry, at, value, each_key), f"{said}[...]", at, kind, room))
                 if body:
-                    yield For(at, each_key, Universe(key), body)
+                    yield ir.For(at, each_key, ir.Universe(key), body)
             case RecordType() if not isinstance(of, UnionType):
                 for name, part in of.fields:
                     yield from self._values(
-                        Field(part, at, value, name), f"{said}.{name}", at, kind, room // len(of.fields)
+                        ir.Field(part, at, value, name), f"{said}.{name}", at, kind, room // len(of.fields)
                     )
 
-    def _note_value(self, true: Expr, said: str, at: Position, kind: MarkKind) -> Stmt:
-        return self._note(at, Marked(BOOL, at, true, true=self._number(kind, at, None, said)))
+    def _note_value(self, true: ir.Expr, said: str, at: ir.Position, kind: MarkKind) -> ir.Stmt:
+        return self._note(at, ir.Marked(ir.BOOL, at, true, true=self._number(kind, at, None, said)))
 
-    def same_identifiers(self, action: Action) -> Iterator[Stmt]:
+    def same_identifiers(self, action: ir.Action) -> Iterator[ir.Stmt]:
         """Statements that mark which parameters are the same identifier."""
         for number, one in enumerate(action.parameters):
             for other in action.parameters[number + 1 :]:
                 if isinstance(one.type, IdentifierType) and one.type == other.type:
-                    same = Equal(BOOL, action.at, one, other)
+                    same = ir.Equal(ir.BOOL, action.at, one, other)
                     yes, no = (
                         self._number("argument", action.at, None, f"{one.name} {sign} {other.name}")
                         for sign in ("==", "!=")
                     )
-                    yield self._note(action.at, Marked(BOOL, action.at, same, true=yes, false=no))
+                    yield self._note(action.at, ir.Marked(ir.BOOL, action.at, same, true=yes, false=no))
 
 
 def _name(value: Any) -> str:

@@ -11,21 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from floodmark.compiler import ir
 from floodmark.compiler.frame import Frame
-from floodmark.compiler.ir import (
-    Const,
-    Domain,
-    Expr,
-    Extremum,
-    Local,
-    MapGet,
-    Range,
-    SeqGet,
-    SetLocal,
-    Size,
-    Universe,
-    has_effects,
-)
 from floodmark.compiler.joins import hull
 from floodmark.compiler.lowering import Lowering
 from floodmark.language.plurals import counted
@@ -40,10 +27,10 @@ class ProductDomain:
     the containers in each round instead; so they must have no effects.
     """
 
-    domain: Domain
+    domain: ir.Domain
     kind: Type
-    held: list[SetLocal]
-    parts: Callable[[Local], list[Expr]]
+    held: list[ir.SetLocal]
+    parts: Callable[[ir.Local], list[ir.Expr]]
     empty: bool = False
 
 
@@ -77,11 +64,11 @@ class ProductLoopLowering(Lowering):
         if not 1 <= len(arguments) <= 2 or len(node.keywords) != (start is not None):
             raise frame.refuse(node, "enumerate takes one container, and perhaps the first number: start=1")
         first = self.integer(frame, node, self.expression(frame, arguments[1])) if len(arguments) == 2 else None
-        if first is not None and not isinstance(first, Const):
+        if first is not None and not isinstance(first, ir.Const):
             raise frame.refuse(node, "the first number of enumerate is a constant")
         held, [seq] = self._containers(frame, node, node.args[:1], hold)
 
-        def parts(index: Local) -> list[Expr]:
+        def parts(index: ir.Local) -> list[ir.Expr]:
             number = index if first is None else self.arithmetic(frame, node, "+", index, first)
             return [number, _element(seq, index)]
 
@@ -99,15 +86,15 @@ class ProductLoopLowering(Lowering):
 
     def _containers(
         self, frame: Frame, node: ast.Call, containers: list[ast.expr], hold: bool
-    ) -> tuple[list[SetLocal], list[Expr]]:
+    ) -> tuple[list[ir.SetLocal], list[ir.Expr]]:
         """Each container as a sequence."""
         held, seqs = [], []
         for container in containers:
             value = self.as_seq(frame, node, container, any_order=False)
             if hold:
-                held.append(SetLocal(value.at, self.holding(value, "sequence", value.at), value))
+                held.append(ir.SetLocal(value.at, self.holding(value, "sequence", value.at), value))
                 value = held[-1].target
-            elif has_effects(value):
+            elif ir.has_effects(value):
                 raise frame.refuse(
                     container, f"{ast.unparse(container)} changes a variable; assign it to a local first"
                 )
@@ -115,13 +102,14 @@ class ProductLoopLowering(Lowering):
         return held, seqs
 
     def _indexed(
-        self, frame: Frame, node: ast.Call, held: list[SetLocal], seqs: list[Expr], parts: Callable[[Local], list[Expr]]
+        self, frame: Frame, node: ast.Call, held: list[ir.SetLocal], seqs: list[ir.Expr],
+        parts: Callable[[ir.Local], list[ir.Expr]],
     ) -> ProductDomain:
-        at, zero = frame.at(node), Const(IntType(0, 0), frame.at(node), 0)
-        sizes: list[Expr] = [Size(IntType(0, _capacity(seq)), at, seq) for seq in seqs]
+        at, zero = frame.at(node), ir.Const(IntType(0, 0), frame.at(node), 0)
+        sizes: list[ir.Expr] = [ir.Size(IntType(0, _capacity(seq)), at, seq) for seq in seqs]
         most = min(_capacity(seq) for seq in seqs)
-        least = sizes[0] if len(sizes) == 1 else Extremum(IntType(0, most), at, False, sizes)
-        return ProductDomain(Range(zero, least, 1), hull(0, max(0, most - 1)), held, parts, empty=most == 0)
+        least = sizes[0] if len(sizes) == 1 else ir.Extremum(IntType(0, most), at, False, sizes)
+        return ProductDomain(ir.Range(zero, least, 1), hull(0, max(0, most - 1)), held, parts, empty=most == 0)
 
     def _entries(self, frame: Frame, node: ast.Call, base: ast.expr, hold: bool) -> ProductDomain:
         mapping = self.unwrapped(self.expression(frame, base))
@@ -129,33 +117,33 @@ class ProductLoopLowering(Lowering):
             raise frame.refuse(node, f"{mapping.type} has no items()")
         key, value, at = mapping.type.key, mapping.type.value, frame.at(node)
         if hold:
-            held = SetLocal(at, self.holding(mapping, "map", at), mapping)
-            return ProductDomain(Universe(key), key, [held], lambda k: [k, MapGet(value, at, held.target, k)])
-        if has_effects(mapping):
+            held = ir.SetLocal(at, self.holding(mapping, "map", at), mapping)
+            return ProductDomain(ir.Universe(key), key, [held], lambda k: [k, ir.MapGet(value, at, held.target, k)])
+        if ir.has_effects(mapping):
             raise frame.refuse(node, f"{ast.unparse(base)} changes a variable; assign it to a local first")
         keys = self.keys_of(frame, node, mapping, key)
-        return ProductDomain(keys, key, [], lambda k: [k, MapGet(value, at, mapping, k)])
+        return ProductDomain(keys, key, [], lambda k: [k, ir.MapGet(value, at, mapping, k)])
 
     # Provided by the other parts of the compiler.
 
     @abstractmethod
-    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
+    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> ir.Expr:
         """The elements of a container, or of a generator, as a sequence."""
 
     @abstractmethod
-    def keys_of(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
+    def keys_of(self, frame: Frame, node: ast.expr, mapping: ir.Expr, key: Type) -> ir.Domain:
         """The keys of a map: every value of their type, after evaluating the map itself."""
 
     @abstractmethod
-    def arithmetic(self, frame: Frame, node: ast.AST, op: Any, left: Expr, right: Expr) -> Expr:
+    def arithmetic(self, frame: Frame, node: ast.AST, op: Any, left: ir.Expr, right: ir.Expr) -> ir.Expr:
         """Integer arithmetic, with the range of its result."""
 
 
-def _capacity(seq: Expr) -> int:
+def _capacity(seq: ir.Expr) -> int:
     assert isinstance(seq.type, SeqType)
     return seq.type.capacity
 
 
-def _element(seq: Expr, index: Local) -> Expr:
+def _element(seq: ir.Expr, index: ir.Local) -> ir.Expr:
     assert isinstance(seq.type, SeqType)
-    return SeqGet(seq.type.element, seq.at, seq, index)
+    return ir.SeqGet(seq.type.element, seq.at, seq, index)

@@ -14,25 +14,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from floodmark.compiler.ir import (
-    Applied,
-    BagChange,
-    Choose,
-    Convert,
-    Expr,
-    Inline,
-    Local,
-    MapGet,
-    Reduce,
-    SeqConcat,
-    SeqGet,
-    SeqOf,
-    SeqSlice,
-    SetBinary,
-    SetOf,
-    SharedFunction,
-    Sorted,
-)
+from floodmark.compiler import ir
 from floodmark.language.types import BagType, MapType, OptionalType, SeqType, SetType, Type
 
 Form = Literal["set", "frozenset", "list", "tuple"]
@@ -48,9 +30,9 @@ class PlainContainers:
 
     def __init__(self) -> None:
         self._slots: dict[int, Forms] = {}
-        self._made: dict[int, tuple[Expr, Forms]] = {}  # with what was made, so that its identity remains its own
+        self._made: dict[int, tuple[ir.Expr, Forms]] = {}  # with what was made, so that its identity remains its own
 
-    def hold(self, variable: Local, value: Expr) -> None:
+    def hold(self, variable: ir.Local, value: ir.Expr) -> None:
         """Records that a variable gets a value, or an element of one."""
         self._slots[variable.slot] = self._slots.get(variable.slot, NONE) | self.of(value)
 
@@ -58,64 +40,66 @@ class PlainContainers:
         """Records that a variable has values of these forms, whatever was read of it so far."""
         self._slots[slot] = self._slots.get(slot, NONE) | forms
 
-    def made(self, value: Expr, forms: Forms) -> Expr:
+    def made(self, value: ir.Expr, forms: Forms) -> ir.Expr:
         """The same value with these forms, which replace those of its parts."""
         known = copy.copy(value)
         self._made[id(known)] = known, forms
         return known
 
-    def of(self, value: Expr) -> Forms:
+    def of(self, value: ir.Expr) -> Forms:
         """The forms that occur in a value, its own included."""
         possible = _possible(_within(value.type))
         return self._of(value) & possible if possible else NONE
 
-    def inside(self, value: Expr) -> Forms:
+    def inside(self, value: ir.Expr) -> Forms:
         """The forms that occur in the elements of a container, their own included."""
         _, *kinds = _within(value.type)
         return self.of(value) & _possible(kinds)
 
-    def differ(self, left: Expr, right: Expr) -> bool:
+    def differ(self, left: ir.Expr, right: ir.Expr) -> bool:
         """Whether one of two values may contain a list where the other has a tuple."""
         one, other = self.of(left), self.of(right)
         return ("list" in one and "tuple" in other) or ("tuple" in one and "list" in other)
 
-    def _of(self, value: Expr) -> Forms:
+    def _of(self, value: ir.Expr) -> Forms:
         if id(value) in self._made:
             return self._made[id(value)][1]
         match value:
-            case SetOf(elements=elements, typed=typed):
+            case ir.SetOf(elements=elements, typed=typed):
                 return self._all(*elements) | (NONE if typed else frozenset({"set"}))
-            case SeqOf(elements=elements):
+            case ir.SeqOf(elements=elements):
                 return self._all(*elements)
-            case Reduce(kind="set", body=body, typed=typed):
+            case ir.Reduce(kind="set", body=body, typed=typed):
                 return self.of(body) | (NONE if typed else frozenset({"set"}))
-            case Reduce(body=body):
+            case ir.Reduce(body=body):
                 return self.of(body)
-            case SetBinary(left=left, right=right):
+            case ir.SetBinary(left=left, right=right):
                 own = SETS if self.of(left) & SETS and self.of(right) & SETS else NONE
                 return self.inside(left) | self.inside(right) | (self._all(left, right) & own)
-            case SeqConcat(left=left, right=right):
+            case ir.SeqConcat(left=left, right=right):
                 own = SEQUENCES if self.of(left) & SEQUENCES and self.of(right) & SEQUENCES else NONE
                 return self.inside(left) | self.inside(right) | (self._all(left, right) & own)
-            case Choose(then=then, otherwise=otherwise):
+            case ir.Choose(then=then, otherwise=otherwise):
                 return self._all(then, otherwise)
-            case Sorted(seq=seq):
+            case ir.Sorted(seq=seq):
                 return self.inside(seq) | {"list"}
             case (
-                Convert(operand=inner)
-                | MapGet(map=inner)
-                | SeqGet(seq=inner)
-                | SeqSlice(seq=inner)
-                | BagChange(bag=inner)
+                ir.Convert(operand=inner)
+                | ir.MapGet(map=inner)
+                | ir.SeqGet(seq=inner)
+                | ir.SeqSlice(seq=inner)
+                | ir.BagChange(bag=inner)
             ):
                 return self.of(inner)
-            case Local(slot=slot):
+            case ir.Local(slot=slot):
                 return self._slots.get(slot, NONE)
-            case Inline(result=Local(slot=slot)) | Applied(function=SharedFunction(result=Local(slot=slot))):
+            case ir.Inline(result=ir.Local(slot=slot)):
+                return self._slots.get(slot, NONE)
+            case ir.Applied(function=ir.SharedFunction(result=ir.Local(slot=slot))):
                 return self._slots.get(slot, NONE)
         return NONE
 
-    def _all(self, *values: Expr) -> Forms:
+    def _all(self, *values: ir.Expr) -> Forms:
         return frozenset(form for value in values for form in self.of(value))
 
 

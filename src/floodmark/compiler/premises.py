@@ -14,28 +14,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
-from floodmark.compiler.ir import (
-    BOOL,
-    And,
-    Choose,
-    Const,
-    Expr,
-    For,
-    Generator,
-    If,
-    Implies,
-    Inline,
-    Local,
-    Not,
-    Or,
-    PremiseSite,
-    Reduce,
-    Return,
-    Stmt,
-    Universe,
-    Witness,
-)
 
 Span = tuple[int, int, int, int]
 _MAX_TEXT = 100
@@ -51,7 +31,7 @@ class Written:
     """The source of a node of a property's graph: the syntax tree, and the calls of helpers around it, the outermost
     first. The node itself is kept alive so that no other one gets its identity."""
 
-    node: Expr | Return
+    node: ir.Expr | ir.Return
     tree: ast.expr | ast.Return
     calls: tuple[ast.Call, ...]
 
@@ -66,83 +46,83 @@ class PremiseMarking:
     """
 
     def __init__(self, written: dict[int, Written]) -> None:
-        self.found: list[PremiseSite] = []
+        self.found: list[ir.PremiseSite] = []
         self._written = written
 
-    def mark(self, value: Expr) -> Expr:
+    def mark(self, value: ir.Expr) -> ir.Expr:
         """A value that has to be true, with its premises marked."""
         source = self._source(value)
         match value:
-            case And():
+            case ir.And():
                 value.operands = [self.mark(operand) for operand in value.operands]
-            case Or(operands=[*earlier, last]) if source is not None:
-                asked = list(self._of_operands(earlier, Or))
+            case ir.Or(operands=[*earlier, last]) if source is not None:
+                asked = list(self._of_operands(earlier, ir.Or))
                 value.operands[-1] = self._noted(self._of_or(value, source), self.mark(last), last)
                 return _beside(value, asked)
-            case Implies(premise=premise, conclusion=conclusion) if source is not None:
+            case ir.Implies(premise=premise, conclusion=conclusion) if source is not None:
                 return self._implication(value, premise, conclusion, source)
-            case Reduce(kind="all", generators=generators) if source is not None:
+            case ir.Reduce(kind="all", generators=generators) if source is not None:
                 body = self.mark(value.body)
                 value.body = body if _is_never_empty(generators) else self._noted(self._of_all(value, source), body)
-            case Choose() if source is not None:
+            case ir.Choose() if source is not None:
                 value.then = self._noted(self._of_test(value, source, True), self.mark(value.then), value.then)
                 value.otherwise = self._noted(
                     self._of_test(value, source, False), self.mark(value.otherwise), value.otherwise
                 )
-            case Inline(body=body, result=Local()):
+            case ir.Inline(body=body, result=ir.Local()):
                 self.mark_returns(body)
         return value
 
-    def mark_returns(self, body: list[Stmt]) -> None:
+    def mark_returns(self, body: list[ir.Stmt]) -> None:
         """Marks the premises of a function's result, which has to be true."""
         returns = list(_returns(body))
         for each in returns:
-            if each.value is not None and not isinstance(each.value, Const):
+            if each.value is not None and not isinstance(each.value, ir.Const):
                 value = self.mark(each.value)
                 each.value = value if len(returns) == 1 else self._noted(self._of_return(each), value)
 
-    def _implication(self, value: Implies, premise: Expr, conclusion: Expr, source: Written) -> Expr:
+    def _implication(self, value: ir.Implies, premise: ir.Expr, conclusion: ir.Expr, source: Written) -> ir.Expr:
         """A conclusion that cannot fail is evaluated only where the premise is true, which saves time."""
         site = self._of_implies(value, source)
         asked = list(self._inside(conclusion))
         if can_fail(conclusion):
-            met = self._noted(site, Const(BOOL, value.at, True), conclusion)
-            value.premise = And(BOOL, value.at, [premise, met])
+            met = self._noted(site, ir.Const(ir.BOOL, value.at, True), conclusion)
+            value.premise = ir.And(ir.BOOL, value.at, [premise, met])
             return _beside(value, asked)
-        unmet = Not(BOOL, premise.at, premise)
-        return _beside(Or(BOOL, value.at, [unmet, self._noted(site, conclusion, conclusion)]), asked)
+        unmet = ir.Not(ir.BOOL, premise.at, premise)
+        return _beside(ir.Or(ir.BOOL, value.at, [unmet, self._noted(site, conclusion, conclusion)]), asked)
 
     # Premises that are asked beside the property: each with the condition under which it is met.
 
-    def _inside(self, value: Expr) -> Iterator[tuple[int, Expr]]:
+    def _inside(self, value: ir.Expr) -> Iterator[tuple[int, ir.Expr]]:
         source, at = self._source(value), value.at
         match value:
-            case And(operands=operands):
-                yield from self._of_operands(operands, And)
-            case Or(operands=[*earlier, last] as operands) if source is not None:
-                if not isinstance(last, Const):
-                    yield self._number(self._of_or(value, source)), Not(BOOL, at, _joined(Or, earlier))
-                yield from self._of_operands(operands, Or)
-            case Implies(premise=premise, conclusion=conclusion) if source is not None:
-                if not isinstance(conclusion, Const):
+            case ir.And(operands=operands):
+                yield from self._of_operands(operands, ir.And)
+            case ir.Or(operands=[*earlier, last] as operands) if source is not None:
+                if not isinstance(last, ir.Const):
+                    yield self._number(self._of_or(value, source)), ir.Not(ir.BOOL, at, _joined(ir.Or, earlier))
+                yield from self._of_operands(operands, ir.Or)
+            case ir.Implies(premise=premise, conclusion=conclusion) if source is not None:
+                if not isinstance(conclusion, ir.Const):
                     yield self._number(self._of_implies(value, source)), premise
                 yield from self._inside(conclusion)
-            case Reduce(kind="all", generators=generators, body=body) if source is not None:
-                true: Expr = Const(BOOL, at, True)
+            case ir.Reduce(kind="all", generators=generators, body=body) if source is not None:
+                true: ir.Expr = ir.Const(ir.BOOL, at, True)
                 own = [] if _is_never_empty(generators) else [(self._number(self._of_all(value, source)), true)]
                 for number, condition in [*own, *self._inside(body)]:
-                    yield number, Reduce(BOOL, at, "any", generators, condition)
-            case Choose(condition=condition, then=then, otherwise=otherwise) if source is not None:
+                    yield number, ir.Reduce(ir.BOOL, at, "any", generators, condition)
+            case ir.Choose(condition=condition, then=then, otherwise=otherwise) if source is not None:
                 for taken, branch in ((True, then), (False, otherwise)):
-                    if not isinstance(branch, Const):
-                        chosen = condition if taken else Not(BOOL, condition.at, condition)
+                    if not isinstance(branch, ir.Const):
+                        chosen = condition if taken else ir.Not(ir.BOOL, condition.at, condition)
                         yield self._number(self._of_test(value, source, taken)), chosen
                         for number, inner in self._inside(branch):
-                            yield number, And(BOOL, at, [chosen, inner])
-            case Inline(body=body, result=Local() as result):
+                            yield number, ir.And(ir.BOOL, at, [chosen, inner])
+            case ir.Inline(body=body, result=ir.Local() as result):
                 yield from self._of_function(value, body, result)
 
-    def _of_operands(self, operands: list[Expr], kind: type[And | Or]) -> Iterator[tuple[int, Expr]]:
+    def _of_operands(self, operands: list[ir.Expr], kind: type[ir.And | ir.Or]) -> Iterator[tuple[int, ir.Expr]]:
         """The premises in operands, each met only where evaluation gets to its operand."""
         for index, operand in enumerate(operands):
             for number, condition in self._inside(operand):
@@ -150,53 +130,53 @@ class PremiseMarking:
                     yield number, condition
                     continue
                 before = _joined(kind, operands[:index])
-                before = before if kind is And else Not(BOOL, before.at, before)
-                yield number, And(BOOL, operand.at, [before, condition])
+                before = before if kind is ir.And else ir.Not(ir.BOOL, before.at, before)
+                yield number, ir.And(ir.BOOL, operand.at, [before, condition])
 
-    def _of_function(self, call: Inline, body: list[Stmt], result: Local) -> Iterator[tuple[int, Expr]]:
+    def _of_function(self, call: ir.Inline, body: list[ir.Stmt], result: ir.Local) -> Iterator[tuple[int, ir.Expr]]:
         """The premises in a function's result: its statements, with a return of the condition in each place."""
         returns = list(_returns(body))
         for each in returns:
-            if each.value is None or isinstance(each.value, Const):
+            if each.value is None or isinstance(each.value, ir.Const):
                 continue
             asked = list(self._inside(each.value))
             if len(returns) > 1:
-                asked.append((self._number(self._of_return(each)), Const(BOOL, each.at, True)))
+                asked.append((self._number(self._of_return(each)), ir.Const(ir.BOOL, each.at, True)))
             for number, condition in asked:
-                yield number, Inline(BOOL, call.at, list(_returning(body, each, condition)), result)
+                yield number, ir.Inline(ir.BOOL, call.at, list(_returning(body, each, condition)), result)
 
     # Names of premises.
 
-    def _noted(self, site: PremiseSite, value: Expr, meant: Expr | None = None) -> Expr:
+    def _noted(self, site: ir.PremiseSite, value: ir.Expr, meant: ir.Expr | None = None) -> ir.Expr:
         """``value``, whose evaluation shows that a premise is met. A premise with a trivial conclusion is not marked.
         """
-        if isinstance(meant, Const):
+        if isinstance(meant, ir.Const):
             return value
-        return Witness(BOOL, value.at, self._number(site), value)
+        return ir.Witness(ir.BOOL, value.at, self._number(site), value)
 
-    def _number(self, site: PremiseSite) -> int:
+    def _number(self, site: ir.PremiseSite) -> int:
         self.found.append(site)
         return len(self.found) - 1
 
-    def _source(self, value: Expr | Return) -> Written | None:
+    def _source(self, value: ir.Expr | ir.Return) -> Written | None:
         return self._written.get(id(value))
 
-    def _site(self, value: Expr | Return, source: Written, part: int, said: str) -> PremiseSite:
+    def _site(self, value: ir.Expr | ir.Return, source: Written, part: int, said: str) -> ir.PremiseSite:
         steps = (*map(span, source.calls), span(source.tree))
         within = f", in {_short(source.calls[-1])}," if source.calls else ""
-        return PremiseSite(value.at, said.format(within), steps, part)
+        return ir.PremiseSite(value.at, said.format(within), steps, part)
 
-    def _of_or(self, value: Or, source: Written) -> PremiseSite:
+    def _of_or(self, value: ir.Or, source: Written) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.BoolOp)
         earlier = source.tree.values[:-1]
         asked = _negated(earlier[0] if len(earlier) == 1 else ast.BoolOp(ast.Or(), earlier))
         return self._site(value, source, 0, _never_true(asked))
 
-    def _of_implies(self, value: Implies, source: Written) -> PremiseSite:
+    def _of_implies(self, value: ir.Implies, source: Written) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.Call)
         return replace(self._site(value, source, 0, _never_true(source.tree.args[0])), at=value.premise.at)
 
-    def _of_all(self, value: Reduce, source: Written) -> PremiseSite:
+    def _of_all(self, value: ir.Reduce, source: Written) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.Call)
         match source.tree.args[0]:
             case ast.GeneratorExp(generators=loops) | ast.ListComp(generators=loops) | ast.SetComp(generators=loops):
@@ -210,12 +190,12 @@ class PremiseMarking:
         said = _escaped(_short(over))
         return self._site(value, source, 0, f"it asks something of each element of {said}{{}} and there is none")
 
-    def _of_test(self, value: Choose, source: Written, taken: bool) -> PremiseSite:
+    def _of_test(self, value: ir.Choose, source: Written, taken: bool) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.IfExp)
         asked = source.tree.test if taken else _negated(source.tree.test)
         return self._site(value, source, int(taken), _never_true(asked))
 
-    def _of_return(self, value: Return) -> PremiseSite:
+    def _of_return(self, value: ir.Return) -> ir.PremiseSite:
         source = self._source(value)
         assert source is not None
         return self._site(value, source, 0, f"{_escaped(_short(source.tree))}{{}} is never reached")
@@ -247,44 +227,44 @@ def _negated(tree: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.Not(), tree)
 
 
-def _is_never_empty(generators: list[Generator]) -> bool:
+def _is_never_empty(generators: list[ir.Generator]) -> bool:
     """Whether loops always have an element: each runs over all values of a type, without an ``if``."""
-    return all(isinstance(each.domain, Universe) and not each.conditions for each in generators)
+    return all(isinstance(each.domain, ir.Universe) and not each.conditions for each in generators)
 
 
-def _joined(kind: type[And | Or], operands: list[Expr]) -> Expr:
-    return operands[0] if len(operands) == 1 else kind(BOOL, operands[0].at, operands)
+def _joined(kind: type[ir.And | ir.Or], operands: list[ir.Expr]) -> ir.Expr:
+    return operands[0] if len(operands) == 1 else kind(ir.BOOL, operands[0].at, operands)
 
 
-def _beside(value: Expr, asked: list[tuple[int, Expr]]) -> Expr:
+def _beside(value: ir.Expr, asked: list[tuple[int, ir.Expr]]) -> ir.Expr:
     """``value``, before which the premises are evaluated."""
     for number, condition in reversed(asked):
-        value = Witness(BOOL, value.at, number, value, condition)
+        value = ir.Witness(ir.BOOL, value.at, number, value, condition)
     return value
 
 
-def _returns(body: list[Stmt]) -> Iterator[Return]:
+def _returns(body: list[ir.Stmt]) -> Iterator[ir.Return]:
     for statement in body:
         match statement:
-            case Return():
+            case ir.Return():
                 yield statement
-            case If(then=then, otherwise=otherwise):
+            case ir.If(then=then, otherwise=otherwise):
                 yield from _returns([*then, *otherwise])
-            case For(body=inner):
+            case ir.For(body=inner):
                 yield from _returns(inner)
 
 
-def _returning(body: list[Stmt], chosen: Return, value: Expr) -> Iterator[Stmt]:
+def _returning(body: list[ir.Stmt], chosen: ir.Return, value: ir.Expr) -> Iterator[ir.Stmt]:
     """A copy of statements in which one return has another value, and all others return False."""
     for statement in body:
         match statement:
-            case Return(into=into):
-                false = Const(BOOL, statement.at, False)
-                yield Return(statement.at, value if statement is chosen else false, into)
-            case If(condition=condition, then=then, otherwise=otherwise):
+            case ir.Return(into=into):
+                false = ir.Const(ir.BOOL, statement.at, False)
+                yield ir.Return(statement.at, value if statement is chosen else false, into)
+            case ir.If(condition=condition, then=then, otherwise=otherwise):
                 branches = (list(_returning(branch, chosen, value)) for branch in (then, otherwise))
-                yield If(statement.at, condition, *branches)
-            case For(variable=variable, domain=domain, body=inner):
-                yield For(statement.at, variable, domain, list(_returning(inner, chosen, value)))
+                yield ir.If(statement.at, condition, *branches)
+            case ir.For(variable=variable, domain=domain, body=inner):
+                yield ir.For(statement.at, variable, domain, list(_returning(inner, chosen, value)))
             case _:
                 yield statement

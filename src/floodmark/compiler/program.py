@@ -7,30 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from floodmark.compiler import ir
 from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.compile_cache import Readings, name_in_file, own_source, parameters_of
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
-from floodmark.compiler.ir import (
-    BOOL,
-    Action,
-    And,
-    Const,
-    Contains,
-    Do,
-    Expr,
-    For,
-    If,
-    Inline,
-    Position,
-    Predicate,
-    Require,
-    Return,
-    SetVariable,
-    Stmt,
-    has_effects,
-    walk,
-    weight,
-)
 from floodmark.compiler.lowering import size_bound
 from floodmark.compiler.premises import PremiseMarking
 from floodmark.compiler.refinement import read_refined_beginning, read_refinement
@@ -56,9 +36,9 @@ class Program:
 
     name: str
     variables: dict[str, Type]
-    actions: list[Action]
-    predicates: list[Predicate]
-    boundaries: list[Predicate]
+    actions: list[ir.Action]
+    predicates: list[ir.Predicate]
+    boundaries: list[ir.Predicate]
     arguments: dict[str, Type] = field(default_factory=dict)
 
 
@@ -88,11 +68,11 @@ def with_arguments(program: Program) -> Program:
     """
     kinds, actions = {}, []
     for action in program.actions:
-        stored: list[Stmt] = []
+        stored: list[ir.Stmt] = []
         for parameter in action.parameters:
             name = argument(action.name, parameter.name)
             kinds[name] = parameter.type
-            stored.append(SetVariable(action.at, name, [], parameter))
+            stored.append(ir.SetVariable(action.at, name, [], parameter))
         actions.append(replace(action, body=[*stored, *action.body]))
     return replace(program, actions=actions, arguments=kinds)
 
@@ -102,34 +82,34 @@ def argument(action: str, parameter: str) -> str:
     return f"{action}.{parameter}"
 
 
-def read_beginnings(model: Model) -> list[Action]:
+def read_beginnings(model: Model) -> list[ir.Action]:
     """Reads the source of the methods that set the initial states of ``model``."""
     return [read_action(model, name, method) for name, method in type(model).methods("initial").items()]
 
 
-def growing_parts(program: Program) -> Iterator[tuple[str, Position]]:
+def growing_parts(program: Program) -> Iterator[tuple[str, ir.Position]]:
     """The containers without a capacity that a program makes or reads, by their places, with a line for each."""
     nodes = [predicate.value for predicate in [*program.predicates, *program.boundaries]]
     nodes += [part for action in program.actions for part in expressions_of(action)]
-    for node in (part for whole in nodes for part in walk(whole)):
+    for node in (part for whole in nodes for part in ir.walk(whole)):
         for kind in growing(node.type):
             if kind.grows:
                 yield kind.grows, node.at
 
 
-def expressions_of(action: Action) -> list[Expr]:
+def expressions_of(action: ir.Action) -> list[ir.Expr]:
     """An action as expressions: its guards, and its body as if it were inlined."""
-    return [*action.guards, Inline(BOOL, action.at, action.body, None)]
+    return [*action.guards, ir.Inline(ir.BOOL, action.at, action.body, None)]
 
 
 _READINGS = Readings()
 """The cache of the graphs of actions and predicates, which are immutable once made."""
 
 
-def read_action(model: Model, name: str, method: Callable[..., Any]) -> Action:
+def read_action(model: Model, name: str, method: Callable[..., Any]) -> ir.Action:
     """Reads an action of ``model``. Raises ModelError as ``read_program`` does."""
     what = ("action", name, method)
-    known: Action | None = _READINGS.find(model, what)
+    known: ir.Action | None = _READINGS.find(model, what)
     if known is not None:
         return known
     compiler = CallLowering(model)
@@ -138,11 +118,11 @@ def read_action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     return made
 
 
-def _action(compiler: CallLowering, name: str, method: Callable[..., Any]) -> Action:
+def _action(compiler: CallLowering, name: str, method: Callable[..., Any]) -> ir.Action:
     model, source = compiler.model, source_of(method)
     compiler.reading.rests_on(own_source, method)
     compiler.reading.rests_on(parameters_of, method)
-    at = Position(source.file, source.tree.lineno)
+    at = ir.Position(source.file, source.tree.lineno)
     kinds = _with_widths(compiler, source, parameter_types(model, method))
     must_not_assign(source, kinds, "a parameter of the action")
     must_not_assign(source, source.parameters[:1], "the model")
@@ -159,18 +139,18 @@ def _action(compiler: CallLowering, name: str, method: Callable[..., Any]) -> Ac
             break
     guards, places, rest = _split_guards(body)
     for guard in guards:
-        if has_effects(guard):
+        if ir.has_effects(guard):
             message = "a guard must not change the state; call what changes a variable after the require"
             raise ModelError(message, guard.at.file, guard.at.line)
     if any(_is_never_true(guard) for guard in guards):
         rest = []
     if compiler.steps > MIN_STEPS_TO_COUNT:
-        _must_not_be_too_large(name, [*guards, Inline(BOOL, at, rest, None)], at)
-    return Action(name, parameters, guards, rest, at, places)
+        _must_not_be_too_large(name, [*guards, ir.Inline(ir.BOOL, at, rest, None)], at)
+    return ir.Action(name, parameters, guards, rest, at, places)
 
 
-def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
-    size = sum(map(weight, parts))
+def _must_not_be_too_large(name: str, parts: list[ir.Expr], at: ir.Position) -> None:
+    size = sum(map(ir.weight, parts))
     if size > MAX_EXPRESSIONS:
         message = f"{name} is {size:,} expressions with all that it calls, more than {MAX_EXPRESSIONS:,}"
         advice = "assign what is used several times to a variable, or make it an action of its own"
@@ -194,7 +174,7 @@ def _with_widths(compiler: CallLowering, source: Source, kinds: dict[str, Type])
 def _drawn_type(compiler: CallLowering, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
     guards, _ = leading_guards(source)
     compiler.reading.rests_on(name_in_file, source.function, "require")
-    at = Position(source.file, source.tree.lineno)
+    at = ir.Position(source.file, source.tree.lineno)
     for guard in guards:
         match guard:
             case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[domain]) if left == name:
@@ -209,64 +189,64 @@ def _drawn_type(compiler: CallLowering, source: Source, name: str, kind: Type, k
     raise ModelError(f"{message}with require({name} in self.requests), not a helper", source.file, source.tree.lineno)
 
 
-def _is_never_true(guard: Expr) -> bool:
+def _is_never_true(guard: ir.Expr) -> bool:
     """Whether a model's constants make a guard false: a disabled fault, a network that holds no message."""
     match guard:
-        case Const(value=value):
+        case ir.Const(value=value):
             return not value
-        case Contains(container=container):
+        case ir.Contains(container=container):
             return size_bound(container.type) == 0
     return False
 
 
-def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Position], list[Stmt]]:
+def _split_guards(body: list[ir.Stmt]) -> tuple[list[ir.Expr], list[ir.Position], list[ir.Stmt]]:
     """The conjuncts of the leading guards, including those of an inlined ``super()`` call, their positions, and the
     statements after them."""
-    guards: list[Expr] = []
-    places: list[Position] = []
+    guards: list[ir.Expr] = []
+    places: list[ir.Position] = []
     rest = list(body)
     while rest:
         match rest[0]:
-            case Require(at=at, condition=condition):
+            case ir.Require(at=at, condition=condition):
                 found = conjuncts(condition, at)
                 guards += [guard for guard, _ in found]
                 places += [place for _, place in found]
                 rest = rest[1:]
-            case Do(call=Inline(body=inner, result=None)) if not _returns(inner):
+            case ir.Do(call=ir.Inline(body=inner, result=None)) if not _returns(inner):
                 rest = [*inner, *rest[1:]]
             case _:
                 break
     return guards, places, rest
 
 
-def conjuncts(condition: Expr, at: Position) -> list[tuple[Expr, Position]]:
+def conjuncts(condition: ir.Expr, at: ir.Position) -> list[tuple[ir.Expr, ir.Position]]:
     """The conjuncts of a condition, each with its position; ``at`` is that of the whole."""
-    if isinstance(condition, And):
+    if isinstance(condition, ir.And):
         known = len(condition.places) == len(condition.operands)
         pairs = zip(condition.operands, condition.places if known else [at] * len(condition.operands), strict=True)
         return [part for operand, place in pairs for part in conjuncts(operand, place)]
     return [(condition, at)]
 
 
-def _returns(body: list[Stmt]) -> bool:
+def _returns(body: list[ir.Stmt]) -> bool:
     for statement in body:
         match statement:
-            case Return():
+            case ir.Return():
                 return True
-            case If(then=then, otherwise=otherwise):
+            case ir.If(then=then, otherwise=otherwise):
                 if _returns(then) or _returns(otherwise):
                     return True
-            case For(body=inner):
+            case ir.For(body=inner):
                 if _returns(inner):
                     return True
     return False
 
 
-def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
+def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> ir.Predicate:
     """Reads a property of ``model`` or, with a ``kind``, a boundary. Raises ModelError as ``read_program`` does."""
     kind = kind or kind_of(function) or "invariant"
     what = (kind, name, function)
-    known: Predicate | None = _READINGS.find(model, what)
+    known: ir.Predicate | None = _READINGS.find(model, what)
     if known is not None:
         return known
     if kind == REFINES:
@@ -277,23 +257,23 @@ def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: 
     return made
 
 
-def read_beginning_of(model: Model, name: str, mapping: Callable[..., Any]) -> Predicate:
+def read_beginning_of(model: Model, name: str, mapping: Callable[..., Any]) -> ir.Predicate:
     """Reads a mapping to another model as a property of initial states. Raises ModelError as ``read_program`` does."""
     return read_refined_beginning(model, name, mapping, read_action)
 
 
-def read_as_written(model: Model, name: str, function: Callable[..., Any], kind: str) -> Predicate:
+def read_as_written(model: Model, name: str, function: Callable[..., Any], kind: str) -> ir.Predicate:
     """Reads a property without its premises, so that it is evaluated exactly as in CPython."""
     return _read_predicate(CallLowering(model), name, function, kind, with_premises=False)
 
 
 def _read_predicate(
     compiler: CallLowering, name: str, function: Callable[..., Any], kind: str, with_premises: bool = True
-) -> Predicate:
+) -> ir.Predicate:
     source = source_of(function)
     compiler.reading.rests_on(own_source, function)
     compiler.guarded = False
-    at = Position(source.file, source.tree.lineno)
+    at = ir.Position(source.file, source.tree.lineno)
     wanted = 2 if kind == "transition" else 1
     given = source.tree.args
     if len(source.parameters) != wanted or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
@@ -309,22 +289,22 @@ def _read_predicate(
         body, goes_on = compiler.block(frame, source.body)
         if not types.changed:
             break
-    if frame.result is None or frame.result.type != BOOL:
+    if frame.result is None or frame.result.type != ir.BOOL:
         raise ModelError(f"{name} has to return a bool", at.file, at.line)
     if goes_on:
         raise ModelError(f"{name} does not return a value on every path", at.file, at.line)
     if compiler.steps > MIN_STEPS_TO_COUNT:
-        _must_not_be_too_large(name, [Inline(BOOL, at, body, None)], at)
-    predicate = Predicate(name, kind, Const(BOOL, at, True), at)
+        _must_not_be_too_large(name, [ir.Inline(ir.BOOL, at, body, None)], at)
+    predicate = ir.Predicate(name, kind, ir.Const(ir.BOOL, at, True), at)
     if kind in ("boundary", "reachable") or not with_premises:  # these must be true somewhere: no premise can hide them
-        predicate.value = Inline(BOOL, at, body, frame.result)
+        predicate.value = ir.Inline(ir.BOOL, at, body, frame.result)
         return predicate
     premises = PremiseMarking(compiler.written)
     match body:
-        case [Return(value=Expr() as value)]:
+        case [ir.Return(value=ir.Expr() as value)]:
             predicate.value = premises.mark(value)
         case _:
             premises.mark_returns(body)
-            predicate.value = Inline(BOOL, at, body, frame.result)
+            predicate.value = ir.Inline(ir.BOOL, at, body, frame.result)
     predicate.premises = premises.found
     return predicate

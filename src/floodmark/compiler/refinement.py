@@ -20,60 +20,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
+from floodmark.compiler import ir
 from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.failures import can_fail, may_refuse
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.guard_order import plan
-from floodmark.compiler.ir import (
-    BOOL,
-    Action,
-    And,
-    Applied,
-    Arithmetic,
-    Assert,
-    Break,
-    Choose,
-    Compare,
-    Const,
-    Convert,
-    Do,
-    Equal,
-    Expr,
-    Field,
-    FieldStep,
-    For,
-    Generator,
-    If,
-    Inline,
-    ItemStep,
-    Local,
-    MapGet,
-    Not,
-    OpenConstant,
-    Or,
-    Position,
-    Predicate,
-    PremiseSite,
-    Range,
-    RecordOf,
-    Reduce,
-    Require,
-    Return,
-    SeqGet,
-    SetLocal,
-    SetVariable,
-    Size,
-    Statement,
-    StateVar,
-    Stmt,
-    Universe,
-    Which,
-    Witness,
-    children,
-    flat,
-    has_effects,
-    walk,
-)
 from floodmark.language.errors import ModelError
 from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, defaults_of, grows, is_any_size, mapped_from, opened
@@ -93,34 +44,34 @@ from floodmark.language.types import (
 from floodmark.language.values import admit
 
 T = TypeVar("T")
-ReadAction = Callable[[Model, str, Callable[..., Any]], Action]
+ReadAction = Callable[[Model, str, Callable[..., Any]], ir.Action]
 
 
-def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_action: ReadAction) -> Predicate:
+def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_action: ReadAction) -> ir.Predicate:
     """Reads a mapping as a property of steps. Raises ModelError, with file and line, for an unreadable construct."""
     source = source_of(mapping)
-    at = Position(source.file, source.tree.lineno)
+    at = ir.Position(source.file, source.tree.lineno)
     compiler = _Mapping(model, abstract_class(mapping))
     before, after = (compiler.image(source, which) for which in ("old", "new"))
     abstract = compiler.abstract(at)
     steps = _Steps(compiler, abstract, read_action, at)
-    return Predicate(name, "transition", steps.judged(before, after, abstract_steps(mapping)), at, steps.premises)
+    return ir.Predicate(name, "transition", steps.judged(before, after, abstract_steps(mapping)), at, steps.premises)
 
 
 def read_refined_beginning(
     model: Model, name: str, mapping: Callable[..., Any], read_action: ReadAction
-) -> Predicate:
+) -> ir.Predicate:
     """Reads a mapping as a property of initial states: that they are mapped to initial states of the other model.
 
     CPython compares these for given constants; z3 does for open ones. Raises ModelError as ``read_refinement`` does,
     and for an initial method that may leave a variable without a value.
     """
     source = source_of(mapping)
-    at = Position(source.file, source.tree.lineno)
+    at = ir.Position(source.file, source.tree.lineno)
     compiler = _Mapping(model, abstract_class(mapping))
     image = compiler.image(source, "new")
     steps = _Steps(compiler, compiler.abstract(at), read_action, at)
-    return Predicate(name, "invariant", steps.begun(image, read_action), at)
+    return ir.Predicate(name, "invariant", steps.begun(image, read_action), at)
 
 
 class _Mapping(CallLowering):
@@ -132,9 +83,9 @@ class _Mapping(CallLowering):
         self._cls = cls
         self._made: Model | None = None
 
-    def image(self, source: Source, which: Which) -> Inline:
+    def image(self, source: Source, which: ir.Which) -> ir.Inline:
         """The abstract state to which the mapping leads, in the state before or after a step."""
-        at = Position(source.file, source.tree.lineno)
+        at = ir.Position(source.file, source.tree.lineno)
         if len(source.parameters) != 1 or source.tree.args.defaults:
             message = f"{source.tree.name} is decorated as refines, so it takes the model alone"
             raise ModelError(message, at.file, at.line)
@@ -150,19 +101,19 @@ class _Mapping(CallLowering):
         if goes_on or frame.result is None or frame.result.type != self.record(at):
             message = f"{source.tree.name} has to return a {self._cls.__name__} on every path"
             raise ModelError(message, at.file, at.line)
-        return Inline(frame.result.type, at, body, frame.result, of_state=which)
+        return ir.Inline(frame.result.type, at, body, frame.result, of_state=which)
 
-    def abstract(self, at: Position) -> Model:
+    def abstract(self, at: ir.Position) -> Model:
         """The abstract model with the constants that the mapping gives it."""
         if self._made is None:
             raise ModelError(f"the mapping has to return a {self._cls.__name__}(...)", at.file, at.line)
         return self._made
 
-    def record(self, at: Position) -> RecordType:
+    def record(self, at: ir.Position) -> RecordType:
         """The type of the abstract state."""
         return RecordType(cast(Any, self._cls), tuple(self.abstract(at).variable_types.items()))
 
-    def mapped(self, frame: Frame, node: ast.Call, cls: type[Model]) -> Expr:
+    def mapped(self, frame: Frame, node: ast.Call, cls: type[Model]) -> ir.Expr:
         at = frame.at(node)
         if cls is not self._cls:
             raise frame.refuse(node, f"{cls.__name__} is a model, but the mapping returns a {self._cls.__name__}")
@@ -175,14 +126,14 @@ class _Mapping(CallLowering):
         left_open: list[str] = []
         for name in cls.constants().keys() & given.keys():
             value = given.pop(name)
-            if isinstance(value, OpenConstant) and value.name == name:
+            if isinstance(value, ir.OpenConstant) and value.name == name:
                 constants[name] = self.model.constant_values[name]
                 left_open.append(name)
-            elif isinstance(value, Const):
+            elif isinstance(value, ir.Const):
                 constants[name] = value.value
             else:
                 message = f"{name} is a constant of {cls.__name__}, so its value has to be known before the model runs"
-                if isinstance(value, OpenConstant):
+                if isinstance(value, ir.OpenConstant):
                     message = f"{value.name} is left open, and a constant of another name ({name}) cannot be the same"
                 raise frame.refuse(node, message)
         any_size = is_any_size(self.model)
@@ -206,9 +157,9 @@ class _Mapping(CallLowering):
                 message = f"{cls.__name__}(...) is a state, so it needs every variable; {name} is missing"
                 raise frame.refuse(node, message)
 
-        def record(values: dict[str, Expr]) -> Expr:
+        def record(values: dict[str, ir.Expr]) -> ir.Expr:
             fields = {name: self.convert(values[name], kind, f"{cls.__name__}.{name}") for name, kind in kinds.items()}
-            return RecordOf(self.record(at), at, fields)
+            return ir.RecordOf(self.record(at), at, fields)
 
         return self.evaluated(at, given, record)
 
@@ -216,7 +167,7 @@ class _Mapping(CallLowering):
 class _Steps:
     """The steps of the abstract model as conditions over records."""
 
-    def __init__(self, compiler: _Mapping, abstract: Model, read_action: ReadAction, at: Position) -> None:
+    def __init__(self, compiler: _Mapping, abstract: Model, read_action: ReadAction, at: ir.Position) -> None:
         self.compiler = compiler
         self.kind = compiler.record(at)
         self.at = at
@@ -224,34 +175,35 @@ class _Steps:
         self.actions = [read_action(abstract, name, it) for name, it in type(abstract).methods("action").items()]
         name = type(abstract).__name__
         self.premises = [
-            PremiseSite(it.at, f"no step is the action {it.name} of {name}", (), 0, it.name) for it in self.actions
+            ir.PremiseSite(it.at, f"no step is the action {it.name} of {name}", (), 0, it.name) for it in self.actions
         ]
 
-    def judged(self, before: Inline, after: Inline, steps: int) -> Expr:
+    def judged(self, before: ir.Inline, after: ir.Inline, steps: int) -> ir.Expr:
         """Whether a step leaves the mapped state unchanged or is at most ``steps`` steps of the abstract model."""
         at = self.at
-        old, new, result = self._state("before"), self._state("after"), self.compiler.fresh(BOOL, "is_step", at)
-        body: list[Stmt] = []
-        taken: list[list[Expr]] = [[] for _ in self.actions]
+        old, new, result = self._state("before"), self._state("after"), self.compiler.fresh(ir.BOOL, "is_step", at)
+        body: list[ir.Stmt] = []
+        taken: list[list[ir.Expr]] = [[] for _ in self.actions]
         for length in range(1, steps + 1):
             for sequence in itertools.product(range(len(self.actions)), repeat=length):
-                leads = self.compiler.fresh(BOOL, "leads", at)
-                body.append(SetLocal(at, leads, self._leads(old, [self.actions[place] for place in sequence], new)))
+                leads = self.compiler.fresh(ir.BOOL, "leads", at)
+                body.append(ir.SetLocal(at, leads, self._leads(old, [self.actions[place] for place in sequence], new)))
                 for place in set(sequence):
                     taken[place].append(leads)
-        found: Expr = _any_of(at, [each for some in taken for each in some])
+        found: ir.Expr = _any_of(at, [each for some in taken for each in some])
         for place, some in reversed(list(enumerate(taken))):
-            found = Witness(BOOL, at, place, found, _any_of(at, some))
-        leads_there = self.compiler.fresh(BOOL, "leads_there", at)
-        asked = Inline(BOOL, at, [*body, Return(at, found, leads_there)], leads_there, [old, new])
-        mapped: list[Stmt] = [
-            SetLocal(at, old, before),
-            SetLocal(at, new, after),
-            Return(at, _any_of(at, [Equal(BOOL, at, old, new), asked]), result),
+            found = ir.Witness(ir.BOOL, at, place, found, _any_of(at, some))
+        leads_there = self.compiler.fresh(ir.BOOL, "leads_there", at)
+        asked = ir.Inline(ir.BOOL, at, [*body, ir.Return(at, found, leads_there)], leads_there, [old, new])
+        mapped: list[ir.Stmt] = [
+            ir.SetLocal(at, old, before),
+            ir.SetLocal(at, new, after),
+            ir.Return(at, _any_of(at, [ir.Equal(ir.BOOL, at, old, new), asked]), result),
         ]
-        return _any_of(at, [self._unread_changes(before), Inline(BOOL, at, mapped, result, images=[before, after])])
+        image = ir.Inline(ir.BOOL, at, mapped, result, images=[before, after])
+        return _any_of(at, [self._unread_changes(before), image])
 
-    def begun(self, image: Inline, read_action: ReadAction) -> Expr:
+    def begun(self, image: ir.Inline, read_action: ReadAction) -> ir.Expr:
         """Whether a state is mapped to an initial state of the abstract model.
 
         A variable has its default before an initial method runs. A variable without a default is always assigned, so
@@ -259,40 +211,43 @@ class _Steps:
         """
         at, goal, start = self.at, self._state("goal"), self._state("start")
         defaults = defaults_of(self.abstract)
-        fields: dict[str, Expr] = {
-            name: Const(of, at, admit(of, defaults[name], name)) if name in defaults else Field(of, at, goal, name)
+        fields: dict[str, ir.Expr] = {
+            name: ir.Field(of, at, goal, name)
+            if name not in defaults
+            else ir.Const(of, at, admit(of, defaults[name], name))
             for name, of in self.kind.fields
         }
         methods = type(self.abstract).methods("initial")
-        begins: list[Expr] = []
+        begins: list[ir.Expr] = []
         for name, method in methods.items():
             action = read_action(self.abstract, name, method)
-            always = {it.variable for it in action.body if isinstance(it, SetVariable) and not it.path}
+            always = {it.variable for it in action.body if isinstance(it, ir.SetVariable) and not it.path}
             for missing in (it for it, _ in self.kind.fields if it not in defaults and it not in always):
                 message = f"{name} has to assign {missing} whatever happens: constants are left open here"
                 raise ModelError(message, action.at.file, action.at.line)
             begins.append(self._leads(start, [action], goal))
-        result = self.compiler.fresh(BOOL, "begins", at)
-        body: list[Stmt] = [
-            SetLocal(at, goal, image),
-            SetLocal(at, start, RecordOf(self.kind, at, fields)),
-            Return(at, _any_of(at, begins) if methods else Equal(BOOL, at, start, goal), result),
+        result = self.compiler.fresh(ir.BOOL, "begins", at)
+        body: list[ir.Stmt] = [
+            ir.SetLocal(at, goal, image),
+            ir.SetLocal(at, start, ir.RecordOf(self.kind, at, fields)),
+            ir.Return(at, _any_of(at, begins) if methods else ir.Equal(ir.BOOL, at, start, goal), result),
         ]
-        return Inline(BOOL, at, body, result)
+        return ir.Inline(ir.BOOL, at, body, result)
 
-    def _unread_changes(self, image: Inline) -> Expr:
+    def _unread_changes(self, image: ir.Inline) -> ir.Expr:
         """Whether all variables that the mapping reads are unchanged."""
-        read = {part.name: part for part in walk(image) if isinstance(part, StateVar)}
-        same: list[Expr] = [
-            Equal(BOOL, self.at, *(StateVar(it.type, self.at, name, which) for which in ("old", "new")))
+        at = self.at
+        read = {part.name: part for part in ir.walk(image) if isinstance(part, ir.StateVar)}
+        same: list[ir.Expr] = [
+            ir.Equal(ir.BOOL, at, *(ir.StateVar(it.type, at, name, which) for which in ("old", "new")))
             for name, it in read.items()
         ]
-        return And(BOOL, self.at, same) if len(same) > 1 else same[0] if same else Const(BOOL, self.at, True)
+        return ir.And(ir.BOOL, at, same) if len(same) > 1 else same[0] if same else ir.Const(ir.BOOL, at, True)
 
-    def _leads(self, state: Local, sequence: Sequence[Action], goal: Local) -> Expr:
+    def _leads(self, state: ir.Local, sequence: Sequence[ir.Action], goal: ir.Local) -> ir.Expr:
         """Whether a sequence of actions leads from a state to another. Every choice of parameters is tried."""
         if not sequence:
-            return Equal(BOOL, self.at, state, goal)
+            return ir.Equal(ir.BOOL, self.at, state, goal)
         action, *later = sequence
         at = action.at
         action, pinned = self._pinned(action, goal, last=not later)
@@ -301,39 +256,41 @@ class _Steps:
         rewriter = _Rewriter(self, state)
         first = [rewriter.expression(guard) for guard in order.first]
         loops = [
-            Generator(
+            ir.Generator(
                 rewriter.local(choice.parameter),
                 rewriter.domain(choice.domain),
                 [rewriter.expression(guard) for guard in choice.guards],
             )
             for choice in order.choices
         ]
-        went, leads = self.compiler.fresh(BOOL, "went", at), self.compiler.fresh(BOOL, "leads", at)
+        went, leads = self.compiler.fresh(ir.BOOL, "went", at), self.compiler.fresh(ir.BOOL, "leads", at)
         rewriter = rewriter.assigning(new)
-        body: list[Stmt] = [
-            SetLocal(at, new, state),
-            SetLocal(at, went, Const(BOOL, at, True)),
+        body: list[ir.Stmt] = [
+            ir.SetLocal(at, new, state),
+            ir.SetLocal(at, went, ir.Const(ir.BOOL, at, True)),
             *_Flat(self.compiler, went).function(rewriter.block(action.body), at),
-            If(at, went, [], [Return(at, Const(BOOL, at, False), leads)]),
-            Return(at, self._leads(new, later, goal), leads),
+            ir.If(at, went, [], [ir.Return(at, ir.Const(ir.BOOL, at, False), leads)]),
+            ir.Return(at, self._leads(new, later, goal), leads),
         ]
-        taken: Expr = Inline(BOOL, at, body, leads)
+        taken: ir.Expr = ir.Inline(ir.BOOL, at, body, leads)
         if loops:
             # Not "any": no choice is left out, so one that fails is an error regardless of the others.
-            no, yes = (Const(IntType(0, 1), at, number) for number in (0, 1))
-            some = Reduce(IntType(0, 1), at, "max", loops, Choose(IntType(0, 1), at, taken, yes, no), default=no)
-            taken = Compare(BOOL, at, ">", some, no)
-        asked = And(BOOL, at, [*first, taken]) if first else taken
+            no, yes = (ir.Const(IntType(0, 1), at, number) for number in (0, 1))
+            some = ir.Reduce(IntType(0, 1), at, "max", loops, ir.Choose(IntType(0, 1), at, taken, yes, no), default=no)
+            taken = ir.Compare(ir.BOOL, at, ">", some, no)
+        asked = ir.And(ir.BOOL, at, [*first, taken]) if first else taken
         if may_refuse(asked):
             message = "a helper of a model that another refines must not require something and return a value"
             raise ModelError(f"{message}; require it in the action {action.name}", at.file, at.line)
         if not pinned:
             return asked
-        result = self.compiler.fresh(BOOL, "leads", at)
-        known: list[Stmt] = [SetLocal(at, rewriter.local(parameter), value) for parameter, value in pinned]
-        return Inline(BOOL, at, [*known, Return(at, asked, result)], result)
+        result = self.compiler.fresh(ir.BOOL, "leads", at)
+        known: list[ir.Stmt] = [ir.SetLocal(at, rewriter.local(parameter), value) for parameter, value in pinned]
+        return ir.Inline(ir.BOOL, at, [*known, ir.Return(at, asked, result)], result)
 
-    def _pinned(self, action: Action, goal: Local, last: bool) -> tuple[Action, list[tuple[Local, Expr]]]:
+    def _pinned(
+        self, action: ir.Action, goal: ir.Local, last: bool
+    ) -> tuple[ir.Action, list[tuple[ir.Local, ir.Expr]]]:
         """An action without its unbounded parameters, and the values that these must have.
 
         Not every value can be tried. But if the action assigns a parameter to a variable, and nothing else to it, the
@@ -344,11 +301,11 @@ class _Steps:
         """
         left_open = [it for it in action.parameters if is_open(it.type)]
         may_fail = bool(left_open) and _may_fail(action)
-        pinned: list[tuple[Local, Expr]] = []
+        pinned: list[tuple[ir.Local, ir.Expr]] = []
         for parameter in left_open:
             name = _assigned_from(action, parameter)
             if last and name is not None and self.kind.field(name) == parameter.type and not may_fail:
-                pinned.append((parameter, Field(parameter.type, action.at, goal, name)))
+                pinned.append((parameter, ir.Field(parameter.type, action.at, goal, name)))
             elif not is_any_size(self.abstract):
                 message = f"the constants that bound the parameter {parameter.name} of {action.name} are left open, so"
                 message += " the action has to assign it to a variable of its type, and nothing else to that"
@@ -360,7 +317,7 @@ class _Steps:
         kept = [it for it in action.parameters if it.slot not in known]
         return (dataclasses.replace(action, parameters=kept) if pinned else action), pinned
 
-    def _state(self, name: str) -> Local:
+    def _state(self, name: str) -> ir.Local:
         return self.compiler.fresh(self.kind, name, self.at)
 
 
@@ -370,35 +327,35 @@ def _number_of(kind: Type) -> str:
     return str(kind.limit if isinstance(kind, OpenIdentifierType) else kind.count)
 
 
-def _assigned_from(action: Action, parameter: Local) -> str | None:
+def _assigned_from(action: ir.Action, parameter: ir.Local) -> str | None:
     """The variable to which an action always assigns a parameter, and nothing else."""
-    names = [it.variable for it in flat(action.body) if isinstance(it, SetVariable)]
-    changed = {it.target.slot for it in flat(action.body) if isinstance(it, SetLocal)}
-    if parameter.slot in changed or any(isinstance(it, Return | Do) for it in flat(action.body)):
+    names = [it.variable for it in ir.flat(action.body) if isinstance(it, ir.SetVariable)]
+    changed = {it.target.slot for it in ir.flat(action.body) if isinstance(it, ir.SetLocal)}
+    if parameter.slot in changed or any(isinstance(it, ir.Return | ir.Do) for it in ir.flat(action.body)):
         return None
     for statement in action.body:
         match statement:
-            case SetVariable(variable=name, path=path, value=Local(slot=slot)) if slot == parameter.slot and not path:
+            case ir.SetVariable(variable=name, path=path, value=ir.Local(slot=parameter.slot)) if not path:
                 return name if names.count(name) == 1 else None
     return None
 
 
-def _may_fail(action: Action) -> bool:
+def _may_fail(action: ir.Action) -> bool:
     """Whether an action may fail: the check covers each expression and each assigned place in its source."""
-    statements = list(flat(action.body))
-    paths = [step for it in statements if isinstance(it, SetVariable) for step in it.path]
-    parts = [*action.guards, *children(Inline(BOOL, action.at, action.body, None))]
+    statements = list(ir.flat(action.body))
+    paths = [step for it in statements if isinstance(it, ir.SetVariable) for step in it.path]
+    parts = [*action.guards, *ir.children(ir.Inline(ir.BOOL, action.at, action.body, None))]
     return (
         any(can_fail(part) for part in parts)
-        or any(isinstance(it, Assert) for it in statements)
-        or any(isinstance(step, ItemStep) and not isinstance(step.container, MapType) for step in paths)
+        or any(isinstance(it, ir.Assert) for it in statements)
+        or any(isinstance(step, ir.ItemStep) and not isinstance(step.container, MapType) for step in paths)
     )
 
 
-def _any_of(at: Position, operands: list[Expr]) -> Expr:
+def _any_of(at: ir.Position, operands: list[ir.Expr]) -> ir.Expr:
     if not operands:
-        return Const(BOOL, at, False)
-    return Or(BOOL, at, operands) if len(operands) > 1 else operands[0]
+        return ir.Const(ir.BOOL, at, False)
+    return ir.Or(ir.BOOL, at, operands) if len(operands) > 1 else operands[0]
 
 
 class _Rewriter:
@@ -407,37 +364,37 @@ class _Rewriter:
     Its local variables get slots of the property. Shared parts of the graph stay shared.
     """
 
-    def __init__(self, steps: _Steps, state: Local, slots: dict[int, int] | None = None) -> None:
+    def __init__(self, steps: _Steps, state: ir.Local, slots: dict[int, int] | None = None) -> None:
         self._steps = steps
         self._record = state
         self._slots = {} if slots is None else slots
-        self._made: dict[int, Expr] = {}
+        self._made: dict[int, ir.Expr] = {}
 
-    def assigning(self, state: Local) -> _Rewriter:
+    def assigning(self, state: ir.Local) -> _Rewriter:
         """A rewriter for the same action whose state is in another variable, which the action may assign."""
         return _Rewriter(self._steps, state, self._slots)
 
-    def local(self, node: Local) -> Local:
+    def local(self, node: ir.Local) -> ir.Local:
         if node.slot not in self._slots:
             self._slots[node.slot] = self._steps.compiler.fresh(node.type, node.name, node.at).slot
-        return Local(node.type, node.at, self._slots[node.slot], node.name)
+        return ir.Local(node.type, node.at, self._slots[node.slot], node.name)
 
-    def expression(self, node: Expr) -> Expr:
+    def expression(self, node: ir.Expr) -> ir.Expr:
         known = self._made.get(id(node))
         if known is None:
             known = self._made[id(node)] = self._rewritten(node)
         return known
 
-    def _rewritten(self, node: Expr) -> Expr:
+    def _rewritten(self, node: ir.Expr) -> ir.Expr:
         match node:
-            case Local():
+            case ir.Local():
                 return self.local(node)
-            case StateVar():
-                return Field(node.type, node.at, self._record, node.name)
-            case Applied():
+            case ir.StateVar():
+                return ir.Field(node.type, node.at, self._record, node.name)
+            case ir.Applied():
                 message = f"{node.function.name} is too large with all that it calls for a model that another refines"
                 raise ModelError(message, node.at.file, node.at.line)
-            case Inline() if has_effects(node):
+            case ir.Inline() if ir.has_effects(node):
                 message = "a helper of a model that another refines must not change something and return a value"
                 raise ModelError(f"{message}; let the action change it", node.at.file, node.at.line)
         return self._copied(node)
@@ -453,106 +410,107 @@ class _Rewriter:
 
     def _part(self, value: Any) -> Any:
         match value:
-            case Expr():
+            case ir.Expr():
                 return self.expression(value)
-            case SetVariable():
+            case ir.SetVariable():
                 raise AssertionError("an assignment is rewritten with its block")
-            case [Statement(), *_]:
+            case [ir.Statement(), *_]:
                 return self.block(value)
             case list():
                 return [self._part(item) for item in value]
             case dict():
                 return {name: self._part(item) for name, item in value.items()}
-            case Generator() | Range() | Statement() | ItemStep():
+            case ir.Generator() | ir.Range() | ir.Statement() | ir.ItemStep():
                 return self._copied(value)
         return value
 
-    def block(self, body: list[Stmt]) -> list[Stmt]:
-        found: list[Stmt] = []
+    def block(self, body: list[ir.Stmt]) -> list[ir.Stmt]:
+        found: list[ir.Stmt] = []
         for statement in body:
-            if isinstance(statement, SetVariable):
+            if isinstance(statement, ir.SetVariable):
                 found += self._assigned(statement)
-            elif isinstance(statement, Do) and isinstance(statement.call, Inline):
+            elif isinstance(statement, ir.Do) and isinstance(statement.call, ir.Inline):
                 call = statement.call
-                found.append(Do(statement.at, dataclasses.replace(call, body=self.block(call.body))))
+                found.append(ir.Do(statement.at, dataclasses.replace(call, body=self.block(call.body))))
             else:
                 found.append(self._copied(statement))
         return found
 
-    def _assigned(self, node: SetVariable) -> list[Stmt]:
+    def _assigned(self, node: ir.SetVariable) -> list[ir.Stmt]:
         """The assignment of the whole record; the operands of the path are evaluated once, after the value."""
         at, kind = node.at, self._steps.kind
         fresh = self._steps.compiler.fresh
         value = fresh(node.value.type, "value", at)
-        before: list[Stmt] = [SetLocal(at, value, self.expression(node.value))]
-        current = Field(kind.field(node.variable), at, self._record, node.variable)
+        before: list[ir.Stmt] = [ir.SetLocal(at, value, self.expression(node.value))]
+        current = ir.Field(kind.field(node.variable), at, self._record, node.variable)
         changed = self._updated(current, node.path, value, before, at)
-        fields: dict[str, Expr] = {name: Field(of, at, self._record, name) for name, of in kind.fields}
-        return [*before, SetLocal(at, self._record, RecordOf(kind, at, {**fields, node.variable: changed}))]
+        fields: dict[str, ir.Expr] = {name: ir.Field(of, at, self._record, name) for name, of in kind.fields}
+        return [*before, ir.SetLocal(at, self._record, ir.RecordOf(kind, at, {**fields, node.variable: changed}))]
 
     def _updated(
-        self, current: Expr, path: Sequence[FieldStep | ItemStep], value: Expr, before: list[Stmt], at: Position
-    ) -> Expr:
+        self, current: ir.Expr, path: Sequence[ir.FieldStep | ir.ItemStep], value: ir.Expr, before: list[ir.Stmt],
+        at: ir.Position,
+    ) -> ir.Expr:
         """A copy of a value with the part at the end of a path replaced."""
         if not path:
             return value
         fresh = self._steps.compiler.fresh
         step, rest = path[0], path[1:]
         match step:
-            case FieldStep(record=record, name=name):
-                fields: dict[str, Expr] = {field: Field(of, at, current, field) for field, of in record.fields}
+            case ir.FieldStep(record=record, name=name):
+                fields: dict[str, ir.Expr] = {field: ir.Field(of, at, current, field) for field, of in record.fields}
                 fields[name] = self._updated(fields[name], rest, value, before, at)
-                return RecordOf(record, at, fields)
-            case ItemStep(container=MapType() as container, key=key):
+                return ir.RecordOf(record, at, fields)
+            case ir.ItemStep(container=MapType() as container, key=key):
                 held = fresh(key.type, "key", at)
-                before.append(SetLocal(at, held, self.expression(key)))
+                before.append(ir.SetLocal(at, held, self.expression(key)))
                 inner = fresh(container.value, "item", at)
-                before.append(SetLocal(at, inner, MapGet(container.value, at, current, held)))
+                before.append(ir.SetLocal(at, inner, ir.MapGet(container.value, at, current, held)))
                 changed = fresh(container.value, "item", at)
                 made = self._updated(inner, rest, value, before, at)
-                before.append(SetLocal(at, changed, made))
+                before.append(ir.SetLocal(at, changed, made))
                 each = fresh(container.key, "each", at)
-                kept = MapGet(container.value, at, current, each)
-                body = Choose(container.value, at, Equal(BOOL, at, each, held), changed, kept)
-                return Reduce(container, at, "map", [Generator(each, Universe(container.key), [])], body, each)
-            case ItemStep(container=SeqType() as container, key=key):
+                kept = ir.MapGet(container.value, at, current, each)
+                body = ir.Choose(container.value, at, ir.Equal(ir.BOOL, at, each, held), changed, kept)
+                return ir.Reduce(container, at, "map", [ir.Generator(each, ir.Universe(container.key), [])], body, each)
+            case ir.ItemStep(container=SeqType() as container, key=key):
                 given, index = self._index(current, container, key, before, at)
                 inner = fresh(container.element, "item", at)
-                before.append(SetLocal(at, inner, SeqGet(container.element, at, current, given)))  # or it fails
+                before.append(ir.SetLocal(at, inner, ir.SeqGet(container.element, at, current, given)))  # or it fails
                 changed = fresh(container.element, "item", at)
                 made = self._updated(inner, rest, value, before, at)
-                before.append(SetLocal(at, changed, made))
+                before.append(ir.SetLocal(at, changed, made))
                 each = fresh(IntType(0, max(container.capacity - 1, 0)), "each", at)
-                other = SeqGet(container.element, at, current, each)
-                body = Choose(container.element, at, Equal(BOOL, at, *_alike(each, index, at)), changed, other)
-                length = Size(IntType(0, container.capacity), at, current)
-                domain = Range(Const(IntType(0, 0), at, 0), length, 1)
-                return Reduce(container, at, "seq", [Generator(each, domain, [])], body)
+                other = ir.SeqGet(container.element, at, current, each)
+                body = ir.Choose(container.element, at, ir.Equal(ir.BOOL, at, *_alike(each, index, at)), changed, other)
+                length = ir.Size(IntType(0, container.capacity), at, current)
+                domain = ir.Range(ir.Const(IntType(0, 0), at, 0), length, 1)
+                return ir.Reduce(container, at, "seq", [ir.Generator(each, domain, [])], body)
         raise AssertionError(step)
 
     def _index(
-        self, current: Expr, container: SeqType, key: Expr, before: list[Stmt], at: Position
-    ) -> tuple[Local, Local]:
+        self, current: ir.Expr, container: SeqType, key: ir.Expr, before: list[ir.Stmt], at: ir.Position
+    ) -> tuple[ir.Local, ir.Local]:
         """An index, and the position in a sequence that it denotes, counted from the end if it is negative."""
         fresh = self._steps.compiler.fresh
         assert isinstance(key.type, IntType)
         given = fresh(key.type, "index", at)
-        before.append(SetLocal(at, given, self.expression(key)))
+        before.append(ir.SetLocal(at, given, self.expression(key)))
         low, high = min(key.type.low, 0), max(key.type.high, 0) + container.capacity
         kind = IntType(low, high)
-        length = Size(IntType(0, container.capacity), at, current)
-        negative = Compare(BOOL, at, "<", given, Const(IntType(0, 0), at, 0))
-        counted = Arithmetic(kind, at, "+", given, length)
+        length = ir.Size(IntType(0, container.capacity), at, current)
+        negative = ir.Compare(ir.BOOL, at, "<", given, ir.Const(IntType(0, 0), at, 0))
+        counted = ir.Arithmetic(kind, at, "+", given, length)
         place = fresh(kind, "place", at)
-        before.append(SetLocal(at, place, Choose(kind, at, negative, counted, _widened(given, kind, at))))
+        before.append(ir.SetLocal(at, place, ir.Choose(kind, at, negative, counted, _widened(given, kind, at))))
         return given, place
 
 
-def _widened(value: Expr, kind: IntType, at: Position) -> Expr:
-    return value if value.type == kind else Convert(kind, at, value)
+def _widened(value: ir.Expr, kind: IntType, at: ir.Position) -> ir.Expr:
+    return value if value.type == kind else ir.Convert(kind, at, value)
 
 
-def _alike(one: Expr, other: Expr, at: Position) -> tuple[Expr, Expr]:
+def _alike(one: ir.Expr, other: ir.Expr, at: ir.Position) -> tuple[ir.Expr, ir.Expr]:
     assert isinstance(one.type, IntType) and isinstance(other.type, IntType)
     kind = IntType(min(one.type.low, other.type.low), max(one.type.high, other.type.high))
     return _widened(one, kind, at), _widened(other, kind, at)
@@ -566,55 +524,55 @@ class _Flat:
     whether the call has returned.
     """
 
-    def __init__(self, compiler: _Mapping, went: Local) -> None:
+    def __init__(self, compiler: _Mapping, went: ir.Local) -> None:
         self._compiler = compiler
         self._went = went
 
-    def function(self, body: list[Stmt], at: Position) -> list[Stmt]:
+    def function(self, body: list[ir.Stmt], at: ir.Position) -> list[ir.Stmt]:
         """The statements of a function."""
-        returned = self._compiler.fresh(BOOL, "returned", at)
-        return [SetLocal(at, returned, Const(BOOL, at, False)), *self._block(body, returned, in_loop=False)]
+        returned = self._compiler.fresh(ir.BOOL, "returned", at)
+        return [ir.SetLocal(at, returned, ir.Const(ir.BOOL, at, False)), *self._block(body, returned, in_loop=False)]
 
-    def _block(self, body: list[Stmt], returned: Local, in_loop: bool) -> list[Stmt]:
-        found: list[Stmt] = []
+    def _block(self, body: list[ir.Stmt], returned: ir.Local, in_loop: bool) -> list[ir.Stmt]:
+        found: list[ir.Stmt] = []
         for index, statement in enumerate(body):
             at = statement.at
             found += self._statement(statement, returned, in_loop)
-            if isinstance(statement, Return):
+            if isinstance(statement, ir.Return):
                 break
             if _may_leave(statement):
-                goes_on = And(BOOL, at, [self._went, Not(BOOL, at, returned)])
+                goes_on = ir.And(ir.BOOL, at, [self._went, ir.Not(ir.BOOL, at, returned)])
                 if in_loop:
-                    found.append(If(at, goes_on, [], [Break(at)]))
+                    found.append(ir.If(at, goes_on, [], [ir.Break(at)]))
                 else:
-                    found.append(If(at, goes_on, self._block(body[index + 1 :], returned, in_loop), []))
+                    found.append(ir.If(at, goes_on, self._block(body[index + 1 :], returned, in_loop), []))
                     break
         return found
 
-    def _statement(self, node: Stmt, returned: Local, in_loop: bool) -> list[Stmt]:
+    def _statement(self, node: ir.Stmt, returned: ir.Local, in_loop: bool) -> list[ir.Stmt]:
         at = node.at
-        leave: list[Stmt] = [Break(at)] if in_loop else []
+        leave: list[ir.Stmt] = [ir.Break(at)] if in_loop else []
         match node:
-            case Return(value=value, into=into):
-                kept: list[Stmt] = [] if value is None or into is None else [SetLocal(at, into, value)]
-                return [*kept, SetLocal(at, returned, Const(BOOL, at, True)), *leave]
-            case Require(condition=condition):
-                return [If(at, condition, [], [SetLocal(at, self._went, Const(BOOL, at, False)), *leave])]
-            case If(condition=condition, then=then, otherwise=otherwise):
+            case ir.Return(value=value, into=into):
+                kept: list[ir.Stmt] = [] if value is None or into is None else [ir.SetLocal(at, into, value)]
+                return [*kept, ir.SetLocal(at, returned, ir.Const(ir.BOOL, at, True)), *leave]
+            case ir.Require(condition=condition):
+                return [ir.If(at, condition, [], [ir.SetLocal(at, self._went, ir.Const(ir.BOOL, at, False)), *leave])]
+            case ir.If(condition=condition, then=then, otherwise=otherwise):
                 branches = (self._block(branch, returned, in_loop) for branch in (then, otherwise))
-                return [If(at, condition, *branches)]
-            case For(variable=variable, domain=domain, body=inner):
-                return [For(at, variable, domain, self._block(inner, returned, in_loop=True))]
-            case Do(call=Inline(body=inner)):
+                return [ir.If(at, condition, *branches)]
+            case ir.For(variable=variable, domain=domain, body=inner):
+                return [ir.For(at, variable, domain, self._block(inner, returned, in_loop=True))]
+            case ir.Do(call=ir.Inline(body=inner)):
                 return self.function(inner, at)
         return [node]
 
 
-def _may_leave(statement: Stmt) -> bool:
+def _may_leave(statement: ir.Stmt) -> bool:
     """Whether a statement can return, or end the action. A return inside a call does not end its caller."""
-    if isinstance(statement, Do):
+    if isinstance(statement, ir.Do):
         return may_refuse(statement.call)
     return any(
-        isinstance(each, Return | Require) or (isinstance(each, Do) and may_refuse(each.call))
-        for each in flat([statement])
+        isinstance(each, ir.Return | ir.Require) or (isinstance(each, ir.Do) and may_refuse(each.call))
+        for each in ir.flat([statement])
     )

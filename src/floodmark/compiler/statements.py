@@ -9,34 +9,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeGuard
 
+from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import own_source
 from floodmark.compiler.constructs import refused_syntax
 from floodmark.compiler.frame import Binding, Frame, LocalTypes, ModelRef, Static
-from floodmark.compiler.ir import (
-    Applied,
-    Assert,
-    Break,
-    Const,
-    Continue,
-    Do,
-    Expr,
-    FieldStep,
-    For,
-    If,
-    Inline,
-    ItemStep,
-    Local,
-    NoneType,
-    NothingType,
-    Position,
-    Require,
-    Return,
-    SetLocal,
-    SetVariable,
-    SharedFunction,
-    Stmt,
-    weight,
-)
 from floodmark.compiler.lowering import Lowering, common_fields, no_field
 from floodmark.compiler.pairs import ProductDomain
 from floodmark.compiler.plain_containers import SETS
@@ -52,15 +28,15 @@ MAX_COPY = 4_000
 MAX_CALLS = 20_000
 """The maximum number of calls that are read for one action or property, nested ones included."""
 
-Path = list[FieldStep | ItemStep]
+Path = list[ir.FieldStep | ir.ItemStep]
 
 
 class StatementLowering(Lowering):
     """The statement half of the compiler."""
 
-    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[ir.Stmt], bool]:
         """The statements of a block, and whether control can reach its end."""
-        lowered: list[Stmt] = []
+        lowered: list[ir.Stmt] = []
         for position, statement in enumerate(body):
             goes_on = self._statement(frame, statement, lowered)
             if not goes_on:
@@ -69,7 +45,7 @@ class StatementLowering(Lowering):
                 return lowered, False
         return lowered, True
 
-    def _statement(self, frame: Frame, node: ast.stmt, out: list[Stmt]) -> bool:
+    def _statement(self, frame: Frame, node: ast.stmt, out: list[ir.Stmt]) -> bool:
         at = frame.at(node)
         if (said := refused_syntax(node)) is not None:
             raise frame.refuse(node, said)
@@ -106,14 +82,14 @@ class StatementLowering(Lowering):
                 self._return(frame, node, value, out)
                 return False
             case ast.Break():
-                out.append(Break(at))
+                out.append(ir.Break(at))
                 return False
             case ast.Continue():
-                out.append(Continue(at))
+                out.append(ir.Continue(at))
                 return False
             case ast.Assert(test=test, msg=message):
                 self._refuse_message(frame, message)
-                out.append(Assert(at, self.condition(frame, test)))
+                out.append(ir.Assert(at, self.condition(frame, test)))
                 return True
             case ast.Assign():
                 raise frame.refuse(node, "assign one variable at a time")
@@ -141,7 +117,7 @@ class StatementLowering(Lowering):
             case _:
                 raise frame.refuse(message, "the message of an assertion is a text in quotes")
 
-    def _not_in_place(self, frame: Frame, node: ast.AugAssign, result: Expr) -> None:
+    def _not_in_place(self, frame: Frame, node: ast.AugAssign, result: ir.Expr) -> None:
         """Refuses ``x |= {e}`` if CPython would change a plain container for all its aliases, and an assignment whose
         right side changes the place that CPython has determined before."""
         text, op = ast.unparse(node.target), ast.unparse(node).removeprefix(ast.unparse(node.target)).split("=")[0]
@@ -154,12 +130,12 @@ class StatementLowering(Lowering):
         elif any(isinstance(part, ast.Subscript) for part in ast.walk(node.target)):
             self.pure(frame, node.value, result)
 
-    def _right_side(self, frame: Frame, target: ast.expr, value: ast.expr) -> Expr:
+    def _right_side(self, frame: Frame, target: ast.expr, value: ast.expr) -> ir.Expr:
         return self.expression(frame, value)
 
     # Effects: require, mutations, calls.
 
-    def _effect(self, frame: Frame, call: ast.Call, out: list[Stmt]) -> None:
+    def _effect(self, frame: Frame, call: ast.Call, out: list[ir.Stmt]) -> None:
         at = frame.at(call)
         if isinstance(call.func, ast.Name):
             bound = self.binding(frame, call.func)
@@ -168,21 +144,21 @@ class StatementLowering(Lowering):
                     raise frame.refuse(call, "require takes one condition")
                 if not self.guarded:
                     raise frame.refuse(call, "require guards an action; a property returns a bool instead")
-                out.append(Require(at, self.condition(frame, call.args[0])))
+                out.append(ir.Require(at, self.condition(frame, call.args[0])))
                 return
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("add", "discard", "remove", "append"):
             owner = self.binding(frame, call.func.value)
             if isinstance(owner, Static) and isinstance(owner.value, list | set | dict | Seq | Set | Bag):
                 raise frame.refuse(call, self._no_place(frame, call.func.value))
-            if isinstance(owner, Expr):
+            if isinstance(owner, ir.Expr):
                 self._mutate(frame, call, call.func, out)
                 return
         value = self.call(frame, call)
-        if not isinstance(value, Inline | Applied):
+        if not isinstance(value, ir.Inline | ir.Applied):
             raise frame.refuse(call, "this call has no effect; assign its value")
-        out.append(Do(at, value))
+        out.append(ir.Do(at, value))
 
-    def _mutate(self, frame: Frame, call: ast.Call, method: ast.Attribute, out: list[Stmt]) -> None:
+    def _mutate(self, frame: Frame, call: ast.Call, method: ast.Attribute, out: list[ir.Stmt]) -> None:
         if len(call.args) != 1 or call.keywords:
             raise frame.refuse(call, f"{method.attr} takes one element")
         self._pure_place(frame, _as_load(method.value))
@@ -191,7 +167,7 @@ class StatementLowering(Lowering):
         item = self.expression(frame, call.args[0])
         self.pure(frame, call.args[0], item)
         value = self.mutated(frame, call, method.attr, current, item)
-        out.append(SetVariable(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
+        out.append(ir.SetVariable(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
 
     def _pure_place(self, frame: Frame, node: ast.expr) -> None:
         """Refuses a place that is both read and assigned if evaluating its path changes the state."""
@@ -203,12 +179,12 @@ class StatementLowering(Lowering):
         """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
 
     @abstractmethod
-    def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
+    def mutated(self, frame: Frame, node: ast.Call, method: str, current: ir.Expr, item: ir.Expr) -> ir.Expr:
         """The container after ``add``, ``discard``, ``remove`` or ``append``."""
 
     # Assignments.
 
-    def _assign(self, frame: Frame, target: ast.expr, value: Expr, out: list[Stmt]) -> None:
+    def _assign(self, frame: Frame, target: ast.expr, value: ir.Expr, out: list[ir.Stmt]) -> None:
         at = frame.at(target)
         if isinstance(target, ast.Name):
             out.append(self._assign_local(frame, target, value))
@@ -216,41 +192,41 @@ class StatementLowering(Lowering):
         if isinstance(target, ast.List):
             raise frame.refuse(target, "assign one variable at a time, or some in a row: a, b = b, a")
         variable, path, kind = self._place(frame, target)
-        out.append(SetVariable(at, variable, path, self.convert(value, kind, ast.unparse(target))))
+        out.append(ir.SetVariable(at, variable, path, self.convert(value, kind, ast.unparse(target))))
 
     def _assign_several(
-        self, frame: Frame, node: ast.Assign, targets: list[ast.expr], value: ast.expr, out: list[Stmt]
+        self, frame: Frame, node: ast.Assign, targets: list[ast.expr], value: ast.expr, out: list[ir.Stmt]
     ) -> None:
         """``a, b = b, a``: first the right side is evaluated, from left to right, and then each target's path."""
         values = value.elts if isinstance(value, ast.Tuple) else []
         if len(values) != len(targets) or any(isinstance(it, ast.Tuple | ast.List | ast.Starred) for it in targets):
             message = "write as many values on the right side as variables on the left: a, b = b, a"
             raise frame.refuse(node, f"{message}; those of a sequence are s[0], s[1]")
-        held: list[Expr] = []
+        held: list[ir.Expr] = []
         for each in values:
             given = self.expression(frame, each)
-            if not isinstance(given, Const):
+            if not isinstance(given, ir.Const):
                 variable = self.holding(given, "value", given.at)
-                out.append(SetLocal(given.at, variable, given))
+                out.append(ir.SetLocal(given.at, variable, given))
                 given = variable
             held.append(given)
         for target, given in zip(targets, held, strict=True):
             self._assign(frame, target, given, out)
 
-    def _assign_local(self, frame: Frame, target: ast.Name, value: Expr) -> Stmt:
+    def _assign_local(self, frame: Frame, target: ast.Name, value: ir.Expr) -> ir.Stmt:
         at = frame.at(target)
-        if isinstance(value.type, NoneType) and target.id not in frame.local_types.types:
-            frame.local_types.types[target.id] = NoneType()
+        if isinstance(value.type, ir.NoneType) and target.id not in frame.local_types.types:
+            frame.local_types.types[target.id] = ir.NoneType()
         kind = frame.local_types.admit(target.id, value.type, at)
         if target.id not in frame.slots:
             self.next_slot += 1
             frame.slots[target.id] = self.next_slot
-        variable = Local(kind, at, frame.slots[target.id], target.id)
+        variable = ir.Local(kind, at, frame.slots[target.id], target.id)
         frame.bindings[target.id] = variable
         frame.definite.add(target.id)
         self.plain.hold(variable, value)
         frame.local_types.hold(target.id, self.plain.of(variable))
-        return SetLocal(at, variable, self.convert(value, kind, target.id))
+        return ir.SetLocal(at, variable, self.convert(value, kind, target.id))
 
     def _place(self, frame: Frame, node: ast.expr) -> tuple[str, Path, Type]:
         """The state variable, the path into it and the type of the assigned value."""
@@ -268,18 +244,18 @@ class StatementLowering(Lowering):
                     fields = common_fields(kind)
                     if name not in fields:
                         raise frame.refuse(node, no_field(kind, name))
-                    return variable, [*path, FieldStep(kind, name)], fields[name]
+                    return variable, [*path, ir.FieldStep(kind, name)], fields[name]
                 raise frame.refuse(node, f"{kind} has no field {name!r}")
             case ast.Subscript(value=base, slice=index):
                 variable, path, kind = self._place(frame, base)
                 match kind:
                     case MapType(key, value):
-                        return variable, [*path, ItemStep(kind, self._key(frame, index, key))], value
+                        return variable, [*path, ir.ItemStep(kind, self._key(frame, index, key))], value
                     case SeqType() if isinstance(index, ast.Slice):
                         raise frame.refuse(node, "assign the whole sequence: self.log = self.log[:n] + ...")
                     case SeqType(element, _):
                         at_index = self.integer(frame, index, self.expression(frame, index))
-                        return variable, [*path, ItemStep(kind, at_index)], element
+                        return variable, [*path, ir.ItemStep(kind, at_index)], element
                 raise frame.refuse(node, f"{kind} cannot be indexed")
         raise frame.refuse(node, self._no_place(frame, node))
 
@@ -288,7 +264,7 @@ class StatementLowering(Lowering):
         text = ast.unparse(node)
         said = f"{text} is not a variable of the model, so it cannot be changed in place"
         bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
-        kind = bound.type if isinstance(bound, Expr) else None
+        kind = bound.type if isinstance(bound, ir.Expr) else None
         copied = _only_value(frame.source.tree, text)
         either = ";"
         if copied is not None and self._is_of_the_model(frame, copied):
@@ -322,14 +298,14 @@ class StatementLowering(Lowering):
     ) -> ModelError:
         """The error for a set whose iteration order in CPython is unspecified."""
 
-    def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
+    def _key(self, frame: Frame, node: ast.expr, kind: Type) -> ir.Expr:
         return self.convert(self.expression(frame, node), kind, "the key")
 
     # Control.
 
-    def _branch(self, frame: Frame, node: ast.If, out: list[Stmt]) -> bool:
+    def _branch(self, frame: Frame, node: ast.If, out: list[ir.Stmt]) -> bool:
         condition = self.condition(frame, node.test)
-        if isinstance(condition, Const):
+        if isinstance(condition, ir.Const):
             body, goes_on = self.block(frame, node.body if condition.value else node.orelse)
             out.extend(body)
             return goes_on
@@ -343,10 +319,10 @@ class StatementLowering(Lowering):
             frame.definite = after_then & after_else
         else:
             frame.definite = after_then or after_else or before
-        out.append(If(frame.at(node), condition, then, otherwise))
+        out.append(ir.If(frame.at(node), condition, then, otherwise))
         return then_goes_on or else_goes_on
 
-    def _loop(self, frame: Frame, node: ast.For, out: list[Stmt]) -> bool:
+    def _loop(self, frame: Frame, node: ast.For, out: list[ir.Stmt]) -> bool:
         """A loop runs over a hidden variable, from which those of the source get their values in each round."""
         if node.orelse:
             message = "for ... else is not part of the language; set a flag before break, and test it after the loop"
@@ -357,8 +333,8 @@ class StatementLowering(Lowering):
                 raise self.no_order(frame, node.iter, of)
             hidden = self.element(domain, of, node.target.id, frame.at(node.target))
             targets: list[ast.expr] = [node.target]
-            parts: list[Expr] = [hidden]
-            never = isinstance(of, NothingType)  # an empty literal: no element to show what the body would do to one
+            parts: list[ir.Expr] = [hidden]
+            never = isinstance(of, ir.NothingType)  # an empty literal: no element to show what the body would do to one
         else:
             found = self.several(frame, node.target, node.iter, hold=True)
             assert isinstance(node.target, ast.Tuple | ast.List)
@@ -370,7 +346,7 @@ class StatementLowering(Lowering):
         assigned = {it.id for it in names_assigned(node.body)}
         for name in assigned & frame.slots.keys():  # a round begins with what another one left
             self.plain.may_be(frame.slots[name], frame.local_types.at_the_beginning_of_a_round(name))
-        body: list[Stmt] = []
+        body: list[ir.Stmt] = []
         inner: set[str] = set()
         for target, part in zip(targets, parts, strict=True):
             assert isinstance(target, ast.Name)
@@ -386,26 +362,26 @@ class StatementLowering(Lowering):
             else:
                 variable = self.holding(part, target.id, part.at)
                 frame.bindings[target.id] = variable
-                body.append(SetLocal(part.at, variable, part))
+                body.append(ir.SetLocal(part.at, variable, part))
         if not never:
             body += self.block(frame, node.body)[0]
         frame.definite = before
         for name in inner - bound:
             del frame.bindings[name]
-        out.append(For(frame.at(node), hidden, domain, body))
+        out.append(ir.For(frame.at(node), hidden, domain, body))
         return True
 
     @abstractmethod
     def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> ProductDomain:
         """The domain of a loop with several variables."""
 
-    def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[Stmt]) -> None:
+    def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[ir.Stmt]) -> None:
         at = frame.at(node)
         if value is None:
             if frame.returns_value:
                 raise frame.refuse(node, "this function returns a value elsewhere; return one here too")
             frame.returns_nothing = True
-            out.append(Return(at, None, None))
+            out.append(ir.Return(at, None, None))
             return
         if frame.is_action:
             raise frame.refuse(node, "an action returns nothing; it changes the model's variables")
@@ -418,11 +394,11 @@ class StatementLowering(Lowering):
         frame.result.type = kind
         frame.returns_value = True
         self.plain.hold(frame.result, result)
-        out.append(self.as_written(Return(at, self.convert(result, kind, "the result"), frame.result), node))
+        out.append(self.as_written(ir.Return(at, self.convert(result, kind, "the result"), frame.result), node))
 
     # Calls of the model's own functions.
 
-    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
+    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> ir.Expr:
         """The body of ``function`` in place of a call to it; ``first`` is the value of ``self`` there.
 
         A large body is not copied for each call: calls share it (``Applied``). Otherwise functions that call each other
@@ -444,12 +420,12 @@ class StatementLowering(Lowering):
             outer, self.path = self.path, (*self.path, node)
             copied = self._copied(frame.at(node), source, arguments)
             self.path = outer
-            if self.steps - before <= MAX_COPY // 4 or weight(copied) <= MAX_COPY:
+            if self.steps - before <= MAX_COPY // 4 or ir.weight(copied) <= MAX_COPY:
                 return copied
             shared = self.shared[key] = self._shared(source, arguments)
         values = [value for value in arguments.values() if _is_passed(value)]
-        kind = NoneType() if shared.result is None else shared.result.type
-        return Applied(kind, frame.at(node), shared, values)
+        kind = ir.NoneType() if shared.result is None else shared.result.type
+        return ir.Applied(kind, frame.at(node), shared, values)
 
     def _known_as(self, function: Callable[..., Any], arguments: dict[str, Binding]) -> tuple[object, ...]:
         """The inputs of a call's body: calls with equal inputs may share one.
@@ -461,9 +437,9 @@ class StatementLowering(Lowering):
         for name, value in arguments.items():
             key.append(name)
             match value:
-                case Const(type=kind, value=known):
+                case ir.Const(type=kind, value=known):
                     key += ["constant", kind, type(known), known]
-                case Expr(type=kind):
+                case ir.Expr(type=kind):
                     key += ["value", kind, self.plain.of(value)]
                 case Static(value=known):
                     self.named.append(known)  # so that no other object gets its identity
@@ -472,7 +448,7 @@ class StatementLowering(Lowering):
                     key += ["model", which, writable]
         return tuple(key)
 
-    def _shared(self, source: Source, arguments: dict[str, Binding]) -> SharedFunction:
+    def _shared(self, source: Source, arguments: dict[str, Binding]) -> ir.SharedFunction:
         """A function whose parameters are variables of their own."""
         bound: dict[str, Binding] = dict(arguments)
         parameters = []
@@ -482,19 +458,19 @@ class StatementLowering(Lowering):
                 parameters.append(parameter)
                 bound[name] = parameter
         inner, body = self._read(source, bound)
-        at = Position(source.file, source.tree.lineno)
-        return SharedFunction(source.tree.name, at, parameters, body, inner.result)
+        at = ir.Position(source.file, source.tree.lineno)
+        return ir.SharedFunction(source.tree.name, at, parameters, body, inner.result)
 
-    def _copied(self, at: Position, source: Source, arguments: dict[str, Binding]) -> Expr:
+    def _copied(self, at: ir.Position, source: Source, arguments: dict[str, Binding]) -> ir.Expr:
         """The body of a function for one call."""
         inner, body = self._read(source, arguments)
         match body:
-            case [Return(value=Expr() as value)]:
+            case [ir.Return(value=ir.Expr() as value)]:
                 return value
-        kind = inner.result.type if inner.result is not None else NoneType()
-        return Inline(kind, at, body, inner.result)
+        kind = inner.result.type if inner.result is not None else ir.NoneType()
+        return ir.Inline(kind, at, body, inner.result)
 
-    def _read(self, source: Source, arguments: dict[str, Binding]) -> tuple[Frame, list[Stmt]]:
+    def _read(self, source: Source, arguments: dict[str, Binding]) -> tuple[Frame, list[ir.Stmt]]:
         """The statements of a function with these arguments."""
         assigned = {it.id for it in names_assigned(source.body)}
         types = LocalTypes()
@@ -554,20 +530,20 @@ class StatementLowering(Lowering):
             raise frame.refuse(node, f"{tree.name} needs the argument {missing[0]!r}")
         return bound
 
-    def _bind(self, inner: Frame, arguments: dict[str, Binding], assigned: set[str]) -> list[Stmt]:
+    def _bind(self, inner: Frame, arguments: dict[str, Binding], assigned: set[str]) -> list[ir.Stmt]:
         """Binds parameters: constants and variables that are never reassigned are used as they are, the rest is
         copied."""
-        prologue: list[Stmt] = []
+        prologue: list[ir.Stmt] = []
         for name, value in arguments.items():
             inner.definite.add(name)
             if isinstance(value, Static) and self.constant(value.value, inner.at(inner.source.tree)) is not None:
                 constant = self.constant(value.value, inner.at(inner.source.tree))
                 assert constant is not None
                 value = constant
-            if (not isinstance(value, Expr) or isinstance(value, Const | Local)) and name not in assigned:
+            if (not isinstance(value, ir.Expr) or isinstance(value, ir.Const | ir.Local)) and name not in assigned:
                 inner.bindings[name] = value
                 continue
-            if not isinstance(value, Expr):
+            if not isinstance(value, ir.Expr):
                 raise ModelError(
                     f"{name} is assigned in {inner.source.tree.name} but is not a value",
                     inner.source.file,
@@ -576,16 +552,16 @@ class StatementLowering(Lowering):
             kind = inner.local_types.admit(name, value.type, value.at)
             self.next_slot += 1
             inner.slots[name] = self.next_slot
-            variable = Local(kind, value.at, self.next_slot, name)
+            variable = ir.Local(kind, value.at, self.next_slot, name)
             inner.bindings[name] = variable
             self.plain.hold(variable, value)
-            prologue.append(SetLocal(value.at, variable, self.convert(value, kind, name)))
+            prologue.append(ir.SetLocal(value.at, variable, self.convert(value, kind, name)))
         return prologue
 
 
-def _is_passed(value: Binding) -> TypeGuard[Expr]:
+def _is_passed(value: Binding) -> TypeGuard[ir.Expr]:
     """Whether a shared function receives an argument at run time; all others are known at compile time."""
-    return isinstance(value, Expr) and not isinstance(value, Const)
+    return isinstance(value, ir.Expr) and not isinstance(value, ir.Const)
 
 
 def _only_value(tree: ast.FunctionDef, name: str) -> ast.expr | None:

@@ -28,21 +28,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from floodmark.checkers.symbolic.values.types import UnsupportedError
+from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
-from floodmark.compiler.ir import (
-    And,
-    Compare,
-    Convert,
-    Expr,
-    For,
-    If,
-    Local,
-    SetBinary,
-    SetLocal,
-    Stmt,
-    has_effects,
-    locals_in,
-)
 from floodmark.language.types import IntType, SetType
 
 _ADVICE = (
@@ -56,10 +43,10 @@ _ADVICE = (
 class Addition:
     """The addition of a round to a set: ``added``, if all ``conditions`` have their required values."""
 
-    target: Local
-    added: Expr
-    conditions: tuple[tuple[Expr, bool], ...]
-    unknown: tuple[tuple[Expr, bool], ...] = ()
+    target: ir.Local
+    added: ir.Expr
+    conditions: tuple[tuple[ir.Expr, bool], ...]
+    unknown: tuple[tuple[ir.Expr, bool], ...] = ()
     """Conditions that depend on earlier additions."""
     alone: bool = False
     """Whether no other addition changes the variables of the unknown conditions: then the first round is known."""
@@ -69,7 +56,7 @@ class Addition:
         return bool(self.unknown)
 
 
-def additions(loop: For) -> list[Addition]:
+def additions(loop: ir.For) -> list[Addition]:
     """The additions of each round of a loop. Raises UnsupportedError if a round does anything else.
 
     An addition may depend on earlier ones (``unknown``): then the result is a subset of the listed additions, and if
@@ -79,14 +66,14 @@ def additions(loop: For) -> list[Addition]:
     listed = list(_additions(loop.body, ()))
     assigned = {addition.target.slot for addition in listed}
     for addition in listed:
-        if has_effects(addition.added) or locals_in(addition.added) & assigned:
+        if ir.has_effects(addition.added) or ir.locals_in(addition.added) & assigned:
             raise UnsupportedError(_ADVICE, addition.added.at.file, addition.added.at.line)
-        known: list[tuple[Expr, bool]] = []
-        unknown: list[tuple[Expr, bool]] = []
+        known: list[tuple[ir.Expr, bool]] = []
+        unknown: list[tuple[ir.Expr, bool]] = []
         read: set[int] = set()
         for condition, wanted in addition.conditions:
-            depends = locals_in(condition) & assigned
-            if has_effects(condition) or (depends and can_fail(condition)):
+            depends = ir.locals_in(condition) & assigned
+            if ir.has_effects(condition) or (depends and can_fail(condition)):
                 raise UnsupportedError(_ADVICE, condition.at.file, condition.at.line)
             (unknown if depends else known).append((condition, wanted))
             read |= depends
@@ -95,29 +82,29 @@ def additions(loop: For) -> list[Addition]:
     return found
 
 
-def _additions(body: list[Stmt], conditions: tuple[tuple[Expr, bool], ...]) -> Iterator[Addition]:
+def _additions(body: list[ir.Stmt], conditions: tuple[tuple[ir.Expr, bool], ...]) -> Iterator[Addition]:
     for statement in body:
         match statement:
-            case SetLocal(target=target, value=value):
+            case ir.SetLocal(target=target, value=value):
                 yield Addition(target, _added(target, value), conditions)
-            case If(condition=condition, then=then, otherwise=otherwise):
+            case ir.If(condition=condition, then=then, otherwise=otherwise):
                 found = [
                     *_additions(then, (*conditions, (condition, True))),
                     *_additions(otherwise, (*conditions, (condition, False))),
                 ]
-                if not found and (has_effects(condition) or can_fail(condition)):  # else an addition evaluates it
+                if not found and (ir.has_effects(condition) or can_fail(condition)):  # else an addition evaluates it
                     raise UnsupportedError(_ADVICE, condition.at.file, condition.at.line)
                 yield from found
             case _:
                 raise UnsupportedError(_ADVICE, statement.at.file, statement.at.line)
 
 
-def _added(target: Local, value: Expr) -> Expr:
+def _added(target: ir.Local, value: ir.Expr) -> ir.Expr:
     match _plain(value):
-        case SetBinary(op="|", left=left, right=right):
+        case ir.SetBinary(op="|", left=left, right=right):
             for kept, added in ((left, right), (right, left)):
                 kept = _plain(kept)
-                if isinstance(kept, Local) and kept.slot == target.slot:
+                if isinstance(kept, ir.Local) and kept.slot == target.slot:
                     return _plain(added)
     raise UnsupportedError(_ADVICE, value.at.file, value.at.line)
 
@@ -130,38 +117,40 @@ class BestElementLoop:
     as ``best``. ``conditions`` are the other conditions on an element.
     """
 
-    own: tuple[SetLocal, ...]
-    conditions: tuple[Expr, ...]
-    best: Local
+    own: tuple[ir.SetLocal, ...]
+    conditions: tuple[ir.Expr, ...]
+    best: ir.Local
     op: str
-    number: Expr
-    kept: tuple[SetLocal, ...]
+    number: ir.Expr
+    kept: tuple[ir.SetLocal, ...]
 
 
-def selection(loop: For) -> BestElementLoop | None:
+def selection(loop: ir.For) -> BestElementLoop | None:
     """The kept element, if the loop keeps the best one."""
     if not loop.body:
         return None
     *first, last = loop.body
-    own = tuple(it for it in first if isinstance(it, SetLocal))
-    if len(own) < len(first) or not isinstance(last, If) or last.otherwise:
+    own = tuple(it for it in first if isinstance(it, ir.SetLocal))
+    if len(own) < len(first) or not isinstance(last, ir.If) or last.otherwise:
         return None
-    kept = tuple(it for it in last.then if isinstance(it, SetLocal))
+    kept = tuple(it for it in last.then if isinstance(it, ir.SetLocal))
     slots = {it.target.slot for it in kept}
     if len(kept) < len(last.then) or len(slots) < len(kept) or slots & {it.target.slot for it in own}:
         return None
-    operands = last.condition.operands if isinstance(last.condition, And) else [last.condition]
-    asked = [it for it in operands if locals_in(it) & slots]
+    operands = last.condition.operands if isinstance(last.condition, ir.And) else [last.condition]
+    asked = [it for it in operands if ir.locals_in(it) & slots]
     conditions = tuple(it for it in operands if it not in asked)
     parts = [*(it.value for it in own), *conditions, *(it.value for it in kept)]
-    if len(asked) != 1 or any(has_effects(it) or locals_in(it) & slots for it in parts):
+    if len(asked) != 1 or any(ir.has_effects(it) or ir.locals_in(it) & slots for it in parts):
         return None
     better = asked[0]
-    if not isinstance(better, Compare):
+    if not isinstance(better, ir.Compare):
         return None
     for best, number, op in ((better.left, better.right, _MIRRORED[better.op]), (better.right, better.left, better.op)):
         best = _number(best)
-        if isinstance(best, Local) and best.slot in slots and not locals_in(number) & slots and not has_effects(number):
+        if not (isinstance(best, ir.Local) and best.slot in slots):
+            continue
+        if not ir.locals_in(number) & slots and not ir.has_effects(number):
             return BestElementLoop(own, conditions, best, op, number, kept)
     return None
 
@@ -169,15 +158,15 @@ def selection(loop: For) -> BestElementLoop | None:
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def _number(value: Expr) -> Expr:
+def _number(value: ir.Expr) -> ir.Expr:
     """A number without conversions of its type."""
-    while isinstance(value, Convert) and isinstance(value.type, IntType) and isinstance(value.operand.type, IntType):
+    while isinstance(value, ir.Convert) and isinstance(value.type, IntType) and isinstance(value.operand.type, IntType):
         value = value.operand
     return value
 
 
-def _plain(value: Expr) -> Expr:
+def _plain(value: ir.Expr) -> ir.Expr:
     """A set without conversions of its type, which leave its elements unchanged."""
-    while isinstance(value, Convert) and isinstance(value.type, SetType) and isinstance(value.operand.type, SetType):
+    while isinstance(value, ir.Convert) and isinstance(value.type, SetType) and isinstance(value.operand.type, SetType):
         value = value.operand
     return value

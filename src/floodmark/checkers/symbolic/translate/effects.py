@@ -12,30 +12,7 @@ from floodmark.checkers.symbolic.translate.expressions import Evaluator
 from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap, replaced_in, symbols_in
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values.value import Values
-from floodmark.compiler.ir import (
-    Action,
-    Applied,
-    Assert,
-    Break,
-    Continue,
-    Do,
-    FieldStep,
-    For,
-    If,
-    Inline,
-    ItemStep,
-    Local,
-    Position,
-    Predicate,
-    Range,
-    Require,
-    Return,
-    SetLocal,
-    SetVariable,
-    SharedFunction,
-    Stmt,
-    Universe,
-)
+from floodmark.compiler import ir
 from floodmark.language.types import (
     MapType,
     OpenIdentifierType,
@@ -56,7 +33,7 @@ class _Outcome:
     """The result of a call of a shared function. ``kept`` holds the terms of the call, whose identity is its key."""
 
     result: Value
-    failures: list[tuple[Position, Truth]]
+    failures: list[tuple[ir.Position, Truth]]
     required: list[Truth]
     after: dict[str, Value]
     kept: Any
@@ -76,9 +53,9 @@ class Fired:
     errors in the model; ``after`` is the next state if the action is enabled and does not fail.
     """
 
-    action: Action
+    action: ir.Action
     enabled: Truth
-    failures: list[tuple[Position, Truth]]
+    failures: list[tuple[ir.Position, Truth]]
     after: dict[str, Value]
     parameters: list[Value]
 
@@ -96,9 +73,9 @@ class Judged:
     """A predicate in a symbolic state: its truth value, and the locations and conditions of failures in evaluating it.
     """
 
-    predicate: Predicate
+    predicate: ir.Predicate
     truth: Truth
-    failures: list[tuple[Position, Truth]]
+    failures: list[tuple[ir.Position, Truth]]
 
     @property
     def failed(self) -> Truth:
@@ -118,7 +95,7 @@ class StatementEvaluator(Evaluator):
         self._assigned: dict[int, set[int]] = {}
         self._outcomes: dict[tuple[int, object], _Outcome] = {}
 
-    def run(self, body: list[Stmt]) -> None:
+    def run(self, body: list[ir.Stmt]) -> None:
         """Runs statements. A Return ends only these, so every path continues after them."""
         before = self.path
         self._returns.append([])
@@ -128,57 +105,57 @@ class StatementEvaluator(Evaluator):
         self._loops = loops
         self.path = before
 
-    def _call(self, node: Inline) -> None:
+    def _call(self, node: ir.Inline) -> None:
         for slot in self._own_slots(node):
             self.locals.pop(slot, None)
         self.run(node.body)
 
-    def _own_slots(self, node: Inline) -> set[int]:
+    def _own_slots(self, node: ir.Inline) -> set[int]:
         """The variables that a call assigns: every call starts without values for them."""
         if id(node) not in self._assigned:
             slots = {local.slot for local in assigned(node.body)}
             self._assigned[id(node)] = slots if node.result is None else slots | {node.result.slot}
         return self._assigned[id(node)]
 
-    def _block(self, body: list[Stmt]) -> None:
+    def _block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
             if self.path is False:
                 return
             self._statement(statement)
 
-    def _statement(self, node: Stmt) -> None:
+    def _statement(self, node: ir.Stmt) -> None:
         try:
             self._effect(node)
         except UnsupportedError as error:
             raise error.at(node.at) from None
 
-    def _effect(self, node: Stmt) -> None:
+    def _effect(self, node: ir.Stmt) -> None:
         match node:
-            case SetLocal(target=target, value=value):
+            case ir.SetLocal(target=target, value=value):
                 self._assign(target.slot, target.type, self.evaluate(value))
-            case SetVariable():
+            case ir.SetVariable():
                 self._store(node)
-            case If():
+            case ir.If():
                 self._if(node)
-            case For():
+            case ir.For():
                 self._for(node)
-            case Require(condition=condition):
+            case ir.Require(condition=condition):
                 self.require(self.evaluate(condition))
-            case Assert(condition=condition):
+            case ir.Assert(condition=condition):
                 self.fail_unless(self.evaluate(condition), node.at)
-            case Return(value=value, into=into):
+            case ir.Return(value=value, into=into):
                 if value is not None and into is not None:
                     self._assign(into.slot, into.type, self.evaluate(value))
                 self._returns[-1].append(self.path)
                 self.path = False
-            case Break():
+            case ir.Break():
                 self._loops[-1].broken.append(self.path)
                 self.path = False
-            case Continue():
+            case ir.Continue():
                 self._loops[-1].continued.append(self.path)
                 self.path = False
-            case Do(call=call):
-                if isinstance(call, Inline):
+            case ir.Do(call=call):
+                if isinstance(call, ir.Inline):
                     self._call(call)
                 else:
                     self._apply(call)
@@ -189,7 +166,7 @@ class StatementEvaluator(Evaluator):
         old = self.locals.get(slot)
         self.locals[slot] = value if old is None else self.values.either(kind, self.path, value, old)
 
-    def _if(self, node: If) -> None:
+    def _if(self, node: ir.If) -> None:
         condition = self.evaluate(node.condition)
         if isinstance(condition, bool):
             self._block(node.then if condition else node.otherwise)
@@ -204,9 +181,9 @@ class StatementEvaluator(Evaluator):
             ends.append(self.path)
         self.path = before if whole else disj(ends)
 
-    def _for(self, node: For) -> None:
+    def _for(self, node: ir.For) -> None:
         visited = self.visited(node.domain, node.variable.type)
-        unordered = not isinstance(node.domain, Universe | Range) and self.values.is_unordered(node.domain.type)
+        unordered = not isinstance(node.domain, ir.Universe | ir.Range) and self.values.is_unordered(node.domain.type)
         if unordered and any(addition.optional for addition in additions(node)):
             visited = self._in_any_order(node.variable.type, visited)
         if isinstance(visited, Relation):
@@ -235,12 +212,12 @@ class StatementEvaluator(Evaluator):
         whole = len(self._returns[-1]) == returned
         self.path = before if whole else disj((self.path, *loop.broken))
 
-    def _fold(self, node: For, domain: Relation) -> None:
+    def _fold(self, node: ir.For, domain: Relation) -> None:
         """A loop over any number of elements, which adds to sets."""
         values, before = self.values, self.path
         item = values.variable(node.variable.type, node.variable.name)
         self.locals[node.variable.slot] = item
-        found: list[tuple[Local, Value]] = []
+        found: list[tuple[ir.Local, Value]] = []
         with self.for_each(item):
             there = domain.holds(item)
             for addition in additions(node):
@@ -268,7 +245,7 @@ class StatementEvaluator(Evaluator):
             old = self.locals[target.slot]
             self._assign(target.slot, target.type, Relation(_either_holds(old, more), None))
 
-    def _select(self, node: For, domain: Relation, loop: BestElementLoop) -> None:
+    def _select(self, node: ir.For, domain: Relation, loop: BestElementLoop) -> None:
         """A loop over any number of elements that keeps the best.
 
         If finitely many elements satisfy the conditions, one of them is best. If it is better than the initial number,
@@ -347,15 +324,15 @@ class StatementEvaluator(Evaluator):
         axioms.add([part], implied(sets.holds(part, *indices), said))
         return Relation(lambda known: sets.holds(part, *values.arguments(element, known)), None, part)
 
-    def visit_inline(self, node: Inline) -> Value:
+    def visit_inline(self, node: ir.Inline) -> Value:
         assert node.result is not None
         self._call(node)
         return self.locals.get(node.result.slot, self.values.default(node.result.type))
 
-    def visit_applied(self, node: Applied) -> Value:
+    def visit_applied(self, node: ir.Applied) -> Value:
         return self._apply(node)
 
-    def _apply(self, node: Applied) -> Value:
+    def _apply(self, node: ir.Applied) -> Value:
         """A call of a shared function. Calls with the same arguments in the same state share their result.
 
         The result of a call does not depend on the path to it. The path is added where it matters: to failures and
@@ -383,7 +360,7 @@ class StatementEvaluator(Evaluator):
             before[name] = values.either(self.variables[name], self.path, after, before[name])
         return outcome.result
 
-    def _outcome_of(self, called: SharedFunction, arguments: list[Value]) -> _Outcome:
+    def _outcome_of(self, called: ir.SharedFunction, arguments: list[Value]) -> _Outcome:
         """The result of a call that is reached."""
         inner = StatementEvaluator(self.values, self.variables, self.state["new"], self.state["old"])
         inner._outcomes = self._outcomes
@@ -397,7 +374,7 @@ class StatementEvaluator(Evaluator):
         kept = [arguments, list(self.state["new"].values()), list(self.state["old"].values())]
         return _Outcome(result, inner.failures, inner.required, after, kept)
 
-    def _store(self, node: SetVariable) -> None:
+    def _store(self, node: ir.SetVariable) -> None:
         if self._unordered:  # one symbolic element stands for all of them, each of which would change the variable
             raise UnsupportedError(
                 "a function that changes a variable is called for each of any number of elements, which is not "
@@ -412,24 +389,24 @@ class StatementEvaluator(Evaluator):
         self.state["new"][node.variable] = self.values.either(kind, self.path, updated, old)
 
     def _updated(
-        self, kind: Type, old: Value, path: list[FieldStep | ItemStep], value: Value, at: Position
+        self, kind: Type, old: Value, path: list[ir.FieldStep | ir.ItemStep], value: Value, at: ir.Position
     ) -> Value:
         """A container after an assignment inside it."""
         if not path:
             return value
         step, rest = path[0], path[1:]
         match step, kind:
-            case FieldStep(name=name), RecordType(_, fields):
+            case ir.FieldStep(name=name), RecordType(_, fields):
                 return tuple(
                     self._updated(of, part, rest, value, at) if field == name else part
                     for (field, of), part in zip(fields, old, strict=True)
                 )
-            case ItemStep(key=key), MapType(OpenIdentifierType() | OpenIntType() as key_type, of):
+            case ir.ItemStep(key=key), MapType(OpenIdentifierType() | OpenIntType() as key_type, of):
                 return self._entry(key_type, of, old, self.evaluate(key), rest, value, at)
-            case ItemStep(key=key), MapType(key_type, of):
+            case ir.ItemStep(key=key), MapType(key_type, of):
                 which = self.positions(key_type, self.evaluate(key))
                 return self._entries(of, old, which, rest, value, at)
-            case ItemStep(key=key), SeqType(of, _):
+            case ir.ItemStep(key=key), SeqType(of, _):
                 which = self.seq_position(kind, old, self.evaluate(key), at)
                 return (old[0], self._entries(of, old[1], which, rest, value, at))
         raise AssertionError(step)
@@ -440,16 +417,17 @@ class StatementEvaluator(Evaluator):
         of: Type,
         old: UnboundedMap,
         key: Value,
-        rest: list[FieldStep | ItemStep],
+        rest: list[ir.FieldStep | ir.ItemStep],
         value: Value,
-        at: Position,
+        at: ir.Position,
     ) -> UnboundedMap:
         """A map over any number of keys with another value for one of them."""
         values, updated = self.values, self._updated(of, old.at(key), rest, value, at)
         return UnboundedMap(lambda known: values.either(of, values.equal(keys, known, key), updated, old.at(known)))
 
     def _entries(
-        self, of: Type, old: Any, which: list[Truth], rest: list[FieldStep | ItemStep], value: Value, at: Position
+        self, of: Type, old: Any, which: list[Truth], rest: list[ir.FieldStep | ir.ItemStep], value: Value,
+        at: ir.Position,
     ) -> Value:
         before = self.path
         found = []
@@ -474,7 +452,7 @@ def _compared(values: Values, op: str, a: Value, b: Value) -> Truth:
     return values.numbers.at_most(b, a)
 
 
-def _terms_in(values: Values, found: list[tuple[Local, Value]]) -> list[Any]:
+def _terms_in(values: Values, found: list[tuple[ir.Local, Value]]) -> list[Any]:
     return [term for target, value in found for term in values.arguments(target.type, value)]
 
 
@@ -502,22 +480,22 @@ def _identity(value: Any) -> object:
     return ("term", value.ast.value) if hasattr(value, "ast") else ("object", id(value))
 
 
-def assigned(body: list[Stmt]) -> list[Local]:
+def assigned(body: list[ir.Stmt]) -> list[ir.Local]:
     """The local variables that statements assign, except in calls inside expressions."""
-    found: list[Local] = []
+    found: list[ir.Local] = []
     for statement in body:
         match statement:
-            case SetLocal(target=target):
+            case ir.SetLocal(target=target):
                 found.append(target)
-            case If(then=then, otherwise=otherwise):
+            case ir.If(then=then, otherwise=otherwise):
                 found += assigned(then) + assigned(otherwise)
-            case For(body=inner):
+            case ir.For(body=inner):
                 found += assigned(inner)
     return found
 
 
 def fire(
-    values: Values, variables: dict[str, Type], action: Action, state: dict[str, Value], parameters: list[Value]
+    values: Values, variables: dict[str, Type], action: ir.Action, state: dict[str, Value], parameters: list[Value]
 ) -> Fired:
     """An action taken from a symbolic state with symbolic arguments."""
     effects = StatementEvaluator(values, variables, state)
@@ -538,7 +516,7 @@ def fire(
 def judge(
     values: Values,
     variables: dict[str, Type],
-    predicate: Predicate,
+    predicate: ir.Predicate,
     state: dict[str, Value],
     old: dict[str, Value] | None = None,
 ) -> Judged:

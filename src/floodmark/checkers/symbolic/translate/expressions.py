@@ -9,45 +9,7 @@ from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, dis
 from floodmark.checkers.symbolic.translate.reductions import Reductions
 from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
-from floodmark.compiler.ir import (
-    And,
-    Arithmetic,
-    BagChange,
-    Choose,
-    Compare,
-    Const,
-    Contains,
-    Convert,
-    Count,
-    Equal,
-    Expr,
-    Extremum,
-    Field,
-    Implies,
-    IsNone,
-    Local,
-    MapGet,
-    Marked,
-    NoneType,
-    Not,
-    NothingType,
-    OpenConstant,
-    Or,
-    Position,
-    RecordOf,
-    Reduce,
-    SeqConcat,
-    SeqGet,
-    SeqOf,
-    SeqSlice,
-    SetBinary,
-    SetOf,
-    Size,
-    Sorted,
-    StateVar,
-    Subset,
-    Witness,
-)
+from floodmark.compiler import ir
 from floodmark.language.types import (
     BagType,
     IntType,
@@ -68,25 +30,25 @@ class Evaluator(Reductions):
 
     # Leaves and access.
 
-    def visit_const(self, node: Const) -> Value:
+    def visit_const(self, node: ir.Const) -> Value:
         return self.values.constant(node.type, node.value)
 
-    def visit_open_constant(self, node: OpenConstant) -> Value:
+    def visit_open_constant(self, node: ir.OpenConstant) -> Value:
         return self.values.constants[node.name]
 
-    def visit_local(self, node: Local) -> Value:
+    def visit_local(self, node: ir.Local) -> Value:
         return self.locals[node.slot]
 
-    def visit_state_var(self, node: StateVar) -> Value:
+    def visit_state_var(self, node: ir.StateVar) -> Value:
         return self.state[node.which][node.name]
 
-    def visit_field(self, node: Field) -> Value:
+    def visit_field(self, node: ir.Field) -> Value:
         kind = node.record.type
         assert isinstance(kind, RecordType)
         index = [name for name, _ in kind.fields].index(node.name)
         return self.evaluate(node.record)[index]
 
-    def visit_map_get(self, node: MapGet) -> Value:
+    def visit_map_get(self, node: ir.MapGet) -> Value:
         kind = node.map.type
         assert isinstance(kind, MapType)
         entries = self.evaluate(node.map)
@@ -111,7 +73,7 @@ class Evaluator(Reductions):
             result = self.values.either(kind, here, entry, result)
         return result
 
-    def _some_element(self, kind: Type, value: Relation, index: Any, at: Position) -> Value:
+    def _some_element(self, kind: Type, value: Relation, index: Any, at: ir.Position) -> Value:
         """The element at a position of a list of any length: some element, if the list has that position.
 
         If the list is sorted, the elements up to that position are at least as good (as large or larger, if the largest
@@ -136,7 +98,7 @@ class Evaluator(Reductions):
         axioms.add([element], implied(inside, conj(known)))
         return element
 
-    def listed(self, node: Expr) -> Value:
+    def listed(self, node: ir.Expr) -> Value:
         """A sequence, position by position."""
         value = self.evaluate(node)
         if isinstance(value, Relation):
@@ -144,7 +106,7 @@ class Evaluator(Reductions):
             raise UnsupportedError(message)
         return value
 
-    def seq_position(self, kind: SeqType, value: Value, index: Any, at: Position) -> list[Truth]:
+    def seq_position(self, kind: SeqType, value: Value, index: Any, at: ir.Position) -> list[Truth]:
         """The condition, for each position, that an index denotes it, as in Python; fails if the index is out of range.
         """
         numbers = self.values.numbers
@@ -153,7 +115,7 @@ class Evaluator(Reductions):
         self.fail_unless(conj((numbers.at_most(0, index), numbers.less(index, length))), at)
         return [numbers.equal(index, position) for position in range(kind.capacity)]
 
-    def visit_seq_get(self, node: SeqGet) -> Value:
+    def visit_seq_get(self, node: ir.SeqGet) -> Value:
         kind = node.seq.type
         assert isinstance(kind, SeqType)
         value, index = self.evaluate(node.seq), self.evaluate(node.index)
@@ -164,7 +126,7 @@ class Evaluator(Reductions):
             return self.values.default(kind.element)
         return self.selected(kind.element, value[1], self.seq_position(kind, value, index, node.at))
 
-    def visit_seq_slice(self, node: SeqSlice) -> Value:
+    def visit_seq_slice(self, node: ir.SeqSlice) -> Value:
         kind = node.seq.type
         assert isinstance(kind, SeqType)
         numbers = self.values.numbers
@@ -187,7 +149,7 @@ class Evaluator(Reductions):
         index = numbers.either(numbers.less(index, 0), 0, index)
         return numbers.either(numbers.less(length, index), length, index)
 
-    def visit_seq_concat(self, node: SeqConcat) -> Value:
+    def visit_seq_concat(self, node: ir.SeqConcat) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
         numbers = self.values.numbers
@@ -202,17 +164,17 @@ class Evaluator(Reductions):
                 grown[position] = self.values.either(kind.element, here, item, grown[position])
         return (numbers.plus(length, second[0]), tuple(grown))
 
-    def visit_seq_of(self, node: SeqOf) -> Value:
+    def visit_seq_of(self, node: ir.SeqOf) -> Value:
         return (len(node.elements), tuple(self.evaluate(element) for element in node.elements))
 
-    def visit_record_of(self, node: RecordOf) -> Value:
+    def visit_record_of(self, node: ir.RecordOf) -> Value:
         kind = node.type
         assert isinstance(kind, RecordType)
         return tuple(self.evaluate(node.fields[name]) for name, _ in kind.fields)
 
     # Sets and bags.
 
-    def visit_set_of(self, node: SetOf) -> Value:
+    def visit_set_of(self, node: ir.SetOf) -> Value:
         kind = node.type
         assert isinstance(kind, SetType)
         result = self.values.default(kind)
@@ -221,12 +183,12 @@ class Evaluator(Reductions):
             self.fail_unless(room, node.at)
         return result
 
-    def visit_set_binary(self, node: SetBinary) -> Value:
+    def visit_set_binary(self, node: ir.SetBinary) -> Value:
         kind, of = node.type, node.left.type
         assert isinstance(kind, SetType)
         assert isinstance(of, SetType)
         left, right = self.evaluate(node.left), self.evaluate(node.right)
-        if isinstance(kind.element, NothingType):
+        if isinstance(kind.element, ir.NothingType):
             return ()
         if isinstance(left, Relation) or isinstance(right, Relation):
             return self._relation_binary(node.op, left, right)
@@ -278,7 +240,7 @@ class Evaluator(Reductions):
         numbers = self.values.numbers
         return numbers.smaller(left.most, right.most) if op == "&" else numbers.plus(left.most, right.most)
 
-    def visit_subset(self, node: Subset) -> Truth:
+    def visit_subset(self, node: ir.Subset) -> Truth:
         kind = node.left.type
         assert isinstance(kind, SetType)
         left, right = self.evaluate(node.left), self.evaluate(node.right)
@@ -293,7 +255,7 @@ class Evaluator(Reductions):
             return inside
         return conj((inside, negation(self.values.equal(kind, left, right))))
 
-    def visit_bag_change(self, node: BagChange) -> Value:
+    def visit_bag_change(self, node: ir.BagChange) -> Value:
         kind = node.bag.type
         assert isinstance(kind, BagType | SetType)
         value, item = self.evaluate(node.bag), self.evaluate(node.item)
@@ -314,19 +276,19 @@ class Evaluator(Reductions):
         self.fail_unless(found, node.at)
         return result
 
-    def visit_contains(self, node: Contains) -> Truth:
+    def visit_contains(self, node: ir.Contains) -> Truth:
         kind = node.container.type
         assert isinstance(kind, SetType | SeqType | BagType)
         item, container = self.evaluate(node.item), self.evaluate(node.container)
-        if isinstance(kind.element, NothingType):
+        if isinstance(kind.element, ir.NothingType):
             return False
         fits, embedded = self.values.cast(node.item.type, kind.element, item)
         return conj((fits, self.values.contains(kind, container, embedded)))
 
-    def visit_size(self, node: Size) -> Any:
+    def visit_size(self, node: ir.Size) -> Any:
         return self.values.size(node.container.type, self.evaluate(node.container))
 
-    def visit_count(self, node: Count) -> Any:
+    def visit_count(self, node: ir.Count) -> Any:
         kind = node.bag.type
         assert isinstance(kind, BagType)
         item, bag = self.evaluate(node.item), self.evaluate(node.bag)
@@ -337,7 +299,7 @@ class Evaluator(Reductions):
 
     # Arithmetic and logic.
 
-    def visit_arithmetic(self, node: Arithmetic) -> Any:
+    def visit_arithmetic(self, node: ir.Arithmetic) -> Any:
         numbers = self.values.numbers
         left, right = self.evaluate(node.left), self.evaluate(node.right)
         match node.op:
@@ -350,7 +312,7 @@ class Evaluator(Reductions):
         self.fail_unless(negation(numbers.equal(right, 0)), node.at)
         return numbers.divided(left, right) if node.op == "//" else numbers.rest(left, right)
 
-    def visit_compare(self, node: Compare) -> Truth:
+    def visit_compare(self, node: ir.Compare) -> Truth:
         counted = self._counted(node)
         if counted is not None:
             return counted
@@ -365,22 +327,22 @@ class Evaluator(Reductions):
                 return numbers.less(right, left)
         return numbers.at_most(right, left)
 
-    def visit_equal(self, node: Equal) -> Truth:
+    def visit_equal(self, node: ir.Equal) -> Truth:
         counted = self._counted(node)
         if counted is not None:
             return counted
         return self.values.equal(node.left.type, self.evaluate(node.left), self.evaluate(node.right))
 
-    def visit_not(self, node: Not) -> Truth:
+    def visit_not(self, node: ir.Not) -> Truth:
         return negation(self.evaluate(node.operand))
 
-    def visit_and(self, node: And) -> Truth:
+    def visit_and(self, node: ir.And) -> Truth:
         return self._chain(node.operands, stop_at=False)
 
-    def visit_or(self, node: Or) -> Truth:
+    def visit_or(self, node: ir.Or) -> Truth:
         return self._chain(node.operands, stop_at=True)
 
-    def _chain(self, operands: list[Expr], stop_at: bool) -> Truth:
+    def _chain(self, operands: list[ir.Expr], stop_at: bool) -> Truth:
         """Evaluates operands from left to right until one is ``stop_at``."""
         saved = self.path
         found: list[Truth] = []
@@ -393,11 +355,11 @@ class Evaluator(Reductions):
         self.path = saved
         return disj(found) if stop_at else conj(found)
 
-    def visit_implies(self, node: Implies) -> Truth:
+    def visit_implies(self, node: ir.Implies) -> Truth:
         premise = self.evaluate(node.premise)
         return implied(premise, self.evaluate(node.conclusion))
 
-    def visit_choose(self, node: Choose) -> Value:
+    def visit_choose(self, node: ir.Choose) -> Value:
         condition = self.evaluate(node.condition)
         if isinstance(condition, bool):
             return self.evaluate(node.then if condition else node.otherwise)
@@ -407,16 +369,16 @@ class Evaluator(Reductions):
             otherwise = self.evaluate(node.otherwise)
         return self.values.either(node.type, condition, then, otherwise)
 
-    def visit_is_none(self, node: IsNone) -> Truth:
+    def visit_is_none(self, node: ir.IsNone) -> Truth:
         value = self.evaluate(node.operand)
         match node.operand.type:
-            case NoneType():
+            case ir.NoneType():
                 return True
             case OptionalType():
                 return negation(value[0])
         return False
 
-    def visit_extremum(self, node: Extremum) -> Any:
+    def visit_extremum(self, node: ir.Extremum) -> Any:
         numbers = self.values.numbers
         best = self.evaluate(node.operands[0])
         for operand in node.operands[1:]:
@@ -424,21 +386,21 @@ class Evaluator(Reductions):
             best = numbers.larger(best, value) if node.largest else numbers.smaller(best, value)
         return best
 
-    def visit_witness(self, node: Witness) -> Truth:
+    def visit_witness(self, node: ir.Witness) -> Truth:
         return self.evaluate(node.operand)
 
-    def visit_marked(self, node: Marked) -> Value:
+    def visit_marked(self, node: ir.Marked) -> Value:
         return self.evaluate(node.operand)
 
     # Few elements of a set of any size.
 
-    def _counted(self, node: Compare | Equal) -> Truth | None:
+    def _counted(self, node: ir.Compare | ir.Equal) -> Truth | None:
         """A comparison of the size of a set of any size with a small number, made by naming the elements."""
         if not self.values.any_size or not isinstance(node.left.type, IntType):
             return None
         for counted, given, op in (
-            (node.left, node.right, "=="if isinstance(node, Equal) else node.op),
-            (node.right, node.left, "==" if isinstance(node, Equal) else _MIRRORED[node.op]),
+            (node.left, node.right, "=="if isinstance(node, ir.Equal) else node.op),
+            (node.right, node.left, "==" if isinstance(node, ir.Equal) else _MIRRORED[node.op]),
         ):
             limit = self._small(given)
             found = None if limit is None else self._counted_set(counted)
@@ -458,21 +420,21 @@ class Evaluator(Reductions):
             return conj((some[limit], negation(some[limit + 1])))
         return None
 
-    def _small(self, node: Expr) -> int | None:
-        while isinstance(node, Convert) and isinstance(node.operand.type, IntType):
+    def _small(self, node: ir.Expr) -> int | None:
+        while isinstance(node, ir.Convert) and isinstance(node.operand.type, IntType):
             node = node.operand
-        if isinstance(node, Const) and isinstance(node.value, int) and node.value <= MAX_NAMED:
+        if isinstance(node, ir.Const) and isinstance(node.value, int) and node.value <= MAX_NAMED:
             return node.value
         return None
 
-    def _counted_set(self, node: Expr) -> tuple[Type, Relation] | None:
+    def _counted_set(self, node: ir.Expr) -> tuple[Type, Relation] | None:
         """The set whose elements an expression counts, if it may have any size."""
-        while isinstance(node, Convert) and isinstance(node.operand.type, IntType):
+        while isinstance(node, ir.Convert) and isinstance(node.operand.type, IntType):
             node = node.operand
-        if isinstance(node, Size) and self.values.is_relation(node.container.type):
+        if isinstance(node, ir.Size) and self.values.is_relation(node.container.type):
             assert isinstance(node.container.type, SetType)
             return node.container.type.element, self.evaluate(node.container)
-        if isinstance(node, Reduce) and node.kind == "sum":
+        if isinstance(node, ir.Reduce) and node.kind == "sum":
             return self._summed_set(node)
         return None
 
@@ -484,12 +446,12 @@ class Evaluator(Reductions):
         )
         return self.values.of_some(tuple(named), conj((*map(members.holds, named), *different)))
 
-    def visit_convert(self, node: Convert) -> Value:
+    def visit_convert(self, node: ir.Convert) -> Value:
         fits, value = self.values.cast(node.operand.type, node.type, self.evaluate(node.operand))
         self.fail_unless(fits, node.at)
         return value
 
-    def visit_sorted(self, node: Sorted) -> Value:
+    def visit_sorted(self, node: ir.Sorted) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
         numbers = self.values.numbers

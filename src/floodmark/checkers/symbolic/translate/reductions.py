@@ -10,19 +10,8 @@ from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, dis
 from floodmark.checkers.symbolic.translate.evaluation import Evaluation
 from floodmark.checkers.symbolic.values.components import Relation, UnboundedMap, replaced_in, symbols_in
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
+from floodmark.compiler import ir
 from floodmark.compiler.failures import may_stop
-from floodmark.compiler.ir import (
-    BOOL,
-    Choose,
-    Const,
-    Domain,
-    Expr,
-    Generator,
-    Local,
-    Range,
-    Reduce,
-    Universe,
-)
 from floodmark.language.types import (
     INTEGER_LIMIT,
     IntType,
@@ -39,30 +28,30 @@ MAX_ITERATIONS = 4096
 class Reductions(Evaluation):
     """An expression that iterates over a domain."""
 
-    def visited(self, domain: Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
+    def visited(self, domain: ir.Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
         """The domain of a loop: a list as from ``iteration``, or a set if there may be any number of elements."""
         match domain:
-            case Universe(kind) if self.values.any_size and self.values.is_unbounded(kind):
+            case ir.Universe(kind) if self.values.any_size and self.values.is_unbounded(kind):
                 return Relation(lambda item: self.values.well_formed(kind, item), None)
-            case Range(step=1) if self.values.any_size and isinstance(of, IntType) and of.codes > MAX_ITERATIONS:
+            case ir.Range(step=1) if self.values.any_size and isinstance(of, IntType) and of.codes > MAX_ITERATIONS:
                 low, high = self.evaluate(domain.low), self.evaluate(domain.high)
                 numbers = self.values.numbers
                 return Relation(lambda item: conj((numbers.at_most(low, item), numbers.less(item, high))), None)
-            case Expr():
+            case ir.Expr():
                 value = self.evaluate(domain)
                 return value if isinstance(value, Relation) else self.values.elements(domain.type, value)
         return self.iteration(domain, of)
 
-    def iteration(self, domain: Domain, of: Type) -> list[tuple[Truth, Value]]:
+    def iteration(self, domain: ir.Domain, of: Type) -> list[tuple[Truth, Value]]:
         """The values of a loop variable in order, each with the condition under which the loop reaches it."""
         match domain:
-            case Universe(kind):
+            case ir.Universe(kind):
                 return [(True, value) for value in self.values.lifted(kind)]
-            case Range():
+            case ir.Range():
                 return self._range(domain, of)
         raise AssertionError(domain)
 
-    def _range(self, domain: Range, of: Type) -> list[tuple[Truth, Value]]:
+    def _range(self, domain: ir.Range, of: Type) -> list[tuple[Truth, Value]]:
         numbers = self.values.numbers
         low, high = self.evaluate(domain.low), self.evaluate(domain.high)
         if isinstance(low, int) and isinstance(high, int):
@@ -79,7 +68,7 @@ class Reductions(Evaluation):
             found.append((inside, index))
         return [(inside, index) for inside, index in found if inside is not False]
 
-    def visit_reduce(self, node: Reduce) -> Value:
+    def visit_reduce(self, node: ir.Reduce) -> Value:
         match node.kind:
             case "any" | "all":
                 return self._any_or_all(node, 0)
@@ -95,7 +84,7 @@ class Reductions(Evaluation):
                 return self._seq_of(node)
         return self._map_of(node)
 
-    def _any_or_all(self, node: Reduce, depth: int, whole: bool = False) -> Truth:
+    def _any_or_all(self, node: ir.Reduce, depth: int, whole: bool = False) -> Truth:
         """Whether any or all bodies are true; as in CPython, evaluation stops at the first that decides, unless the
         ``whole`` domain is to be evaluated.
         """
@@ -105,7 +94,7 @@ class Reductions(Evaluation):
         visited = self.visited(generator.domain, generator.variable.type)
         if isinstance(visited, Relation):
             return self._quantified(node, depth, generator, visited, whole)
-        unordered = isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type)
+        unordered = isinstance(generator.domain, ir.Expr) and self.values.is_unordered(generator.domain.type)
         parts = (node.body, *generator.conditions)
         careful = not unordered and not whole and (
             depth + 1 < len(node.generators) or any(map(may_stop, parts))
@@ -132,7 +121,7 @@ class Reductions(Evaluation):
         return disj(found) if looking_for else conj(found)
 
     def _quantified(
-        self, node: Reduce, depth: int, generator: Generator, relation: Relation, whole: bool
+        self, node: ir.Reduce, depth: int, generator: ir.Generator, relation: Relation, whole: bool
     ) -> Truth:
         """``any`` and ``all`` over a set without a bound."""
         item = self.values.variable(generator.variable.type, generator.variable.name)
@@ -147,7 +136,7 @@ class Reductions(Evaluation):
             return self.values.of_some(item, conj((chosen, inner)))
         return self.values.of_every(item, implied(chosen, inner))
 
-    def _chosen(self, generator: Generator, there: Truth) -> Truth:
+    def _chosen(self, generator: ir.Generator, there: Truth) -> Truth:
         """Whether an element passes the conditions of its generator."""
         saved = self.path
         chosen = there
@@ -159,7 +148,7 @@ class Reductions(Evaluation):
         self.path = saved
         return chosen
 
-    def generate(self, node: Reduce, depth: int = 0, outer: Truth = True) -> Iterator[Truth]:
+    def generate(self, node: ir.Reduce, depth: int = 0, outer: Truth = True) -> Iterator[Truth]:
         """Iterates over a comprehension's elements with its variables set; yields the condition that each one counts.
 
         With any number of elements, a variable stands for each of them, and is in ``bound`` meanwhile.
@@ -192,7 +181,7 @@ class Reductions(Evaluation):
                 yield from self.generate(node, depth + 1, conj((outer, chosen)))
             self.path = saved
 
-    def _sum(self, node: Reduce) -> Any:
+    def _sum(self, node: ir.Reduce) -> Any:
         numbers = self.values.numbers
         total: Any = 0
         counted = self._summed_set(node)
@@ -205,7 +194,7 @@ class Reductions(Evaluation):
             total = numbers.plus(total, numbers.either(chosen, self.evaluate(node.body), 0))
         return total
 
-    def _summed_set(self, node: Reduce) -> tuple[Type, Relation] | None:
+    def _summed_set(self, node: ir.Reduce) -> tuple[Type, Relation] | None:
         """The elements that a sum of ones counts, if there may be any number of them."""
         if len(node.generators) != 1 or not self.values.any_size:
             return None
@@ -213,10 +202,10 @@ class Reductions(Evaluation):
         counts = _counts_as_one(node.body)
         domain = generator.domain
         of = generator.variable.type
-        if isinstance(domain, Universe):
+        if isinstance(domain, ir.Universe):
             distinct = self.values.is_unbounded(of)
         else:
-            distinct = isinstance(domain, Expr) and self.values.is_relation(domain.type)
+            distinct = isinstance(domain, ir.Expr) and self.values.is_relation(domain.type)
         if counts is None or not distinct:
             return None
         found: Relation | None = None
@@ -232,7 +221,7 @@ class Reductions(Evaluation):
         own = symbols_in(item)
         return Relation(lambda known: substituted(truth, own, self.values.arguments(kind, known)), None)
 
-    def _best(self, node: Reduce) -> Any:
+    def _best(self, node: ir.Reduce) -> Any:
         numbers = self.values.numbers
         best: Any = None
         some: Truth = False
@@ -269,7 +258,7 @@ class Reductions(Evaluation):
         axioms.add(witness, implied(chosen, conj((substituted(chosen, own, witness), better))))
         return self.values.of_some(item, chosen), best
 
-    def _set_of(self, node: Reduce) -> Value:
+    def _set_of(self, node: ir.Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, SetType)
         if self.values.is_relation(kind):
@@ -294,7 +283,7 @@ class Reductions(Evaluation):
         pairs = zip(before, self.values.lifted(kind.element), strict=True)
         return tuple(disj((there, taken.holds(known))) for there, known in pairs)
 
-    def _set_of_any_size(self, node: Reduce, element: Type) -> Relation:
+    def _set_of_any_size(self, node: ir.Reduce, element: Type) -> Relation:
         parts: list[Relation] = []
         outside = len(self.bound)
         for chosen in self.generate(node):
@@ -311,16 +300,16 @@ class Reductions(Evaluation):
             lambda known: self.values.of_some(item, conj((chosen, self.values.equal(element, value, known)))), None
         )
 
-    def _seq_of(self, node: Reduce) -> Value:
+    def _seq_of(self, node: ir.Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
         for generator in node.generators:
-            if isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type):
+            if isinstance(generator.domain, ir.Expr) and self.values.is_unordered(generator.domain.type):
                 raise UnsupportedError(f"{generator.domain.type} has no order here, so it cannot become a sequence")
         if kind.capacity >= INTEGER_LIMIT:
             listed = self._set_of_any_size(node, kind.element)
             listed.repeats = len(node.generators) > 1 or not _is_variable(node)
-            one = Reduce(kind.element, node.at, "sum", node.generators, Const(IntType(1, 1), node.at, 1))
+            one = ir.Reduce(kind.element, node.at, "sum", node.generators, ir.Const(IntType(1, 1), node.at, 1))
             counted = self._summed_set(one)
             listed.length = None if counted is None else self.values.size(SetType(counted[0]), counted[1])
             if isinstance(kind.element, IntType) and counted is not None:
@@ -340,7 +329,7 @@ class Reductions(Evaluation):
             count = numbers.plus(count, numbers.either(chosen, 1, 0))
         return (count, tuple(items))
 
-    def _among(self, node: Reduce) -> Callable[[Callable[[Any], Truth]], Any]:
+    def _among(self, node: ir.Reduce) -> Callable[[Callable[[Any], Truth]], Any]:
         """A function that counts the numbers of a list that satisfy a condition. Each number belongs to one identifier,
         so it counts those identifiers."""
         (generator,) = node.generators
@@ -356,7 +345,7 @@ class Reductions(Evaluation):
 
         return counted
 
-    def _map_of(self, node: Reduce) -> Value:
+    def _map_of(self, node: ir.Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, MapType)
         if has_any_key(kind):
@@ -371,28 +360,28 @@ class Reductions(Evaluation):
         return replaced_in(value, lambda term: substituted(term, own, known))
 
 
-def _counts_as_one(body: Expr) -> Expr | None:
+def _counts_as_one(body: ir.Expr) -> ir.Expr | None:
     """The condition under which an element of a sum counts as one, if it otherwise counts as nothing."""
     match body:
-        case Const(value=1):
-            return Const(BOOL, body.at, True)
-        case Choose(condition=condition, then=Const(value=1), otherwise=Const(value=0)):
+        case ir.Const(value=1):
+            return ir.Const(ir.BOOL, body.at, True)
+        case ir.Choose(condition=condition, then=ir.Const(value=1), otherwise=ir.Const(value=0)):
             return condition
     return None
 
 
-def _whether_any(node: Reduce) -> Reduce | None:
+def _whether_any(node: ir.Reduce) -> ir.Reduce | None:
     """The ``any`` that is equivalent to a maximum of ones and zeros: 1 if some element satisfies a condition, else 0.
     """
     condition = _counts_as_one(node.body)
-    if condition is None or not isinstance(node.default, Const) or node.default.value != 0:
+    if condition is None or not isinstance(node.default, ir.Const) or node.default.value != 0:
         return None
-    return Reduce(BOOL, node.at, "any", node.generators, condition)
+    return ir.Reduce(ir.BOOL, node.at, "any", node.generators, condition)
 
 
-def _is_variable(node: Reduce) -> bool:
+def _is_variable(node: ir.Reduce) -> bool:
     """Whether a comprehension lists the elements of its domain themselves, each once."""
     (generator,) = node.generators
     domain = generator.domain
-    once = isinstance(domain, Universe | Range) or isinstance(domain.type, SetType)
-    return once and isinstance(node.body, Local) and node.body.slot == generator.variable.slot
+    once = isinstance(domain, ir.Universe | ir.Range) or isinstance(domain.type, SetType)
+    return once and isinstance(node.body, ir.Local) and node.body.slot == generator.variable.slot
