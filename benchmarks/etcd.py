@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from benchmarks.results import section
 from floodmark.checkers import processes
 from floodmark.checkers.conformance.foreign_traces import reader_of
-from floodmark.checkers.conformance.traces import Work, judge_text
+from floodmark.checkers.conformance.traces import TraceComparison, judge_text
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.resources import cores
 from floodmark.checkers.verdict.check import CheckSettings, one_check
@@ -39,9 +39,9 @@ LONG = 500_000
 
 
 @functools.cache
-def work(reader: Path = EXAMPLE / "reader.py", spec: Path = SPEC) -> Work:
-    return Work(one_check(spec, None, CheckSettings(constants=dict(reader_of(reader).constants))), reader=reader,
-                runs=False)
+def work(reader: Path = EXAMPLE / "reader.py", spec: Path = SPEC) -> TraceComparison:
+    check = one_check(spec, None, CheckSettings(constants=dict(reader_of(reader).constants)))
+    return TraceComparison(check, reader=reader, runs=False)
 
 
 def judged(files: Sequence[Path]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from floodmark.checkers.project.spec import find, read_all
 from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.simulation.compiled_walks import WalkCode, build_walk_code
-from floodmark.checkers.simulation.walker import GROUP, Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Walker, WalkPlan, WalkStrategy
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -144,7 +144,7 @@ def series(
     kinds = {prop.name: prop.kind for prop in properties}
     places = enumerate(code.interface.state_predicates)
     invariants = sum(1 << place for place, name in places if kinds[name] == "invariant")
-    walker = Walker(code, initial, Walking(limit, STEPS, seed, strategy), invariants, deadlock)
+    walker = Walker(code, initial, WalkPlan(limit, STEPS, seed, strategy), invariants, deadlock)
     began, first = time.process_time(), 0
     while walker.visits < limit:
         if walker.take(first, first + GROUP, lambda: walker.visits >= limit) is not None:

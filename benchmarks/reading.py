@@ -28,7 +28,7 @@ from floodmark.checkers.spark.ledger import Array, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
 from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.shard import Shard, divided
-from floodmark.checkers.spark.tasks import ExpandedPart, LevelInput, SearchContext, Sum
+from floodmark.checkers.spark.tasks import Checksum, ExpandedPart, LevelInput, SearchContext
 from floodmark.checkers.verdict.check import CheckSettings, checks
 
 ROOT = Path(__file__).parent.parent
@@ -78,12 +78,12 @@ def measured(path: str, constants: dict[str, int]) -> str:
 
         def expand() -> None:
             sent.clear()
-            reader, sums = StateReader(code), [Sum() for _ in range(OWNERS)]
+            reader, sums = StateReader(code), [Checksum() for _ in range(OWNERS)]
             pieces = tasks.routed(run, level, reader, shard.read(reader, 0), count, ExpandedPart(0), sums)
             sent.extend(np.frombuffer(piece, dtype=np.uint64) for _, piece in pieces)
 
         def add_up() -> None:
-            total = Sum()
+            total = Checksum()
             for piece in sent:
                 total.add(piece)
 

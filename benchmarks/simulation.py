@@ -42,7 +42,7 @@ from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search_result import Estimate, Options
 from floodmark.checkers.simulation import sample
 from floodmark.checkers.simulation.compiled_walks import WalkCode, build_walk_code
-from floodmark.checkers.simulation.walker import GROUP, Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Walker, WalkPlan, WalkStrategy
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -154,7 +154,7 @@ class Taken:
         ])
 
 
-def take(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: Walking) -> Taken:
+def take(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: WalkPlan) -> Taken:
     words = code.interface.layout.words
     walker = Walker(code, initial, walking, 0, False)
     found, ends = [], [0]
@@ -195,14 +195,14 @@ def measured(check: Check) -> Iterator[Row]:
     code = build_walk_code(model, {}, good=True)
     initial = [code.interface.layout.pack(state) for state in beginnings(model, []).within]
     for strategy in WalkStrategy:
-        further = take(code, initial, Walking(MORE, STEPS, 0, strategy))
+        further = take(code, initial, WalkPlan(MORE, STEPS, 0, strategy))
         for walks in WALKS:
             for seed in SEEDS:
-                taken = take(code, initial, Walking(walks, STEPS, seed, strategy))
+                taken = take(code, initial, WalkPlan(walks, STEPS, seed, strategy))
                 states = np.unique(taken.states)
                 new = further.new_for_each(states)
                 error = float(np.std(new)) / math.sqrt(MORE)
-                large, small = taken.walker.sample(), _small(code, initial, Walking(walks, STEPS, seed, strategy))
+                large, small = taken.walker.sample(), _small(code, initial, WalkPlan(walks, STEPS, seed, strategy))
                 assert large.distinct() == Estimate(len(states), len(states), len(states))
                 told = large.new_states(walks) or Estimate(math.nan, math.nan, math.nan)
                 roughly = small.new_states(walks) or Estimate(math.nan, math.nan, math.nan)
@@ -215,7 +215,7 @@ def measured(check: Check) -> Iterator[Row]:
                 )
 
 
-def _small(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: Walking) -> sample.Sample:
+def _small(code: WalkCode, initial: Sequence[tuple[int, ...]], walking: WalkPlan) -> sample.Sample:
     with patch("floodmark.checkers.simulation.walker.SAMPLE_CELLS", CELLS):
         walker = Walker(code, initial, walking, 0, False)
     for first in range(0, walking.walks, GROUP):
@@ -325,7 +325,7 @@ def speed(names: Sequence[str]) -> Iterator[str]:
 def _rate(properties: Sequence[Property], model: Model) -> float:
     code = build_walk_code(model, {prop.name: prop.function for prop in properties}, good=True)
     initial = [code.interface.layout.pack(state) for state in beginnings(model, properties).within]
-    walker = Walker(code, initial, Walking(PIECES * PIECE, STEPS, 1, WalkStrategy.ACTIONS), 0, False)
+    walker = Walker(code, initial, WalkPlan(PIECES * PIECE, STEPS, 1, WalkStrategy.ACTIONS), 0, False)
     rates = []
     for first in range(0, PIECES * PIECE, PIECE):
         visits, before = walker.visits, time.thread_time()

@@ -37,7 +37,7 @@ from floodmark.checkers.search_result import Options
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.sample import MAX_SAMPLE
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walker import Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import WalkPlan, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, one_check
 from floodmark.language.model import Model
 
@@ -104,7 +104,7 @@ def strategies(count: int) -> Sequence[WalkStrategy]:
 
 def walked(size: Published, count: int, strategy: WalkStrategy) -> Row:
     began = time.process_time()
-    found = simulate(size.model, properties(size), Options(workers=1), Walking(count, STEPS, 1, strategy))
+    found = simulate(size.model, properties(size), Options(workers=1), WalkPlan(count, STEPS, 1, strategy))
     share, seconds = found.distinct / size.states, time.process_time() - began
     return Row(acceptors(size), count, strategy.name.lower(), round(share, 4), round(seconds, 1))
 

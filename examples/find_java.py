@@ -14,7 +14,7 @@ class NoJava(RuntimeError):  # noqa: N818 - it says what is missing
 
 
 def find_java() -> Path:
-    """The program ``java``. Raises NoJava, which says what to do."""
+    """The program ``java``. Raises JavaNotFound, which says what to do."""
     for java in _candidates():
         if java.exists():
             return java

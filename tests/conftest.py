@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from floodmark import language
-from floodmark.checkers.native.engine import Native
+from floodmark.checkers.native.engine import NativeEngine
 from floodmark.checkers.report import outputs
 from tests.support.huge_pages import HugePages
 from tests.support.json_schemas import require_schema
@@ -45,7 +45,7 @@ def young_heap() -> None:
     they import. Searches collect often, and a process that is forked copies what the collector touches. A
     process of its own, as each check has, would also import the engine anew if it were not there. Huge pages make the
     fork itself cheap."""
-    Native().load()
+    NativeEngine().load()
     gc.collect()
     gc.freeze()
     _HUGE_PAGES.collapse()

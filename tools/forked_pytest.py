@@ -203,7 +203,7 @@ def _cold(runs: _Runs) -> None:
     runs.serve(run)
 
 
-class _Warm:
+class _WarmPlugin:
     """A plugin of pytest that answers orders in place of the run of the tests that were collected."""
 
     def __init__(self, runs: _Runs) -> None:
@@ -251,7 +251,7 @@ def main() -> None:
     if files:
         import pytest
 
-        pytest.main(["--continue-on-collection-errors", *_arguments(own, files)], plugins=[_Warm(runs)])
+        pytest.main(["--continue-on-collection-errors", *_arguments(own, files)], plugins=[_WarmPlugin(runs)])
     else:
         _cold(runs)
 

@@ -58,7 +58,7 @@ def _summary(entry: Mapping[str, Any]) -> Summary:
 
 
 @dataclass(frozen=True)
-class Done:
+class ArchivedJob:
     """A job whose functions were all compared, the ``content`` being a hash of their texts."""
 
     question: str
@@ -68,20 +68,20 @@ class Done:
     summary: Summary
 
 
-def read(path: Path | None = None) -> list[Done]:
+def read(path: Path | None = None) -> list[ArchivedJob]:
     path = path or ARCHIVE
     lines = path.read_text().splitlines() if path.exists() else []
     return [_done(**json.loads(line)) for line in lines]
 
 
-def _done(summary: Mapping[str, Any], **names: str) -> Done:
+def _done(summary: Mapping[str, Any], **names: str) -> ArchivedJob:
     counts: dict[str, Any] = {
         name: Counter(value) if isinstance(value, dict) else value for name, value in summary.items()
     }
-    return Done(**names, summary=Summary(**counts))
+    return ArchivedJob(**names, summary=Summary(**counts))
 
 
-def write(every: Sequence[Done], path: Path | None = None) -> None:
+def write(every: Sequence[ArchivedJob], path: Path | None = None) -> None:
     """Adds jobs to the archive, each in place of what it has of the same job."""
     path = path or ARCHIVE
     known = {(done.question, done.job): done for done in [*read(path), *every]}

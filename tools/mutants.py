@@ -80,7 +80,7 @@ from floodmark.language.model import State
 from floodmark.language.reference import initial_states
 from floodmark.language.source import rewritten, source_of
 from floodmark.language.values import admit, running
-from floodmark.language.widths import Outgrown
+from floodmark.language.widths import WidthExceeded
 from tests.support.any_size_agreement import disagreements_of_part
 from tests.support.counterexample_terms import RunTerms
 from tests.support.drawn_states import drawn_states
@@ -89,7 +89,7 @@ from tests.support.level_agreement import Budget, DisagreementError, Found, Refu
 from tests.support.model_strategy import GeneratedModel
 from tests.support.model_strategy import models as drawn_models
 from tests.support.term_agreement import Part, Question, Terms, questions, run
-from tools.mutant_archive import Done, Summary, commit, summary
+from tools.mutant_archive import ArchivedJob, Summary, commit, summary
 from tools.mutant_archive import read as read_archive
 from tools.mutant_archive import write as write_archive
 from tools.rewriting import members_of, rewrites
@@ -395,7 +395,7 @@ class Scope:
         return [unpack(rows[at]) for at in _spread(len(rows), STATES)]
 
     def require_room(self, model: Model, questions: Sequence[Question]) -> None:
-        """Raises Outgrown where a container of the model is too small for a state."""
+        """Raises WidthExceeded where a container of the model is too small for a state."""
         with running(model):
             for state in [*self.states, *(question.state for question in questions)]:
                 for (name, kind), value in zip(model.variable_types.items(), state, strict=True):
@@ -423,7 +423,7 @@ class Scope:
             for question in questions(self.sized, part, few, CHOICES, chance):
                 try:
                     lines = lines_of(function, partial(run, self.sized, part, question))
-                except Outgrown:
+                except WidthExceeded:
                     continue
                 for place, known in found.items():
                     if len(known) < QUESTIONS_OF_A_PLACE and not lines.isdisjoint(place):
@@ -821,7 +821,7 @@ def _of_archive(
         keys = job.keys()
         entries = [rest.pop(key) for key in keys if key in rest]
         if len(entries) == len(keys) and not any(entry["fate"] in ("disagreed", "failed") for entry in entries):
-            done.append(Done(question, str(job), job.content(), commit(), summary(entries)))
+            done.append(ArchivedJob(question, str(job), job.content(), commit(), summary(entries)))
         else:
             rest |= {entry["key"]: entry for entry in entries}
     write_archive(done)

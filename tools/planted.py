@@ -448,7 +448,7 @@ def try_all(every: Sequence[Mistake], known: Knowledge, most: float, jobs: int) 
 
 
 @dataclass(frozen=True)
-class Thought:
+class HandmadeMistake:
     """A mistake that somebody thought of: the ``test`` that notices it, or the ``reason`` why none has to."""
 
     about: str
@@ -457,11 +457,13 @@ class Thought:
     reason: str
 
 
-def thought() -> list[Thought]:
+def thought() -> list[HandmadeMistake]:
     """The mistakes that people thought of. Raises ValueError where the text that one of them changes is gone."""
     return [
-        Thought(it["about"], mistake_of_text(it["file"], (ROOT / it["file"]).read_bytes(), it["old"], it["new"]),
-                it.get("test", ""), it.get("reason", ""))
+        HandmadeMistake(
+            it["about"], mistake_of_text(it["file"], (ROOT / it["file"]).read_bytes(), it["old"], it["new"]),
+            it.get("test", ""), it.get("reason", ""),
+        )
         for it in tomllib.loads(THOUGHT.read_text())["mistakes"]
     ]
 

@@ -31,8 +31,8 @@ import cvc5
 from docs.tools.opinions import OPINIONS, Opinion, digest_of, recorded_opinions
 from floodmark.checkers.disk_cache import cache_directory
 from floodmark.checkers.project.claim import claims_of
-from floodmark.checkers.project.spec import Proving, Spec, find, read
-from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
+from floodmark.checkers.project.spec import ListedProof, Spec, find, read
+from floodmark.checkers.symbolic.methods.smtlib import PART, SmtScripts
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -240,19 +240,19 @@ def _obligation(file: Path) -> tuple[Path, str]:
     return file.parent, file.stem.partition("-")[2].partition(PART)[0]
 
 
-def recorded(paths: Sequence[Path], naming: str = "") -> Iterator[tuple[Spec, Proving]]:
+def recorded(paths: Sequence[Path], naming: str = "") -> Iterator[tuple[Spec, ListedProof]]:
     """The proofs that specs list, of which the names have some text."""
     for path in find([path for path in paths if path.suffix != ".py"], "all"):
         spec = read(path)
         yield from ((spec, proving) for proving in spec.prove if naming in proving.name)
 
 
-def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[Path]) -> list[Path]:
+def write(folder: Path, proofs: Iterable[tuple[Spec, ListedProof]], files: Sequence[Path]) -> list[Path]:
     """Writes the obligations of proofs, and of the claims in files and folders.
 
     Raises RuntimeError when something is not proved as it should be.
     """
-    scripts = Scripts(folder)
+    scripts = SmtScripts(folder)
     found = [prove_listed(spec, proving, scripts) for spec, proving in proofs]
     found += [prove_claim(claim, scripts=scripts) for claim in claims_of(list(files))]
     for proved in found:
@@ -261,7 +261,7 @@ def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[
     return sorted(folder.rglob("*.smt2"))
 
 
-def write_apart(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[Path]) -> list[Path]:
+def write_apart(folder: Path, proofs: Iterable[tuple[Spec, ListedProof]], files: Sequence[Path]) -> list[Path]:
     """The same in a process of its own: what is inferred may depend on what a process did before."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(write, folder, list(proofs), files).result()
@@ -299,7 +299,7 @@ def record(name: str, opinion: Opinion, file: Path = OPINIONS) -> None:
     file.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
 
 
-def jobs(paths: Sequence[Path], naming: str) -> Iterator[tuple[list[tuple[Spec, Proving]], list[Path]]]:
+def jobs(paths: Sequence[Path], naming: str) -> Iterator[tuple[list[tuple[Spec, ListedProof]], list[Path]]]:
     """The units of writing: one proof, or all claims."""
     for listed in recorded(paths, naming):
         yield [listed], []

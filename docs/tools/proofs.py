@@ -16,14 +16,14 @@ from pathlib import Path
 
 from docs.tools.opinions import Opinion, agreed, digest_of, recorded_opinions
 from floodmark.checkers.project.claim import Claim, claims_of
-from floodmark.checkers.project.spec import ProofMethod, Proving, Spec, find, read
+from floodmark.checkers.project.spec import ListedProof, ProofMethod, Spec, find, read
 from floodmark.checkers.resources import cores
 from floodmark.checkers.symbolic.methods import claims
-from floodmark.checkers.symbolic.methods.smtlib import Scripts, file_name
+from floodmark.checkers.symbolic.methods.smtlib import SmtScripts, file_name
 from floodmark.checkers.symbolic.methods.task import ProofTask, task_of
 from floodmark.checkers.symbolic.prove import claim_subject, prove_listed, subject_of
 from floodmark.checkers.value_text import show
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.language.plurals import counted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -98,7 +98,7 @@ def main() -> None:
     PAGE.write_text(page(proofs, answers, digests), encoding="utf-8")
 
 
-def listed_proofs() -> list[tuple[Spec, Proving]]:
+def listed_proofs() -> list[tuple[Spec, ListedProof]]:
     """The proofs of the specs, in the order of the page."""
     specs = [read(path) for path in find([ROOT / "specs"], "all")]
     return [(spec, proving) for spec in specs for proving in spec.prove]
@@ -134,17 +134,17 @@ def with_opinions(text: str, opinions: Mapping[str, Opinion]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def proved(spec: Spec, proving: Proving) -> tuple[Proved, dict[str, str]]:
+def proved(spec: Spec, proving: ListedProof) -> tuple[ProofResult, dict[str, str]]:
     """The result of a proof that a spec lists, and the digest of its questions."""
     with tempfile.TemporaryDirectory() as place:
-        result = replace(prove_listed(spec, proving, Scripts(Path(place)), workers=cores()), name=spec.name)
+        result = replace(prove_listed(spec, proving, SmtScripts(Path(place)), workers=cores()), name=spec.name)
         return result, _digests(Path(place))
 
 
-def answered(asked: list[Claim]) -> tuple[list[claims.Answered], dict[str, str]]:
+def answered(asked: list[Claim]) -> tuple[list[claims.ClaimResult], dict[str, str]]:
     """The answers to claims, and the digests of their questions."""
     with tempfile.TemporaryDirectory() as place:
-        scripts = Scripts(Path(place))
+        scripts = SmtScripts(Path(place))
         answers = [claims.ask(claim, record=scripts.of(claim_subject(claim))) for claim in asked]
         return answers, _digests(Path(place))
 
@@ -153,7 +153,7 @@ def _digests(place: Path) -> dict[str, str]:
     return {folder.name: digest_of(folder.glob("*.smt2")) for folder in place.iterdir()}
 
 
-def page(proofs: list[tuple[ProofTask, Proved]], answers: list[claims.Answered], digests: Digests) -> str:
+def page(proofs: list[tuple[ProofTask, ProofResult]], answers: list[claims.ClaimResult], digests: Digests) -> str:
     """The page as Markdown."""
     opinions = {name: it for name, it in recorded_opinions().items() if digests.get(name) == it["questions"]}
     found = [_opinion_of(task, result, opinions) for task, result in proofs]
@@ -199,7 +199,7 @@ def page(proofs: list[tuple[ProofTask, Proved]], answers: list[claims.Answered],
 BEFORE_COUNT = "What a second solver says of these proofs, in all:"
 
 
-def in_all(proofs: list[tuple[ProofTask, Proved]]) -> str:
+def in_all(proofs: list[tuple[ProofTask, ProofResult]]) -> str:
     """How long the proofs take, one after the other."""
     of_any = sum(result.seconds for task, result in proofs if task.any_size)
     every = sum(result.seconds for _, result in proofs)
@@ -214,11 +214,11 @@ def left_open(opinions: list[Opinion], proofs: int) -> str:
     return said + (f"; it was not asked about {proofs - len(opinions)} proofs." if proofs > len(opinions) else ".")
 
 
-def _opinion_of(task: ProofTask, result: Proved, opinions: Mapping[str, Opinion]) -> Opinion | None:
+def _opinion_of(task: ProofTask, result: ProofResult, opinions: Mapping[str, Opinion]) -> Opinion | None:
     return opinions.get(file_name(subject_of(result.name, task)))
 
 
-def _any_size(proofs: list[tuple[ProofTask, Proved]], opinions: Mapping[str, Opinion]) -> list[str]:
+def _any_size(proofs: list[tuple[ProofTask, ProofResult]], opinions: Mapping[str, Opinion]) -> list[str]:
     """What was proved for any number of identifiers, on what it rests, and how long each obligation took."""
     lines = []
     for task, result in proofs:
@@ -263,7 +263,7 @@ def _told(opinion: Opinion | None) -> list[str]:
     return [said]
 
 
-def _row(task: ProofTask, result: Proved, opinions: Mapping[str, Opinion]) -> list[str]:
+def _row(task: ProofTask, result: ProofResult, opinions: Mapping[str, Opinion]) -> list[str]:
     facts = result.facts
     method = _METHODS[task.method] + (", any size" if task.any_size else "")
     if task.method == "k-induction":
@@ -291,7 +291,7 @@ def _row(task: ProofTask, result: Proved, opinions: Mapping[str, Opinion]) -> li
     ]
 
 
-def _sizes(result: Proved, left_out: tuple[str, ...]) -> str:
+def _sizes(result: ProofResult, left_out: tuple[str, ...]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in result.constants.items() if name not in left_out)
 
 

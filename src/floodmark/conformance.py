@@ -36,7 +36,7 @@ from floodmark.checkers.conformance.state_machine import model_of, state_machine
 from floodmark.checkers.conformance.tours import tour
 from floodmark.checkers.conformance.walks import WalkFailure, walk
 from floodmark.checkers.interface.hunting import (
-    Hunted,
+    MinimalCounterexample,
     covering_runs,
     deep_runs,
     first_difference,
@@ -48,7 +48,7 @@ from floodmark.checkers.interface.hunting import (
 from floodmark.checkers.value_text import plain
 
 __all__ = [
-    "Adapter", "Hunted", "Mismatch", "WalkFailure", "covering_runs", "deep_runs", "first_difference", "hunt",
-    "model_of", "observable", "plain", "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour",
+    "Adapter", "MinimalCounterexample", "Mismatch", "WalkFailure", "covering_runs", "deep_runs", "first_difference",
+    "hunt", "model_of", "observable", "plain", "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour",
     "trace_of", "walk",
 ]

@@ -134,7 +134,7 @@ def test_the_recorded_campaign_is_of_all_bodies() -> None:
 # Mistakes that these bodies notice.
 
 
-def forgetful(*about: Any) -> effects.Fired:
+def forgetful(*about: Any) -> effects.SymbolicStep:
     """An action whose guards lose what the functions that they call require."""
     fired = effects.fire(*about)
     values, variables, action, state, parameters = about
@@ -144,7 +144,7 @@ def forgetful(*about: Any) -> effects.Fired:
     truths = [asked.evaluate(guard) for guard in action.guards]
     asked.required = []
     asked.run(action.body)
-    return effects.Fired(action, conj([*truths, *asked.required]), fired.failures, fired.after, parameters)
+    return effects.SymbolicStep(action, conj([*truths, *asked.required]), fired.failures, fired.after, parameters)
 
 
 def found_by(grammar: Grammar, place: int, directory: Path, many: int = 14) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from floodmark.checkers.gate import text
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.totals import states_expected
-from floodmark.checkers.project.spec import Expect, Spec, read
+from floodmark.checkers.project.spec import ExpectedVerdict, Spec, read
 from floodmark.checkers.report import colour, progress_file
 from floodmark.checkers.report import progress as search_progress
 from floodmark.checkers.report.progress import describe, time_left
@@ -29,7 +29,7 @@ from floodmark.checkers.saved.results_file import read as read_results
 from floodmark.checkers.search_result import ClusterProgress, DiskUse, Limits, Progress
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
 from tests.support.command import found_in
@@ -133,7 +133,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def test_a_gate_says_now_and_then_how_far_it_is(
     clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = Spec(Path("specs/a.toml"), "model.a:A", expect=Expect(distinct=1_200_000))
+    spec = Spec(Path("specs/a.toml"), "model.a:A", expect=ExpectedVerdict(distinct=1_200_000))
     jobs = [CheckJob("a", None, Check(spec, None, CheckSettings()), total=1_200_000) for _ in range(4)]
     shown = GateProgress()
     shown.begin(jobs, [])
@@ -206,7 +206,7 @@ def test_a_gate_without_a_terminal_is_not_silent(tmp_path: Path) -> None:
 def test_the_table_fits_a_terminal() -> None:
     results = [CheckResult("s", f"{'long_' * 20}{number}", "m:M", None, "quick", exit_code=ExitCode.AS_EXPECTED)
                for number in range(3)]  # fmt: skip
-    proofs = [Proved(f"a/spec induction {'property_' * 15}", "induction", "holds", ExitCode.AS_EXPECTED, "", 1.0)]
+    proofs = [ProofResult(f"a/spec induction {'property_' * 15}", "induction", "holds", ExitCode.AS_EXPECTED, "", 1.0)]
     lines = [
         click.unstyle(line) for line in text.table(GateOutcome(results, proofs, [], "quick", 1.0, "", Path("lock")))
     ]

@@ -275,7 +275,7 @@ def test_settings_of_spark_may_be_the_projects(tmp_path: Path, monkeypatch: pyte
     assert given == replace(own, engine="spark", partitions=2, keep_states="here", resume="there")
     check = Check(read(Path("specs/tank.toml")), None, own)
     assert "spark" not in check.reproduce()
-    assert type(engine_of(check)).__name__ == "Native"
+    assert type(engine_of(check)).__name__ == "NativeEngine"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from floodmark.checkers.conformance import behaviour, traces
 from floodmark.checkers.mutation import run as mutation
 from floodmark.checkers.mutation.mutant import mutants
 from floodmark.checkers.mutation.trial import Trial, TrialBudget, stages
-from floodmark.checkers.processes import LostJob, Overdue, in_order, results, run_each, tell
+from floodmark.checkers.processes import LostJob, OverdueJob, in_order, results, run_each, tell
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run import checks as run
 from floodmark.checkers.search_result import Limits
@@ -135,7 +135,7 @@ def test_each_job_has_the_limit_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
 
     limits = {0.6: None, 0.0: 0.1, 30.0: 0.1}
     first, second, third = [found for _, found in sorted(run_each(sleeps, [*limits], 1, limit=limits.get))]
-    assert (first, second, type(third)) == (0.6, 0.0, Overdue)
+    assert (first, second, type(third)) == (0.6, 0.0, OverdueJob)
 
 
 class PeculiarError(Exception):
@@ -174,7 +174,7 @@ def hang(number: int) -> int:
 def test_a_job_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "GRACE", 0.3)
     found = dict(run_each(hang, range(4), 2, lambda number: 0.1 if number == 0 else None))
-    assert isinstance(found.pop(0), Overdue)
+    assert isinstance(found.pop(0), OverdueJob)
     assert found == {1: 1, 2: 2, 3: 3}
 
 
@@ -378,7 +378,7 @@ def test_a_mutant_whose_process_dies_is_undetermined(tmp_path: Path, monkeypatch
 
 def test_a_trace_whose_process_dies_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = read(tank_project(tmp_path) / "specs/tank.toml")
-    work = traces.Work(Check(spec, None, CheckSettings()))
+    work = traces.TraceComparison(Check(spec, None, CheckSettings()))
     texts = [(f"{number}.jsonl", '{"action": "fill"}\n' * number) for number in range(1, 7)]
     judge = behaviour.judge
 

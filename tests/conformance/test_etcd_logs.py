@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.conformance.foreign_traces import reader_of
-from floodmark.checkers.conformance.traces import TraceOutcome, Work, judge_text
+from floodmark.checkers.conformance.traces import TraceComparison, TraceOutcome, judge_text
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.verdict.check import CheckSettings, one_check
 
@@ -26,12 +26,12 @@ TRACES = os.environ.get("FLOODMARK_TRACES")
 
 
 @pytest.fixture(scope="module")
-def work() -> Work:
+def work() -> TraceComparison:
     check = one_check(SPEC, None, CheckSettings(constants=dict(reader_of(READER).constants)))
-    return Work(check, reader=READER, runs=False)
+    return TraceComparison(check, reader=READER, runs=False)
 
 
-def judged(work: Work, text: str) -> TraceOutcome:
+def judged(work: TraceComparison, text: str) -> TraceOutcome:
     return judge_text(work, ("log.txt", text))
 
 
@@ -43,7 +43,7 @@ def with_line(old: str, new: str, times: int = 1) -> tuple[int, str]:
     return number, "\n".join(rows)
 
 
-def test_a_log_with_stretches_that_are_not_shown_is_accepted(work: Work) -> None:
+def test_a_log_with_stretches_that_are_not_shown_is_accepted(work: TraceComparison) -> None:
     assert judged(work, LOG.read_text()).verdict == "accepted"
 
 
@@ -56,7 +56,7 @@ def test_a_log_with_stretches_that_are_not_shown_is_accepted(work: Work) -> None
     ('1/5 EntryNormal ""', '2/5 EntryNormal ""', "stored_log[n3][4][term] is 1, the line has 2"),
 ])
 def test_the_line_is_named_at_which_a_log_is_not_accepted_and_what_differs(
-    work: Work, old: str, new: str, reason: str
+    work: TraceComparison, old: str, new: str, reason: str
 ) -> None:
     number, text = with_line(old, new)
     outcome = judged(work, text)
@@ -74,7 +74,9 @@ def test_the_line_is_named_at_which_a_log_is_not_accepted_and_what_differs(
     ("propose 1 a", "propose 9 a", "not a command of etcd's tests"),
     ("compact", "sleep 1", "the command 'sleep' is not known"),
 ])
-def test_a_line_that_comes_where_the_model_has_another_is_refused(work: Work, old: str, new: str, message: str) -> None:
+def test_a_line_that_comes_where_the_model_has_another_is_refused(
+    work: TraceComparison, old: str, new: str, message: str
+) -> None:
     if old == "compact":
         number, text = 5, LOG.read_text().replace("log-level none\n", "sleep 1\n", 1)
         number = text.split("\n").index("sleep 1") + 1
@@ -87,7 +89,7 @@ def test_a_line_that_comes_where_the_model_has_another_is_refused(work: Work, ol
 
 @pytest.mark.parametrize("count", [10, pytest.param(300, marks=pytest.mark.slow)])
 def test_no_line_that_is_compared_is_changed_unnoticed(
-    work: Work, count: int
+    work: TraceComparison, count: int
 ) -> None:
     mutants, outputs = load_file(EXAMPLE / "mutants.py"), load_file(EXAMPLE / "outputs.py")
     text = LOG.read_text()
@@ -122,7 +124,7 @@ def test_messages_that_change_their_places_say_the_same() -> None:
 
 @pytest.mark.skipif(TRACES is None, reason="FLOODMARK_TRACES names no folder with recorded runs")
 @pytest.mark.slow
-def test_the_logs_of_the_library_are_accepted(work: Work) -> None:
+def test_the_logs_of_the_library_are_accepted(work: TraceComparison) -> None:
     files = sorted(Path(str(TRACES), "etcd-raft", "datadriven").glob("*.txt"))
     assert files
     assert {file.name: judged(work, file.read_text()).verdict for file in files} == {

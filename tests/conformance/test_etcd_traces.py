@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.conformance.foreign_traces import reader_of
-from floodmark.checkers.conformance.traces import TraceOutcome, Work, judge_text
+from floodmark.checkers.conformance.traces import TraceComparison, TraceOutcome, judge_text
 from floodmark.checkers.verdict.check import CheckSettings, one_check
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
@@ -48,12 +48,12 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def work() -> Work:
+def work() -> TraceComparison:
     check = one_check(SPEC, None, CheckSettings(constants=dict(reader_of(READER).constants)))
-    return Work(check, reader=READER, runs=False)
+    return TraceComparison(check, reader=READER, runs=False)
 
 
-def judged(work: Work, text: str) -> TraceOutcome:
+def judged(work: TraceComparison, text: str) -> TraceOutcome:
     return judge_text(work, ("trace.ndjson", text))
 
 
@@ -96,7 +96,7 @@ def test_a_trace_of_an_election_a_joint_configuration_and_a_snapshot_is_accepted
      "pending_change[n1] is 1, the line has 0"),
 ])
 def test_the_event_is_named_at_which_a_trace_is_not_accepted_and_what_differs(
-    work: Work, name: str, nid: str, times: int, change: Callable[[dict[str, Any]], None], reason: str
+    work: TraceComparison, name: str, nid: str, times: int, change: Callable[[dict[str, Any]], None], reason: str
 ) -> None:
     number = line_of(name, nid, times)
     outcome = judged(work, changed(number, change))
@@ -104,14 +104,14 @@ def test_the_event_is_named_at_which_a_trace_is_not_accepted_and_what_differs(
     assert reason in outcome.reasons[0].text
 
 
-def test_a_message_that_nobody_sent_is_not_received(work: Work) -> None:
+def test_a_message_that_nobody_sent_is_not_received(work: TraceComparison) -> None:
     number = line_of("ReceiveAppendEntriesRequest", "2", 2)
     outcome = judged(work, changed(number, lambda event: event["msg"].update(commit=1)))
     assert (outcome.verdict, outcome.line) == ("rejected", number)
     assert "nothing satisfies message in self.network" in outcome.reasons[0].text
 
 
-def test_a_message_is_received_by_the_node_that_it_is_sent_to(work: Work) -> None:
+def test_a_message_is_received_by_the_node_that_it_is_sent_to(work: TraceComparison) -> None:
     number = line_of("ReceiveAppendEntriesRequest", "2", 2)
     outcome = judged(work, changed(number, lambda event: event.update(nid="1")))
     assert (outcome.verdict, outcome.line) == ("error", number)
@@ -123,7 +123,7 @@ def test_a_message_is_received_by_the_node_that_it_is_sent_to(work: Work) -> Non
     ('{"tag": "trace"}', "is not an event"),
     ('{"tag": "trace", "event": {"name": "Sleep", "nid": "1", "role": "StateFollower", "state": {}}}', "'Sleep'"),
 ])
-def test_what_is_no_trace_is_refused_with_its_line(work: Work, text: str, message: str) -> None:
+def test_what_is_no_trace_is_refused_with_its_line(work: TraceComparison, text: str, message: str) -> None:
     outcome = judged(work, f"\n{text}\n")
     assert (outcome.verdict, outcome.line) == ("error", 2)
     assert message in outcome.message
@@ -139,7 +139,7 @@ def test_a_file_without_a_reader_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
 def test_no_mutant_is_accepted_that_the_replay_refuses(
-    work: Work, example: Callable[[str], ModuleType], count: int
+    work: TraceComparison, example: Callable[[str], ModuleType], count: int
 ) -> None:
     mutants, replay = example("mutants"), example("replay")
     verdicts = set()
@@ -154,7 +154,7 @@ def test_no_mutant_is_accepted_that_the_replay_refuses(
 @recorded
 @pytest.mark.slow
 def test_recorded_traces_are_accepted_but_for_those_that_were_recorded_wrongly(
-    work: Work, example: Callable[[str], ModuleType]
+    work: TraceComparison, example: Callable[[str], ModuleType]
 ) -> None:
     files = sorted(Path(str(TRACES), "etcd-raft").rglob("*.ndjson"))
     assert files

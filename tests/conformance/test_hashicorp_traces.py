@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.conformance.foreign_traces import reader_of
-from floodmark.checkers.conformance.traces import TraceOutcome, Work, judge_text
+from floodmark.checkers.conformance.traces import TraceComparison, TraceOutcome, judge_text
 from floodmark.checkers.verdict.check import CheckSettings, one_check
 
 ROOT = Path(__file__).parents[2]
@@ -26,12 +26,12 @@ Change = Callable[[dict[str, Any]], None]
 
 
 @pytest.fixture(scope="module")
-def work() -> Work:
+def work() -> TraceComparison:
     check = one_check(SPEC, None, CheckSettings(constants=dict(reader_of(READER).constants)))
-    return Work(check, reader=READER, runs=False)
+    return TraceComparison(check, reader=READER, runs=False)
 
 
-def judged(work: Work, text: str) -> TraceOutcome:
+def judged(work: TraceComparison, text: str) -> TraceOutcome:
     return judge_text(work, ("trace.ndjson", text))
 
 
@@ -50,7 +50,7 @@ def line_of(name: str, server: str, times: int = 1) -> int:
     return [at for at, event in enumerate(events, 1) if (event["name"], event["nid"]) == (name, server)][times - 1]
 
 
-def test_a_trace_whose_events_are_logged_late_is_accepted(work: Work) -> None:
+def test_a_trace_whose_events_are_logged_late_is_accepted(work: TraceComparison) -> None:
     assert judged(work, TRACE.read_text()).verdict == "accepted"
 
 
@@ -64,7 +64,7 @@ def test_a_trace_whose_events_are_logged_late_is_accepted(work: Work) -> None:
      "start + count <= self.last_index(leader), that is 3 <= 2"),
 ])
 def test_the_event_is_named_at_which_a_trace_is_not_accepted_and_what_differs(
-    work: Work, name: str, server: str, times: int, change: Change, reason: str
+    work: TraceComparison, name: str, server: str, times: int, change: Change, reason: str
 ) -> None:
     number = line_of(name, server, times)
     outcome = judged(work, changed(number, change))
@@ -80,7 +80,7 @@ def test_the_event_is_named_at_which_a_trace_is_not_accepted_and_what_differs(
     ("HandleReplicateResponse", "s3", lambda event: event["state"].pop("term"), "not an event"),
 ])
 def test_what_no_recorder_logs_is_refused_with_its_line(
-    work: Work, name: str, server: str, change: Change, message: str
+    work: TraceComparison, name: str, server: str, change: Change, message: str
 ) -> None:
     number = line_of(name, server)
     outcome = judged(work, changed(number, change))
@@ -88,7 +88,7 @@ def test_what_no_recorder_logs_is_refused_with_its_line(
     assert message in outcome.message
 
 
-def test_a_commit_index_that_is_seen_is_logged(work: Work) -> None:
+def test_a_commit_index_that_is_seen_is_logged(work: TraceComparison) -> None:
     rows = TRACE.read_text().split("\n")
     del rows[line_of("AdvanceCommitIndex", "s3", 2) - 1]
     outcome = judged(work, "\n".join(rows))
@@ -97,7 +97,7 @@ def test_a_commit_index_that_is_seen_is_logged(work: Work) -> None:
 
 @pytest.mark.skipif(TRACES is None, reason="FLOODMARK_TRACES names no folder with recorded runs")
 @pytest.mark.slow
-def test_recorded_traces_are_accepted(work: Work) -> None:
+def test_recorded_traces_are_accepted(work: TraceComparison) -> None:
     files = sorted(Path(str(TRACES), "hashicorp-raft").glob("*.ndjson"))
     assert files
     assert {judged(work, file.read_text()).verdict for file in files} == {"accepted"}

@@ -20,7 +20,7 @@ from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search_result import Coverage, Options, Progress, Proportion
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walker import Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import Walker, WalkPlan, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.compiler.ir import locals_in
 from floodmark.compiler.layout import lay_out
@@ -297,7 +297,7 @@ def test_counting_changes_nothing_and_is_the_same_in_files_and_with_any_number_o
 def test_walks_count_what_their_states_and_the_steps_from_them_take() -> None:
     check = checks(read(Path("specs/alter_isr/core.toml")), CheckSettings())[0]
     model, properties = check.model(), check.properties()
-    walking = Walking(130, 20, 3, WalkStrategy.ACTIONS)
+    walking = WalkPlan(130, 20, 3, WalkStrategy.ACTIONS)
     one, two = (
         simulate(model, properties, Options(workers=workers, coverage=True), walking) for workers in (1, 2)
     )
@@ -315,7 +315,7 @@ def test_walks_say_while_they_run_how_many_lines_were_taken(monkeypatch: pytest.
     monkeypatch.setattr("floodmark.checkers.simulation.simulate.PROGRESS_SECONDS", 0.0)
     check = checks(read(Path("specs/examples/two_phase_commit.toml")), CheckSettings())[0]
     told: list[Progress] = []
-    walking = Walking(70_000, 3, 3, WalkStrategy.ACTIONS)
+    walking = WalkPlan(70_000, 3, 3, WalkStrategy.ACTIONS)
     found = simulate(check.model(), [], Options(workers=1, coverage=True), walking, told.append)
     assert found.coverage is not None
     lines = {(it.file, it.line) for it in found.coverage.counts if it.kind == "line"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.coverage.places import Covered
+from floodmark.checkers.coverage.places import OutcomeCoverage
 from tests.support.command import floodmark
 from tests.support.projects import write
 
@@ -150,4 +150,4 @@ def test_a_line_that_was_taken_is_not_among_those_that_never_were(tmp_path: Path
 def test_what_a_property_that_holds_never_shows_is_no_branch(
     kind: str, outcome: bool | None, in_actions: bool, counts: bool
 ) -> None:
-    assert Covered(kind, "pump.py", 1, 0, outcome, "", 0, 0, in_actions).is_branch == counts
+    assert OutcomeCoverage(kind, "pump.py", 1, 0, outcome, "", 0, 0, in_actions).is_branch == counts

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from floodmark.checkers.edits import inclusion
-from floodmark.checkers.edits.inclusion import Seen, Unfinished, escape
+from floodmark.checkers.edits.inclusion import InclusionUndetermined, ProjectedGraph, escape
 from floodmark.checkers.edits.run_graph import RunGraph, depths
 from floodmark.compiler.layout import lay_out
 from floodmark.language.model import Model
@@ -16,7 +16,7 @@ from floodmark.language.model import Model
 Steps = list[tuple[int, int]]
 
 
-def seen(looks: list[int], initial: list[int], steps: Steps) -> Seen:
+def seen(looks: list[int], initial: list[int], steps: Steps) -> ProjectedGraph:
     """A graph whose states are numbered, with what is seen of each."""
     count = len(looks)
     sources = np.array([step[0] for step in steps], dtype=np.int64)
@@ -26,7 +26,7 @@ def seen(looks: list[int], initial: list[int], steps: Steps) -> Seen:
     depth = depths(count, begun, sources, targets)
     graph = RunGraph(Model.__new__(Model), lay_out({}), rows, count, sources, targets, np.zeros_like(sources), ("a",),
                      begun, depth)
-    return Seen(graph, np.array(looks, dtype=np.int64))
+    return ProjectedGraph(graph, np.array(looks, dtype=np.int64))
 
 
 def runs(looks: list[int], initial: list[int], steps: Steps, longest: int) -> set[tuple[int, ...]]:
@@ -139,5 +139,5 @@ def test_too_many_sets_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     found = escape(mine, other, lambda: None)
     assert found is not None and found.kind == "order"
     monkeypatch.setattr(inclusion, "MAX_PAIRS", 0)
-    with pytest.raises(Unfinished, match="more than 0 sets of states"):
+    with pytest.raises(InclusionUndetermined, match="more than 0 sets of states"):
         escape(mine, other, lambda: None)

@@ -12,7 +12,7 @@ from floodmark.checkers.gate.job import CheckJob, ClaimJob, ProofJob, overdue
 from floodmark.checkers.gate.limits import RunDeadline, limits_of, seconds_left
 from floodmark.checkers.gate.plan import plan_of
 from floodmark.checkers.gate.scope import GateScope
-from floodmark.checkers.processes import Overdue, run_each
+from floodmark.checkers.processes import OverdueJob, run_each
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
@@ -84,7 +84,7 @@ def test_the_sooner_limit_counts() -> None:
 def test_a_job_that_goes_on_and_on_is_killed_and_undetermined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("floodmark.checkers.processes.GRACE", 0.1)
     ((_, lost),) = run_each(time.sleep, [60.0], 1, seconds=0.1)
-    assert isinstance(lost, Overdue)
+    assert isinstance(lost, OverdueJob)
     root = repository(tmp_path, spec=PROVED, files=FILES)
     plan = plan_of(GateScope.of(root), "quick", CheckSettings(), None)
     jobs = [*plan.checks, *plan.others]

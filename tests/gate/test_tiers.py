@@ -13,7 +13,7 @@ from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.project.spec import find, read, read_all
 from floodmark.checkers.project.unchecked_tiers import left_out
-from floodmark.checkers.spark.engine import Spark
+from floodmark.checkers.spark.engine import SparkEngine
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
@@ -57,7 +57,7 @@ def test_a_design_has_the_tier_of_its_spec_unless_it_names_one(tmp_path: Path) -
     root = project(tmp_path, DEEP + STOPS + QUICK + LEAKS)
     every = checks(read(root / "specs/tank.toml"), CheckSettings())
     assert [check.tier for check in every] == ["deep", "quick", "deep"]
-    assert [Spark().asked_for(check) for check in every] == [True, False, False]
+    assert [SparkEngine().asked_for(check) for check in every] == [True, False, False]
     assert [check.large for check in every] == [True, False, True]
 
 

@@ -17,7 +17,7 @@ from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.reference import search
 from floodmark.checkers.search_result import Options
 from floodmark.compiler.program import read_program
-from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.values import running
 from tests.support.agreement import assert_agrees
 from tests.support.command import COMMAND
@@ -211,7 +211,7 @@ def test_a_model_shows_what_it_is() -> None:
 
 
 def test_calling_a_disabled_action_names_the_false_guard() -> None:
-    with pytest.raises(Disabled, match="a require is false: the action is not enabled here"):
+    with pytest.raises(ActionDisabled, match="a require is false: the action is not enabled here"):
         require(False)
 
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floodmark import (
+    ActionDisabled,
     Bag,
     Between,
     Capacity,
     Constant,
-    Disabled,
     Identifier,
     Map,
     Model,
@@ -318,7 +318,7 @@ def test_records_refuse_what_they_do_not_have() -> None:
 def test_implies_is_material_and_a_false_require_disables() -> None:
     assert [implies(a, b) for a in (False, True) for b in (False, True)] == [True, True, False, True]
     require(True)
-    with pytest.raises(Disabled):
+    with pytest.raises(ActionDisabled):
         require(False)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from floodmark.language.partial_values import AtLeast, Undecided
+from floodmark.language.partial_values import BoundDependence, Interval
 
 MADE: dict[str, Callable[[Any], Any]] = {
     "itself": lambda n: n,
@@ -44,8 +44,8 @@ def test_what_is_decided_of_an_interval_is_so_of_each_number(name: str) -> None:
         for ask in ASKED:
             for other in range(-12, 13):
                 try:
-                    said = ask(make(AtLeast(low, high)), other)
-                except Undecided:
+                    said = ask(make(Interval(low, high)), other)
+                except BoundDependence:
                     continue
                 decided += 1
                 assert {ask(make(number), other) for number in numbers} == {said}, (low, high, ask, other)
@@ -53,23 +53,23 @@ def test_what_is_decided_of_an_interval_is_so_of_each_number(name: str) -> None:
 
 
 def test_a_map_of_a_growing_range_has_the_entries_of_the_least() -> None:
-    found = AtLeast(3).map(lambda key: 2 * key, AtLeast(3))
+    found = Interval(3).map(lambda key: 2 * key, Interval(3))
     assert [found[key] for key in range(3)] == [0, 2, 4]
-    later = AtLeast(3).map(lambda key: 2 * key, 1, AtLeast(3))
+    later = Interval(3).map(lambda key: 2 * key, 1, Interval(3))
     for ask in (lambda: found[3], lambda: later[0], lambda: len(found)):
-        with pytest.raises(Undecided):
+        with pytest.raises(BoundDependence):
             ask()
-    for last in (AtLeast(None, 3), AtLeast(3, 4), AtLeast(None), 3):
-        with pytest.raises(Undecided):
-            AtLeast(3).map(lambda key: key, last)
+    for last in (Interval(None, 3), Interval(3, 4), Interval(None), 3):
+        with pytest.raises(BoundDependence):
+            Interval(3).map(lambda key: key, last)
 
 
 def test_two_intervals_are_compared_where_all_their_numbers_agree() -> None:
     decided = 0
     for (one, other), ask in itertools.product(itertools.product(INTERVALS, repeat=2), ASKED):
         try:
-            said = ask(AtLeast(*one), AtLeast(*other))
-        except Undecided:
+            said = ask(Interval(*one), Interval(*other))
+        except BoundDependence:
             continue
         decided += 1
         assert {ask(a, b) for a, b in itertools.product(numbers_of(*one), numbers_of(*other))} == {said}
@@ -77,6 +77,6 @@ def test_two_intervals_are_compared_where_all_their_numbers_agree() -> None:
 
 
 def test_a_number_is_true_where_it_is_not_zero() -> None:
-    assert AtLeast(1) and AtLeast(None, -1) and AtLeast(1) != 0
-    with pytest.raises(Undecided):
-        bool(AtLeast(0))
+    assert Interval(1) and Interval(None, -1) and Interval(1) != 0
+    with pytest.raises(BoundDependence):
+        bool(Interval(0))

@@ -23,7 +23,7 @@ from floodmark import (
     unfair,
 )
 from floodmark.checkers.liveness.assumptions import assumptions_of
-from floodmark.checkers.liveness.check import Elsewhere, _find, _Findings
+from floodmark.checkers.liveness.check import StoreJudge, _find, _Findings
 from floodmark.checkers.liveness.compiled_graph import GraphMaker
 from floodmark.checkers.liveness.components import Region
 from floodmark.checkers.liveness.goals import Goal, goals_of
@@ -89,7 +89,7 @@ class Gone(Unjudged):
         raise SourceError("the states are gone")
 
 
-def judged(cls: type[Model], elsewhere: Elsewhere | None = None) -> _Findings:
+def judged(cls: type[Model], elsewhere: StoreJudge | None = None) -> _Findings:
     """What is found of a small model, in a graph that took 5 seconds to compile."""
     model = cls()
     initial = [state for _, state in initial_states(model)]

@@ -8,7 +8,7 @@ from typing import Annotated
 from floodmark import Between, Model, action, boundary, initial, require
 from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.liveness.labelled_module import labelled_parts
-from floodmark.language.bounding import Beyond
+from floodmark.language.bounding import UnboundedAction
 from floodmark.language.fairness import Fairness
 
 Step = Annotated[int, Between(1, 2)]
@@ -73,7 +73,8 @@ def test_parts_of_one_key_are_the_same_code_whatever_the_model() -> None:
     names: dict[str, set[str]] = {}
     for cls, fair, ruled, steered in product(CLASSES, FAIR, ("", "count"), ("", "count")):
         model = cls()
-        beyond = Beyond(cls.methods("action")["grow"], (), frozenset(ruled.split()), frozenset(steered.split()))
+        grow = cls.methods("action")["grow"]
+        beyond = UnboundedAction(grow, (), frozenset(ruled.split()), frozenset(steered.split()))
         made, _ = labelled_parts(model, [], assumptions_of(model, fair), {"grow": beyond})
         for part in made:
             text = str(part.module())

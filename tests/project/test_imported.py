@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from floodmark.checkers.project import imported
-from floodmark.checkers.project.imported import Imported
+from floodmark.checkers.project.imported import ModuleTable
 
 NAMES = [f"{first}{last}" for first in ("a", "b", "ab") for last in ("", ".a", ".b.c")]
 PLACES = ("/x/a.py", "/x/b.py")
@@ -26,7 +26,7 @@ def test_a_question_is_answered_as_by_a_look_at_all_modules(seed: int, monkeypat
     draw = random.Random(seed)
     modules: dict[str, ModuleType] = {}
     monkeypatch.setattr(imported, "sys", SimpleNamespace(modules=modules))
-    told = Imported()
+    told = ModuleTable()
     for _ in range(60):
         for _ in range(draw.randrange(4)):
             name = draw.choice(NAMES)

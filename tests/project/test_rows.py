@@ -16,7 +16,7 @@ from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.mutation.trial import TrialBudget, stages
-from floodmark.checkers.project.spec import Expect, Spec, find, read, read_all
+from floodmark.checkers.project.spec import ExpectedVerdict, Spec, find, read, read_all
 from floodmark.checkers.project.spec_address import joined, split
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.search_result import Limits
@@ -100,8 +100,8 @@ def test_a_row_is_a_spec_of_its_own(tmp_path: Path) -> None:
     assert [spec.title for spec in (small, large, vast)] == ["a tank of any size", "a large tank", "a tank of any size"]
     assert [spec.constants for spec in (small, large, vast)] == [{"size": 3}, {"size": 9}, {"size": 40}]
     assert [spec.tier for spec in (small, large, vast)] == ["quick", "quick", "deep"]
-    assert small.expect == Expect(depth=4, distinct=4)
-    assert large.expect == Expect(depth=10, distinct=10)
+    assert small.expect == ExpectedVerdict(depth=4, distinct=4)
+    assert large.expect == ExpectedVerdict(depth=10, distinct=10)
     assert (small.limits, vast.limits) == (Limits(seconds=100), Limits(states=1000, seconds=100))
     assert [len(spec.properties(spec.model_class())) for spec in (small, large)] == [2, 2]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.project import input_limits
-from floodmark.checkers.project.spec import Expect, find, key_lines, read
+from floodmark.checkers.project.spec import ExpectedVerdict, find, key_lines, read
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings, checks
@@ -69,7 +69,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert (spec.title, spec.tier, spec.symmetry, spec.deadlock) == ("a tank", "deep", True, True)
     assert spec.invariants == ("below_size",)
     assert spec.constants == {"size": 4}
-    assert spec.expect == Expect("violated", "below_size", 5)
+    assert spec.expect == ExpectedVerdict("violated", "below_size", 5)
     assert spec.limits == Limits(100, 1.5, 2 << 30)
     assert (spec.idle, spec.vacuous) == (("drain",), ("below_size",))
     leaks, overflows = spec.flawed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.commands.check import planned
-from floodmark.checkers.native.engine import Native
+from floodmark.checkers.native.engine import NativeEngine
 from floodmark.checkers.project.spec import selected_specs
 from floodmark.checkers.run.engines import engine_of
 from floodmark.checkers.verdict.check import MIN_STATES_FOR_CLUSTER, CheckSettings
@@ -26,10 +26,10 @@ def _needs_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         small = check.flawed is not None or (
             check.spec.expect.distinct or MIN_STATES_FOR_CLUSTER
         ) < MIN_STATES_FOR_CLUSTER
-        assert not small or type(engine_of(check)) is Native
+        assert not small or type(engine_of(check)) is NativeEngine
     with monkeypatch.context() as without_pyspark:
         without_pyspark.setattr("floodmark.checkers.spark.engine.available", lambda: False)
-        assert {type(engine_of(check)) for check in every} == {Native}
+        assert {type(engine_of(check)) for check in every} == {NativeEngine}
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from floodmark import Seq, Set
-from floodmark.language.errors import Disabled
+from floodmark.language.errors import ActionDisabled
 from floodmark.language.reference import initial_states
 from floodmark.language.values import running
 from model.elr.partition import Broker
@@ -107,7 +107,7 @@ def test_a_change_is_what_kafkas_builder_makes_of_it(observed: Any, stride: int)
                 begin(ours, isr, elr, leader, last_known)
                 if other not in (to_isr or (elr | isr)):
                     ours.assign(some(Broker, kept), Set(), Set())
-                    with pytest.raises(Disabled):
+                    with pytest.raises(ActionDisabled):
                         ours.change(
                             some(Broker, to_isr), some(Broker, unclean), some(Broker, active),
                             None if other is None else Broker(other),

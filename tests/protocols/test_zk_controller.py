@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import pytest
 
 from floodmark import Map, Model, Set
-from floodmark.language.errors import Disabled
+from floodmark.language.errors import ActionDisabled
 from floodmark.language.values import running
 from model.zk_controller.alternatives import (
     FailingReplicas,
@@ -69,7 +69,7 @@ class Walk(Generic[M]):
     def refuses(self, step: str) -> bool:
         try:
             self.take(step)
-        except Disabled:
+        except ActionDisabled:
             return True
         return False
 

@@ -21,7 +21,7 @@ from floodmark.checkers.report.sequence import Event, MessageSequence
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.browser import Browser, Scheme, browser, chromium
 from tests.support.outcomes import check, inside, tank_cases
@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 
 def claim(code: ExitCode) -> Case:
-    proved = Proved(
+    proved = ProofResult(
         f"kip.sentence_{int(code)}", "claim", "violated", code, "false", 0.1, "specs/claims/kip.py", 7,
         lines=["smallest case: x = <b>"], facts={"source": "KIP-1, rule 2"},
     )

@@ -12,7 +12,7 @@ from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.outcomes import check, inside, tank, tank_cases
 
@@ -81,7 +81,8 @@ def test_it_is_what_the_schema_of_jenkins_allows(tmp_path: Path) -> None:
         every = tank_cases(tmp_path)
         limited = check(tmp_path / "specs/tank.toml", CheckSettings(workers=1, limits=Limits(states=1)))
         drift = Drift("tank", "distinct", "4", "1", "the state space shrank", "specs/tank.toml", 1)
-        proved = Proved("kip.c", "claim", "violated", ExitCode.NOT_AS_EXPECTED, "false", 12345.5, "specs/kip.py", 7)
+        code = ExitCode.NOT_AS_EXPECTED
+        proved = ProofResult("kip.c", "claim", "violated", code, "false", 12345.5, "specs/kip.py", 7)
         every += cases(limited, [proved], [drift])
     assert {case.status for case in every} == {"passed", "failed", "error"}
     suites = parsed(every)
@@ -114,7 +115,7 @@ def test_the_counts_are_those_of_the_cases(tmp_path: Path) -> None:
 
 
 def test_a_claim_is_a_test_case_too(tmp_path: Path) -> None:
-    proved = Proved(
+    proved = ProofResult(
         "kip.c", "claim", "violated", ExitCode.NOT_AS_EXPECTED, "false", 0.5, "specs/claims/kip.py", 7,
         lines=["smallest case: x = 1"],
     )

@@ -30,7 +30,7 @@ from floodmark.checkers.saved.results_file import read
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.support.command import floodmark as in_this_process
@@ -324,8 +324,8 @@ def test_proofs_and_drift_come_back(tmp_path: Path) -> None:
     seconds = 0.0499999
     no = ExitCode.NOT_AS_EXPECTED
     facts = {"source": "KIP-1", "obligations": 3}
-    proved = Proved("kip.c", "claim", "violated", no, "no", seconds, "specs/kip.py", 7, lines=["x"], facts=facts)
-    other = Proved("core", "bmc", "undetermined", ExitCode.AS_EXPECTED, "", 1.0, variant="V", constants={"n": 3})
+    proved = ProofResult("kip.c", "claim", "violated", no, "no", seconds, "specs/kip.py", 7, lines=["x"], facts=facts)
+    other = ProofResult("core", "bmc", "undetermined", ExitCode.AS_EXPECTED, "", 1.0, variant="V", constants={"n": 3})
     drift = [Drift("a", "distinct", "2", "1", "shrank", "a.toml", 1, "a", "b"), Drift("a", "b", "-", "1", "", "a.toml")]
     (tmp_path / "a.json").write_text(document([], [proved, other], drift))
     saved = read(tmp_path / "a.json")

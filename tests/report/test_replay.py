@@ -17,7 +17,7 @@ from floodmark.checkers.report.python_source import PythonCode
 from floodmark.checkers.report.replay import test_module as emitted
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.values import running
 from tests.report.test_report import Broker, Cluster, Proposal, Role, b
 from tests.support.command import Ended, floodmark, installed
@@ -125,7 +125,7 @@ def test_it_fails_when_the_design_is_mended() -> None:
     """The step that the rule forbids is not enabled any more."""
     source = printed().replace("AssumesProposedIsr(", "core_file_2.AlterIsr(")
     (function,) = functions(source).values()
-    with pytest.raises(Disabled) as error:
+    with pytest.raises(ActionDisabled) as error:
         function()
     assert error.traceback[-2].name == "leader_advances_high_watermark"
 

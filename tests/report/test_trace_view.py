@@ -8,7 +8,7 @@ import pytest
 
 from floodmark import Between, Constant, Identifier, Map, Model, Record, Set, action, initial
 from floodmark.checkers.report.trace_view import TraceView, require_meaning
-from floodmark.checkers.report.watched import Watched
+from floodmark.checkers.report.watched import WatchExpression
 from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import Step, fire, initial_states
@@ -145,7 +145,7 @@ def test_a_watched_expression_is_shown_where_its_value_changes() -> None:
     ],
 )
 def test_an_expression_reads_the_state(expression: str, value: str) -> None:
-    found = Watched(Mail(), expression).value(RUN.trace[-1].state)
+    found = WatchExpression(Mail(), expression).value(RUN.trace[-1].state)
     assert found == value or expression == "self.node_counts"
 
 
@@ -160,7 +160,7 @@ def test_an_expression_reads_the_state(expression: str, value: str) -> None:
 )  # fmt: skip
 def test_what_is_no_reading_of_the_state_is_refused(expression: str) -> None:
     with pytest.raises(SourceError):
-        Watched(Mail(), expression)
+        WatchExpression(Mail(), expression)
 
 
 def test_a_word_that_means_nothing_is_refused_before_a_search() -> None:

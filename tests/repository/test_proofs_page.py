@@ -14,12 +14,12 @@ from docs.tools import proofs
 from docs.tools.opinions import agreed, recorded_opinions
 from docs.tools.proofs import answered, page, proved, with_opinions
 from floodmark.checkers.project.claim import Claim, claims_of
-from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.symbolic.methods.smtlib import file_name
 from floodmark.checkers.symbolic.methods.task import task_of
 from floodmark.checkers.symbolic.prove import claim_subject, subject_of
 from floodmark.checkers.verdict.proof_command import listed, proof_command
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.shipped import shipped
 
@@ -48,7 +48,7 @@ PROOFS = [row[:-1] for row in rows(WRITTEN, "| spec | method |")]
 ANSWERS = rows(WRITTEN, "| claim | source |")
 
 
-def _is_quick(spec: Spec, proving: Proving) -> bool:
+def _is_quick(spec: Spec, proving: ListedProof) -> bool:
     return spec.name in QUICK and proving.tier == "quick"
 
 
@@ -66,7 +66,7 @@ def _parameters() -> list[object]:
 
 
 @pytest.mark.parametrize(("place", "spec", "proving"), _parameters())
-def test_a_proof_is_as_the_page_says(place: int, spec: Spec, proving: Proving) -> None:
+def test_a_proof_is_as_the_page_says(place: int, spec: Spec, proving: ListedProof) -> None:
     """Also what cvc5 says of it, which counts only if it is about the same questions."""
     result, digests = proved(spec, proving)
     assert result.expected
@@ -109,8 +109,8 @@ def test_a_claim_is_as_the_page_says(claim: Claim) -> None:
     assert row in ANSWERS
 
 
-def _result(spec: Spec, proving: Proving) -> Proved:
-    return Proved(spec.name, proving.method, "holds", ExitCode.AS_EXPECTED, "", 0.0)
+def _result(spec: Spec, proving: ListedProof) -> ProofResult:
+    return ProofResult(spec.name, proving.method, "holds", ExitCode.AS_EXPECTED, "", 0.0)
 
 
 def test_every_second_opinion_is_about_a_proof_or_a_claim_and_told() -> None:

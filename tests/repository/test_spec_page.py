@@ -13,13 +13,13 @@ import pytest
 from docs.tools.spec import PAGE, ROWS, page
 from floodmark.checkers.project.spec import Spec, read, read_all
 from floodmark.checkers.project.spec_entries import (
-    Expect,
-    Flawed,
+    ExpectedVerdict,
+    ListedDesign,
+    ListedProof,
     Mutation,
-    Proving,
-    Refines,
+    RefinementDemands,
     Scenario,
-    Simulate,
+    SimulationSettings,
     SpecRow,
     SurvivalReason,
 )
@@ -48,14 +48,14 @@ from tests.support.projects import write
 
 TABLES: dict[str, tuple[Sequence[Key], type[Any], str]] = {
     "": (SPEC, Spec, ""),
-    "expect": (EXPECT, Expect, "[expect]\n"),
+    "expect": (EXPECT, ExpectedVerdict, "[expect]\n"),
     "limits": (LIMITS, Limits, "[limits]\n"),
-    "simulate": (SIMULATE, Simulate, "[simulate]\n"),
+    "simulate": (SIMULATE, SimulationSettings, "[simulate]\n"),
     "fairness": (FAIRNESS, Fairness, "[fairness.act]\n"),
-    "refines": (REFINES, Refines, "[refines]\n"),
+    "refines": (REFINES, RefinementDemands, "[refines]\n"),
     "row": (ROW, SpecRow, "[[row]]\n"),
-    "flawed": (FLAWED, Flawed, "[[flawed]]\n"),
-    "prove": (PROVE, Proving, "[[prove]]\n"),
+    "flawed": (FLAWED, ListedDesign, "[[flawed]]\n"),
+    "prove": (PROVE, ListedProof, "[[prove]]\n"),
     "scenario": (SCENARIO, Scenario, "[[scenario]]\n"),
     "mutation": (MUTATION, Mutation, "[mutation]\n"),
     "survivors": (SURVIVORS, SurvivalReason, "[[mutation.survivors]]\n"),

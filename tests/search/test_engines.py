@@ -11,12 +11,12 @@ import pytest
 
 from floodmark.checkers.command_line.check import check as command
 from floodmark.checkers.engine import Engine
-from floodmark.checkers.native.engine import Native
+from floodmark.checkers.native.engine import NativeEngine
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.project.spec_entries import Expect
-from floodmark.checkers.reference.engine import Reference
+from floodmark.checkers.project.spec_entries import ExpectedVerdict
+from floodmark.checkers.reference.engine import ReferenceEngine
 from floodmark.checkers.run.engines import cluster_of, engine_of
-from floodmark.checkers.spark.engine import Spark
+from floodmark.checkers.spark.engine import SparkEngine
 from floodmark.checkers.verdict.check import MIN_STATES_FOR_CLUSTER, Check, CheckSettings, EngineName
 from tests.support.projects import tank_project
 
@@ -37,12 +37,12 @@ def test_the_command_offers_every_engine(check: Check) -> None:
 @pytest.mark.parametrize(
     ("settings", "engine"),
     [
-        ({"engine": "native", "keep_results": "there"}, Native),
-        ({"engine": "reference"}, Reference),
-        ({"engine": "spark"}, Spark),
-        ({}, Native),
-        ({"engine": "spark", "master": "local[1]", "distribute": "always"}, Spark),
-        ({"checkpoint": "there", "partitions": 2}, Native),
+        ({"engine": "native", "keep_results": "there"}, NativeEngine),
+        ({"engine": "reference"}, ReferenceEngine),
+        ({"engine": "spark"}, SparkEngine),
+        ({}, NativeEngine),
+        ({"engine": "spark", "master": "local[1]", "distribute": "always"}, SparkEngine),
+        ({"checkpoint": "there", "partitions": 2}, NativeEngine),
     ],
 )
 def test_what_is_named_comes_before_what_is_asked_for(
@@ -50,21 +50,22 @@ def test_what_is_named_comes_before_what_is_asked_for(
 ) -> None:
     asked = replace(check, settings=CheckSettings(**settings))
     assert type(engine_of(asked)) is engine
-    assert (cluster_of(asked) is not None) == (engine is Spark)
+    assert (cluster_of(asked) is not None) == (engine is SparkEngine)
 
 
 def test_a_deep_search_is_for_a_cluster_and_one_beside_others_stays_in_its_process(check: Check) -> None:
     def deep(expected: int | None) -> Check:
-        return replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=expected)))
+        return replace(check, spec=replace(check.spec, tier="deep", expect=ExpectedVerdict(distinct=expected)))
 
-    assert type(engine_of(deep(None))) is Spark
-    assert type(engine_of(deep(MIN_STATES_FOR_CLUSTER))) is Spark
-    assert type(engine_of(deep(MIN_STATES_FOR_CLUSTER - 1))) is Native
-    assert type(engine_of(check.beside(2))) is Native
+    assert type(engine_of(deep(None))) is SparkEngine
+    assert type(engine_of(deep(MIN_STATES_FOR_CLUSTER))) is SparkEngine
+    assert type(engine_of(deep(MIN_STATES_FOR_CLUSTER - 1))) is NativeEngine
+    assert type(engine_of(check.beside(2))) is NativeEngine
 
 
 def test_without_pyspark_a_deep_search_is_native(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=MIN_STATES_FOR_CLUSTER)))
-    assert type(engine_of(deep)) is Spark
+    expect = ExpectedVerdict(distinct=MIN_STATES_FOR_CLUSTER)
+    deep = replace(check, spec=replace(check.spec, tier="deep", expect=expect))
+    assert type(engine_of(deep)) is SparkEngine
     monkeypatch.setattr("floodmark.checkers.spark.engine.available", lambda: False)
-    assert type(engine_of(deep)) is Native
+    assert type(engine_of(deep)) is NativeEngine

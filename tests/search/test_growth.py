@@ -45,7 +45,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import sized
 from floodmark.language.reference import initial_states
 from floodmark.language.types import growing, is_unlimited
-from floodmark.language.widths import FIRST_WIDTHS, Outgrown, Widths, least_widths
+from floodmark.language.widths import FIRST_WIDTHS, WidthExceeded, Widths, least_widths
 from tests.search.test_memory import SetLimit, small
 from tests.support.engines import ENGINES, outcome, plain_search
 from tests.support.growing_models import FIGURES, MODELS, WIDTHS, Aside, Broken, Endless, Flag, Late, Post, Through
@@ -108,7 +108,7 @@ def test_z3_grows_as_far_as_its_runs_need(tmp_path: Path) -> None:
 
 
 def test_cpython_says_which_container_is_too_narrow() -> None:
-    with pytest.raises(Outgrown, match="sent would hold 3 elements, more than its width of 2") as caught:
+    with pytest.raises(WidthExceeded, match="sent would hold 3 elements, more than its width of 2") as caught:
         levels_by_cpython(sized(Post(), Widths({**WIDTHS["post"], "sent": 2})), 8)
     assert (caught.value.place, caught.value.width) == ("sent", 2)
     assert levels_by_cpython(sized(Post(), Widths(WIDTHS["post"])), 8) == levels_by_cpython(Post(), 8)
@@ -209,7 +209,7 @@ def test_all_attempts_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         left.append(options.limits.seconds)
-        raise Outgrown("queue", "queue", 0, 0)
+        raise WidthExceeded("queue", "queue", 0, 0)
 
     found = search_growing(Endless(), Options(limits=Limits(seconds=5.0)), None, prepare)
     assert left == [5.0, 3.0, 1.0]
@@ -219,7 +219,7 @@ def test_all_attempts_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_limit_that_ended_a_search_is_the_one_that_was_given() -> None:
     def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         if widths == FIRST_WIDTHS:
-            raise Outgrown("queue", "queue", 0, 0)
+            raise WidthExceeded("queue", "queue", 0, 0)
         assert options.limits.seconds is not None
         assert options.limits.seconds < 80
         rest = options.limits.seconds

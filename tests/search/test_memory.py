@@ -386,14 +386,14 @@ def test_what_was_noted_in_memory_is_noted_in_files(small: SetLimit) -> None:
     best = store.workers[0].best
     best[loops.BEST_PARENT], best[loops.BEST_PARENT + 1] = 3, 1
     states = [store.state(position) for position in (2, 0)]
-    taken = files.Files(store, store.budget)
+    taken = files.FileStore(store, store.budget)
     assert [taken.noted(loops.BEST_PARENT + place) for place in (0, 1, 2)] == [*states, None]
     taken.close()
 
 
 def test_all_that_is_noted_of_a_partition_is_told(small: SetLimit) -> None:
     small(1 << 30)
-    taken = files.Files(begun(Scattered()), MemoryBudget(1 << 30))
+    taken = files.FileStore(begun(Scattered()), MemoryBudget(1 << 30))
     lane = taken.lanes[0]
     partition = next(each for each in taken.partitions if each.count > 1)
     lane.open(partition)

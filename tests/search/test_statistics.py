@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from floodmark.checkers.search.statistics import Distinct, Rows
+from floodmark.checkers.search.statistics import DistinctCodes, Rows
 
 
 def _pieces(draw: random.Random, words: int, values: int) -> list[Rows]:
@@ -23,7 +23,7 @@ def _pieces(draw: random.Random, words: int, values: int) -> list[Rows]:
 def test_distinct_codes_are_those_of_a_set(words: int, values: int) -> None:
     draw = random.Random(f"{words} {values}")
     for _ in range(5):
-        distinct, expected = Distinct(), set()
+        distinct, expected = DistinctCodes(), set()
         for piece in _pieces(draw, words, values):
             distinct.add(piece)
             expected |= {tuple(np.atleast_1d(code).tolist()) for code in piece}

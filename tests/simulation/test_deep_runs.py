@@ -15,7 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from floodmark import Between, Model, action, invariant, require
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.deep_runs import deep_runs
-from floodmark.checkers.simulation.walker import Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import Walker, WalkPlan, WalkStrategy
 from floodmark.conformance import Adapter, Mismatch, model_of, observable, state_machine, trace_of, walk
 from floodmark.conformance import deep_runs as runs_of
 from floodmark.language.errors import SourceError
@@ -23,7 +23,7 @@ from floodmark.language.reference import fire, initial_states
 from tests.simulation.test_walks import Ring
 from tests.support.command import floodmark as command
 
-WALKING = Walking(200, 30, 5, WalkStrategy.ACTIONS)
+WALKING = WalkPlan(200, 30, 5, WalkStrategy.ACTIONS)
 
 
 class Stair(Model):

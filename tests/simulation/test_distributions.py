@@ -16,7 +16,7 @@ from floodmark.checkers.simulation import compiled_walks
 from floodmark.checkers.simulation import walker as walkers
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.walk_loops import CHANGES
-from floodmark.checkers.simulation.walker import GROUP, Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Walker, WalkPlan, WalkStrategy
 from floodmark.compiler.layout import Layout
 from floodmark.language.model import State
 from floodmark.language.reference import initial_states, successors
@@ -250,7 +250,7 @@ def walker_of(model: Model, steps: int, strategy: WalkStrategy) -> tuple[Walker,
     code = build_walk_code(model, {}, good=False)
     layout = code.interface.layout
     begin = [layout.pack(state) for _, state in initial_states(model)]
-    return Walker(code, begin, Walking(GROUPS * GROUP, steps, 11, strategy), 0, False), layout
+    return Walker(code, begin, WalkPlan(GROUPS * GROUP, steps, 11, strategy), 0, False), layout
 
 
 @pytest.mark.parametrize(("strategy", "model", "candidates"), [

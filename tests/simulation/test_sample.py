@@ -13,7 +13,7 @@ from floodmark.checkers.simulation import sample, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.sample import DEVIATIONS, MORE, Sample
 from floodmark.checkers.simulation.walk_loops import TAG_BITS
-from floodmark.checkers.simulation.walker import GROUP, Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Walker, WalkPlan, WalkStrategy
 from floodmark.compiler.layout import fingerprint
 from floodmark.language.reference import initial_states
 from tests.simulation.test_walks import Ring, walked
@@ -25,7 +25,7 @@ WALKS, STEPS, SEED = 150, 40, 3
 def a_walker(strategy: WalkStrategy = WalkStrategy.ACTIONS, seed: int = SEED) -> Walker:
     code = build_walk_code(MODEL, {}, good=False)
     begin = [code.interface.layout.pack(state) for _, state in initial_states(MODEL)]
-    return Walker(code, begin, Walking(WALKS, STEPS, seed, strategy), 0, False)
+    return Walker(code, begin, WalkPlan(WALKS, STEPS, seed, strategy), 0, False)
 
 
 def walks_of_each_state(strategy: WalkStrategy = WalkStrategy.ACTIONS) -> dict[int, set[int]]:

@@ -21,7 +21,7 @@ from floodmark.checkers.report.progress_file import ProgressFile
 from floodmark.checkers.search_result import Options, Progress, Proportion, SearchResult, WalkProgress
 from floodmark.checkers.simulation import simulate as simulation
 from floodmark.checkers.simulation.simulate import simulate
-from floodmark.checkers.simulation.walker import GROUP, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, WalkPlan, WalkStrategy
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from tests.simulation.test_walks import Node, Ring
 from tests.support.json_schemas import require_schema
@@ -56,7 +56,7 @@ def walked(walks: int, workers: int, coverage: bool, seen: list[Progress]) -> Se
     """The result of some walks; what is shown of them before each group is in ``seen``."""
     properties = list(collect(JumpingRing, []).values())
     options = Options(workers=workers, coverage=coverage)
-    return simulate(JumpingRing(), properties, options, Walking(walks, 12, 1, WalkStrategy.ACTIONS), seen.append)
+    return simulate(JumpingRing(), properties, options, WalkPlan(walks, 12, 1, WalkStrategy.ACTIONS), seen.append)
 
 
 def test_progress_is_what_the_result_of_as_many_walks_would_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ from floodmark.checkers.simulation import sample, shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walk_loops import GOLDEN, PAUSE, mixed, nth_bit
-from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, WalkPlan, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, checks, one_check
 from floodmark.language.model import State
 from floodmark.language.reference import holds, initial_states, successors
@@ -163,7 +163,7 @@ def walked(
     model: Model, strategy: WalkStrategy = WalkStrategy.ACTIONS, walks: int = 1000, steps: int = 60, seed: int = 1,
     options: Options = ALONE,
 ) -> SearchResult:
-    return simulate(model, list(collect(type(model), []).values()), options, Walking(walks, steps, seed, strategy))
+    return simulate(model, list(collect(type(model), []).values()), options, WalkPlan(walks, steps, seed, strategy))
 
 
 def is_exact(found: SearchResult) -> bool:
@@ -176,7 +176,7 @@ def paths(model: Model, strategy: WalkStrategy, walks: int, steps: int, seed: in
     code = build_walk_code(model, {}, good=False)
     layout = code.interface.layout
     begin = [layout.pack(state) for _, state in initial_states(model)]
-    taken = Walker(code, begin, Walking(walks, steps, seed, strategy), 0, False)
+    taken = Walker(code, begin, WalkPlan(walks, steps, seed, strategy), 0, False)
     return [[layout.unpack(row) for row in taken.states(walk)] for walk in range(walks)]
 
 
@@ -262,7 +262,7 @@ def test_the_states_of_a_long_walk_are_all_told() -> None:
     model, steps = Ring(), PAUSE + 10
     code = build_walk_code(model, {}, good=False)
     begin = [code.interface.layout.pack(state) for _, state in initial_states(model)]
-    taken = Walker(code, begin, Walking(1, steps, 5, WalkStrategy.ACTIONS), 0, False)
+    taken = Walker(code, begin, WalkPlan(1, steps, 5, WalkStrategy.ACTIONS), 0, False)
     assert [len(rows) for rows in taken.paths(1)] == [steps + 1]
 
 
@@ -475,7 +475,7 @@ def test_a_walk_that_is_taken_again_must_be_the_same(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Walker, "take", lambda *_: Hit(3, 3, Problem.WRONG_STEP, 0))
     code = build_walk_code(Ring(), {}, good=False)
     begin = [code.interface.layout.pack(state) for _, state in initial_states(Ring())]
-    taken = Walker(code, begin, Walking(64, 10, 0, WalkStrategy.ACTIONS), 0, False)
+    taken = Walker(code, begin, WalkPlan(64, 10, 0, WalkStrategy.ACTIONS), 0, False)
     with pytest.raises(RuntimeError, match="another one"):
         taken.path(Hit(2, 2, Problem.FALSE_STATE, 1))
     assert GROUP == walker.GROUP
@@ -485,7 +485,7 @@ def test_walks_find_a_step_that_does_not_refine() -> None:
     check = one_check(Path("specs/alter_isr/atomic.toml"), "IgnoresPendingExpand", CheckSettings())
     (prop,) = check.properties()
     assert prop.is_refinement
-    found = simulate(check.model(), [prop], ALONE, Walking(3000, 60, 1, WalkStrategy.ACTIONS))
+    found = simulate(check.model(), [prop], ALONE, WalkPlan(3000, 60, 1, WalkStrategy.ACTIONS))
     assert [it.property for it in found.violations] == ["as_atomic_isr"]
 
 

@@ -10,17 +10,17 @@ import pytest
 
 from floodmark.checkers.spark.outboxes import Arrivals, lost_ends
 from floodmark.checkers.spark.shard import PartitionLost
-from floodmark.checkers.spark.tasks import End, Sum
+from floodmark.checkers.spark.tasks import Checksum, EndOfExpansion
 
 RUN: Any = SimpleNamespace(partitions=2)
 ROWS = [np.array(words, dtype=np.uint64) for words in ([1, 2], [3], [3, 5, 8])]
 
 
-def end(partition: int, *sent: int) -> End:
-    total = Sum()
+def end(partition: int, *sent: int) -> EndOfExpansion:
+    total = Checksum()
     for number in sent:
         total.add(ROWS[number])
-    return End(partition, False, total)
+    return EndOfExpansion(partition, False, total)
 
 
 def arrive(*told: object) -> list[list[int]]:

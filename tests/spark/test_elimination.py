@@ -28,7 +28,7 @@ from floodmark import (
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
-from floodmark.checkers.search_result import Limit, Options, SearchResult, Stop, Stopped
+from floodmark.checkers.search_result import Limit, LimitReached, Options, SearchResult, Stop
 from floodmark.checkers.spark import recoverability, search
 from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelection, TaskReport
 from floodmark.checkers.spark.jobs import JobFailed
@@ -469,7 +469,7 @@ def test_a_limit_that_ends_the_judgement_leaves_it_open(
     def paused() -> None:
         asked.append(0)
         if len(asked) == 9:
-            raise Stopped(Stop(Limit.MEMORY))
+            raise LimitReached(Stop(Limit.MEMORY))
 
     monkeypatch.setattr(check, "budget", lambda started, limits: paused)
     found, _ = search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))

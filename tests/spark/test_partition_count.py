@@ -20,7 +20,7 @@ from floodmark.checkers.spark.partition_count import (
     is_outgrown,
     partition_count,
 )
-from floodmark.checkers.spark.search import Distribution, IntoCluster
+from floodmark.checkers.spark.search import ClusterMigration, Distribution
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_a_checkpoint_decides_before_the_command_and_the_command_before_the_expe
 
     monkeypatch.setattr(search, "Cluster", cluster)
     context = SimpleNamespace(defaultParallelism=2)
-    monkeypatch.setattr(IntoCluster, "session", lambda self: SimpleNamespace(sparkContext=context))
-    monkeypatch.setattr(IntoCluster, "_code", lambda self, search: None)
+    monkeypatch.setattr(ClusterMigration, "session", lambda self: SimpleNamespace(sparkContext=context))
+    monkeypatch.setattr(ClusterMigration, "_code", lambda self, search: None)
     options = Options(limits=Limits(), likely=likely)
     under_way: Any = SimpleNamespace(
         options=options, interface=None, store=SimpleNamespace(count=0), say=lambda what: None,
         paused=lambda: False,
     )
-    IntoCluster(Distribution(partitions=asked), None)._new_cluster(under_way, np.zeros(0, dtype=np.uint64), kept)
+    ClusterMigration(Distribution(partitions=asked), None)._new_cluster(under_way, np.zeros(0, dtype=np.uint64), kept)
     assert made == [wanted]

@@ -34,7 +34,7 @@ from floodmark.checkers.search.driver import Search
 from floodmark.checkers.search_result import Limit, Limits, Options, Progress, SearchResult, Stop
 from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
-from floodmark.checkers.spark.search import Distribution, IntoCluster, search_states
+from floodmark.checkers.spark.search import ClusterMigration, Distribution, search_states
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
@@ -196,13 +196,13 @@ def test_wide_states_are_explored_to_the_end() -> None:
 def test_a_search_that_does_not_fit_moves_over(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says so, finds the same, and what it shows never becomes less."""
     moved: list[int] = []
-    original = IntoCluster._moved
+    original = ClusterMigration._moved
 
-    def noting(self: IntoCluster, search: Search) -> Any:
+    def noting(self: ClusterMigration, search: Search) -> Any:
         moved.append(search.level)
         return original(self, search)
 
-    monkeypatch.setattr(IntoCluster, "_moved", noting)
+    monkeypatch.setattr(ClusterMigration, "_moved", noting)
     monkeypatch.setattr("floodmark.checkers.search.driver.PROGRESS_SECONDS", 0.0)
     model = TwoPhaseCommit(managers=5)
     wanted = found_by(native.search_states, model, Options(workers=1))
@@ -372,5 +372,5 @@ def test_java_is_found_in_this_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_without_java_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     old = fake_java(tmp_path / "old", "11.0.2")
-    with pytest.raises(java.NoJava, match=r"it is version 11.*floodmark\[java\]"):
+    with pytest.raises(java.JavaNotFound, match=r"it is version 11.*floodmark\[java\]"):
         java.find_java({"JAVA_HOME": str(old), "PATH": ""})

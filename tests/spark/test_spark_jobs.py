@@ -16,8 +16,8 @@ import pytest
 
 from floodmark.checkers.kernel import scratch
 from floodmark.checkers.spark import check_tasks, jobs, leftovers, session, tasks
-from floodmark.checkers.spark.jobs import Cancelled, JobFailed, reason, told_of_java, wait_for_workers, watched
-from floodmark.checkers.spark.ledger import Accepted
+from floodmark.checkers.spark.jobs import JobCancelled, JobFailed, reason, told_of_java, wait_for_workers, watched
+from floodmark.checkers.spark.ledger import AcceptedLevels
 from floodmark.checkers.spark.tasks import SearchContext, scratch_folder, scratch_folders
 from floodmark.language.errors import SourceError
 
@@ -61,7 +61,7 @@ def test_a_worker_that_comes_late_is_waited_for() -> None:
 
 def test_a_worker_that_is_there_again_begins_a_new_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     context: Any = Application(0, 1, 0)
-    wait = jobs.Wait(context, None)
+    wait = jobs.WorkerWait(context, None)
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     for later in (0.0, jobs.WAIT_SECONDS + 1, 1.0):
@@ -87,7 +87,7 @@ def test_a_master_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPat
 
 def test_the_seconds_without_a_worker_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     context: Any = Application()
-    wait = jobs.Wait(context, None)
+    wait = jobs.WorkerWait(context, None)
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     assert "no worker for 0 s" in wait.error().message
@@ -121,7 +121,7 @@ def test_only_what_asks_to_pause_cancels_a_job_that_has_a_worker() -> None:
     with pytest.raises(JobFailed, match="ended"):
         end(False, 0.1)
     assert cancelled == []
-    with pytest.raises(Cancelled):
+    with pytest.raises(JobCancelled):
         end(True, 20)
     assert cancelled
 
@@ -129,7 +129,7 @@ def test_only_what_asks_to_pause_cancels_a_job_that_has_a_worker() -> None:
 def test_a_second_attempt_gives_the_first_one_time(monkeypatch: pytest.MonkeyPatch) -> None:
     pyspark = pytest.importorskip("pyspark")
     slept: list[float] = []
-    accepted = Accepted(1, np.zeros((1, 5), dtype=np.uint64), 3.0)
+    accepted = AcceptedLevels(1, np.zeros((1, 5), dtype=np.uint64), 3.0)
     monkeypatch.setattr(time, "sleep", slept.append)
     for attempt, seconds in ((None, []), (0, []), (1, [3.0]), (2, [3.0])):
         context = None if attempt is None else SimpleNamespace(attemptNumber=lambda attempt=attempt: attempt)

@@ -10,7 +10,7 @@ import pytest
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
-from floodmark.checkers.search_result import Limit, Limits, Options, SearchResult, Stop, Stopped
+from floodmark.checkers.search_result import Limit, LimitReached, Limits, Options, SearchResult, Stop
 from floodmark.checkers.spark import search
 from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.language.fairness import Fairness
@@ -82,4 +82,4 @@ def test_a_limit_that_ends_the_judgement_leaves_it_open(monkeypatch: pytest.Monk
 
 
 def _ended() -> None:
-    raise Stopped(Stop(Limit.MEMORY))
+    raise LimitReached(Stop(Limit.MEMORY))

@@ -28,7 +28,7 @@ from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES, frontier
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.shard import FilesChangedError, divided
-from floodmark.checkers.spark.tasks import LevelInput, Merged
+from floodmark.checkers.spark.tasks import LevelInput, MergeResult
 from specs.examples.philosophers import Philosophers
 from tests.support.losses import Machines, Simulated, search_states
 
@@ -166,10 +166,10 @@ def test_words_that_change_or_change_places_change_the_sum_of_what_is_sent(size:
     changed[4] = np.append(piece, np.uint64(0))
     sums = []
     for each in (piece, *changed):
-        sums.append(tasks.Sum())
+        sums.append(tasks.Checksum())
         sums[-1].add(each)
     assert all(one != sums[0] for one in sums[1:])
-    together, apart = tasks.Sum(), tasks.Sum()
+    together, apart = tasks.Checksum(), tasks.Checksum()
     for each in (piece, changed[0]):
         together.add(each)
     for each in (changed[0], piece):
@@ -263,12 +263,12 @@ def test_a_frontier_is_what_was_accepted(tmp_path: Path) -> None:
     code = build_code(Philosophers(last=2), {}, False).load()
     states = np.arange(3, 9, dtype=np.uint64)
     ((_, digest),) = divided(states, 1, 1)
-    report = Merged(0, found=6, digest=digest, states=states.tobytes())
-    held = frontier(code, [report, Merged(1, states=b"")])
+    report = MergeResult(0, found=6, digest=digest, states=states.tobytes())
+    held = frontier(code, [report, MergeResult(1, states=b"")])
     assert held is not None
     assert held.reader.states.tolist() == states.tolist()
     other = replace(report, states=(states + np.uint64(1)).tobytes())
-    for reports in ([replace(report, states=states[:-1].tobytes())], [other], [report, Merged(1)]):
+    for reports in ([replace(report, states=states[:-1].tobytes())], [other], [report, MergeResult(1)]):
         assert frontier(code, reports) is None
 
 
@@ -332,14 +332,14 @@ def test_an_expansion_that_runs_again_on_another_machine_is_heard_of(
     monkeypatch.setattr(Simulated, "_settle", lambda self: settled.append(0))
 
     def merged(self: Simulated, partition: int, task: Any, records: list[Any]) -> list[Any]:
-        arrives = any(isinstance(payload, tasks.End) for _, payload in records)
+        arrives = any(isinstance(payload, tasks.EndOfExpansion) for _, payload in records)
         if partition == 1 and len(happened) < 3 and arrives:
             happened.append(partition)
             self.machines.home[0], home = 1, self.machines.home[0]
             level = task.args[1]
             again = self._run(0, partial(tasks.expand, self.run, level))
             self.machines.home[0] = home
-            first = [r for r in records if isinstance(r[1], tasks.End) and r[1].partition != 0]
+            first = [r for r in records if isinstance(r[1], tasks.EndOfExpansion) and r[1].partition != 0]
             records = first + [r for r in again if r[0] == partition]
         return original(self, partition, task, records)
 
@@ -423,13 +423,13 @@ def test_what_arrives_is_what_was_sent(tmp_path: Path, monkeypatch: pytest.Monke
     """The shuffle keeps records on disks: one is missing, a byte of one is another, a report is damaged."""
     damages: list[Callable[[list[Any]], Any]] = [
         lambda records: records.remove(next(r for r in records if isinstance(r[1], bytes))),
-        lambda records: records.remove(next(r for r in records if isinstance(r[1], tasks.End))),
+        lambda records: records.remove(next(r for r in records if isinstance(r[1], tasks.EndOfExpansion))),
         lambda records: records.append(_changed(records, bytes)),
     ]
     if expanded_by == "partitions":
         damages += [
-            lambda records: records.remove(next(r for r in records if isinstance(r[1], tasks.Sealed))),
-            lambda records: records.append(_changed(records, tasks.Sealed)),
+            lambda records: records.remove(next(r for r in records if isinstance(r[1], tasks.SealedReport))),
+            lambda records: records.append(_changed(records, tasks.SealedReport)),
         ]
     left = damages[:]
     original = Simulated._merged
@@ -448,8 +448,8 @@ def test_what_arrives_is_what_was_sent(tmp_path: Path, monkeypatch: pytest.Monke
 def _changed(records: list[Any], kind: type) -> tuple[int, Any]:
     place, (partition, payload) = next((i, r) for i, r in enumerate(records) if isinstance(r[1], kind))
     del records[place]
-    if isinstance(payload, tasks.Sealed):
-        return partition, tasks.Sealed(_flipped(payload.content), payload.sum)
+    if isinstance(payload, tasks.SealedReport):
+        return partition, tasks.SealedReport(_flipped(payload.content), payload.sum)
     return partition, _flipped(payload)
 
 

@@ -14,7 +14,7 @@ from floodmark.checkers.search import driver
 from floodmark.checkers.search_result import ClusterProgress, Options, Progress
 from floodmark.checkers.spark import cluster, jobs
 from floodmark.checkers.spark.cluster import Cluster
-from floodmark.checkers.spark.jobs import NoWorker, TaskCounts, task_counts, watched
+from floodmark.checkers.spark.jobs import TaskCounts, WorkersUnavailable, task_counts, watched
 from floodmark.checkers.spark.search import Distribution, search_states
 from specs.examples.philosophers import Philosophers
 from tests.spark.test_spark_jobs import Application
@@ -108,5 +108,5 @@ def test_a_limit_ends_the_wait_of_a_job_without_a_worker(monkeypatch: pytest.Mon
                     break
             raise EndedError
 
-    with pytest.raises(NoWorker, match="has had no worker for 0 s"):
+    with pytest.raises(WorkersUnavailable, match="has had no worker for 0 s"):
         run()

@@ -22,7 +22,7 @@ from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
-from floodmark.checkers.project.spec import Expect, read
+from floodmark.checkers.project.spec import ExpectedVerdict, read
 from floodmark.checkers.project.unpacking import unpacked
 from floodmark.checkers.resources import cores, physical_memory
 from floodmark.checkers.run.checks import run_check
@@ -33,7 +33,7 @@ from floodmark.checkers.spark.check_run import _may_be_a_task, run_on_spark
 from floodmark.checkers.spark.checkpoint import _sum
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import build_code
-from floodmark.checkers.spark.engine import Spark
+from floodmark.checkers.spark.engine import SparkEngine
 from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.jobs import JobFailed, reason
 from floodmark.checkers.spark.reader import StateReader
@@ -418,11 +418,11 @@ def test_a_search_that_is_too_large_for_a_task_is_distributed(
 def test_a_deep_search_is_a_task_unless_it_is_large(tmp_path: Path) -> None:
     """One spec of the deep tier is searched in a task; the Spark engine, asked for by name, distributes it."""
     asked = of_tank(tmp_path)[0]
-    deep = replace(asked, spec=replace(asked.spec, tier="deep", expect=Expect()), settings=CheckSettings())
-    assert isinstance(cluster_of(deep), Spark)
+    deep = replace(asked, spec=replace(asked.spec, tier="deep", expect=ExpectedVerdict()), settings=CheckSettings())
+    assert isinstance(cluster_of(deep), SparkEngine)
     assert _may_be_a_task(deep, [deep])
     assert not _may_be_a_task(asked, [asked])
-    large = replace(deep, spec=replace(deep.spec, expect=Expect(distinct=check_tasks.TASK_STATES)))
+    large = replace(deep, spec=replace(deep.spec, expect=ExpectedVerdict(distinct=check_tasks.TASK_STATES)))
     assert not _may_be_a_task(large, [large])
     kept = replace(deep, settings=CheckSettings(checkpoint="there"))
     assert not _may_be_a_task(kept, [kept])

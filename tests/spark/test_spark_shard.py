@@ -24,7 +24,7 @@ from floodmark.checkers.spark.code_transfer import LoadedKernel, build_code
 from floodmark.checkers.spark.ledger import Ledger
 from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.shard import FilesChangedError, PartitionLost, Shard, divided
-from floodmark.checkers.spark.tasks import Seeded
+from floodmark.checkers.spark.tasks import SeedResult
 from specs.examples.philosophers import Philosophers
 from tests.support.corruption import SUBJECTS
 
@@ -441,7 +441,7 @@ def test_a_full_disk_is_named_whatever_is_written(
 
 
 def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
-    def given(*levels: int) -> list[Seeded]:
+    def given(*levels: int) -> list[SeedResult]:
         rows = KNOWN.of(0)
         pieces = []
         for level in levels:
@@ -449,7 +449,7 @@ def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
                 ((_, digest),) = divided(part, 1, 1)
                 first = int(rows[level - 1, ledger.END]) if level else 0
                 offset = int(part[0] - LEVELS[level][0]) if len(part) else 0
-                pieces.append(Seeded(0, first + offset, len(part), digest))
+                pieces.append(SeedResult(0, first + offset, len(part), digest))
         return pieces
 
     assert KNOWN.intact(range(3), given(0, 1, 2))
@@ -464,7 +464,7 @@ def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
     ((_, digest),) = divided(FIRST, 1, 1)
     two = Ledger(2)
     two.accept([1, 1], [digest, digest])
-    mine = [Seeded(partition, 0, 1, digest) for partition in range(2)]
+    mine = [SeedResult(partition, 0, 1, digest) for partition in range(2)]
     assert two.intact(range(1), mine)
     assert not two.intact(range(1), [mine[0], mine[0]]), "one partition has what both should have"
     assert KNOWN.first(2).of(0).tolist() == KNOWN.of(0)[:2].tolist()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from floodmark.checkers.coverage.places import shares
-from floodmark.checkers.project.spec_entries import Simulate
+from floodmark.checkers.project.spec_entries import SimulationSettings
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import Limits, Progress, Proportion, Watcher
 from floodmark.checkers.simulation.sample import Sample
@@ -28,7 +28,7 @@ CORE, COMMIT = Path("specs/alter_isr/core.toml"), Path("specs/examples/two_phase
 
 def walking(spec: Path, variant: str, count: int, coverage: bool = False) -> Check:
     settings = CheckSettings(
-        engine="spark", only_variant=variant, walks=Simulate(count, 30, 4, "actions"), coverage=coverage
+        engine="spark", only_variant=variant, walks=SimulationSettings(count, 30, 4, "actions"), coverage=coverage
     )
     return replace(one_check(spec, variant, CheckSettings()), settings=settings)
 

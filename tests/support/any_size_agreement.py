@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.methods.induction import check_obligations, ind
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.translate.effects import Fired
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep
 from floodmark.checkers.symbolic.translate.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.translate.transition_system import Components, System, system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
@@ -246,7 +246,7 @@ def _steps(model: Model, state: State) -> Iterator[Step]:
         yield from choices(model, state, name)
 
 
-def _fired(pinned: Pinned, step: Step) -> Fired:
+def _fired(pinned: Pinned, step: Step) -> SymbolicStep:
     return next(it for it in pinned.system.fired if it.action.name == step.action)
 
 

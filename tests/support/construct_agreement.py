@@ -25,7 +25,7 @@ from floodmark.compiler.ir import Action, Inline, Predicate
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program, read_action, read_predicate
 from floodmark.language.conditions import Condition
-from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.model import Model, State, defaults_of
 from floodmark.language.reference import Step, _located, fire, holds
 from floodmark.language.types import IntType
@@ -106,7 +106,7 @@ def _begun(model: Model, method: Callable[..., Any], case: int) -> State | None:
         model.reset()
         try:
             method(model, case)
-        except Disabled:
+        except ActionDisabled:
             return None
         return model.snapshot()
 

@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.claims import Expectation
-from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.source import source_of
 from floodmark.language.types import Type
@@ -105,7 +105,7 @@ def by_cpython(function: Callable[..., bool], case: Mapping[str, Any]) -> Answer
     with running(_NoState()):
         try:
             return function(**case)
-        except Disabled:
+        except ActionDisabled:
             return None
         except (SourceError, AssertionError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
             return FAILS

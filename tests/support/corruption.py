@@ -423,16 +423,16 @@ def piece_comes_twice(machines: Corrupted, records: Records) -> None:
 
 
 def end_is_missing(machines: Corrupted, records: Records) -> None:
-    del records[_piece(machines, records, tasks.End)]
+    del records[_piece(machines, records, tasks.EndOfExpansion)]
 
 
 def end_is_of_another(machines: Corrupted, records: Records) -> None:
-    one, other = (_piece(machines, records, tasks.End) for _ in range(2))
+    one, other = (_piece(machines, records, tasks.EndOfExpansion) for _ in range(2))
     _replaced(records, one, replace(records[one][1], sent=records[other][1].sent))
 
 
 def report_is_changed(machines: Corrupted, records: Records) -> None:
-    place = _piece(machines, records, tasks.Sealed)
+    place = _piece(machines, records, tasks.SealedReport)
     sealed = records[place][1]
     _replaced(records, place, replace(sealed, content=_flipped(sealed.content, machines.draw)))
 

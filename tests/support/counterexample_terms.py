@@ -17,7 +17,7 @@ import z3
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term
-from floodmark.checkers.symbolic.translate.effects import Fired
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep
 from floodmark.checkers.symbolic.translate.obligations import TYPES, assumption, broken, goals_of
 from floodmark.checkers.symbolic.translate.transition_system import Transition, system_of
 from floodmark.language.model import Model, State
@@ -66,7 +66,7 @@ class RunTerms:
         assumed = assumption(self.system, self.system.now.state, invariants)
         return self._is_true(assumed, before.state) and self._is_true(goal, before.state, last.step)
 
-    def _fired(self, step: Step) -> Fired:
+    def _fired(self, step: Step) -> SymbolicStep:
         return next(fired for fired in self.system.fired if fired.action.name == step.action)
 
     def _is_true(
@@ -87,7 +87,7 @@ class RunTerms:
         values = [leaf.term for leaf in self.system.leaves(self.system.constant(state))]
         return [(variable, _like(variable, value)) for variable, value in zip(variables, values, strict=True)]
 
-    def _arguments(self, fired: Fired, step: Step) -> list[tuple[Any, Any]]:
+    def _arguments(self, fired: SymbolicStep, step: Step) -> list[tuple[Any, Any]]:
         values = self.system.values
         arguments = [
             term

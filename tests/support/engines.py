@@ -30,7 +30,7 @@ from floodmark.language.reference import choices, fire, holds, initial_states, w
 from floodmark.language.source import _parsed
 from floodmark.language.types import growing
 from floodmark.language.values import Record
-from floodmark.language.widths import NO_WIDTHS, Outgrown, Widths, least_widths
+from floodmark.language.widths import NO_WIDTHS, WidthExceeded, Widths, least_widths
 
 Engine = Callable[[Model, Sequence[Property]], SearchResult]
 
@@ -150,7 +150,7 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
     def note_size(place: str, size: int) -> None:
         noted(place, size)
         if size > MAX_ELEMENTS:
-            raise Outgrown(place, place, size, MAX_ELEMENTS)
+            raise WidthExceeded(place, place, size, MAX_ELEMENTS)
 
     vars(model)["note_size"] = note_size
     seen: set[State] = set()
@@ -219,7 +219,7 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
                     raise TooMany(depth - 1)
                 try:
                     new = fire(model, old, step)
-                except Outgrown:
+                except WidthExceeded:
                     raise TooMany(depth - 1) from None
                 except SourceError:
                     breaks("error", "", depth)

@@ -22,7 +22,7 @@ from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.members import REFINES, kind_of
 from floodmark.language.model import Model, State
 from floodmark.language.reference import choices, fire, holds, initial_states, within_boundary
-from floodmark.language.widths import Outgrown
+from floodmark.language.widths import WidthExceeded
 
 Words = tuple[int, ...]
 
@@ -104,13 +104,13 @@ class _Both:
         properties = [*self.of_states, *self.of_steps]
         try:
             starts = [state for _, state in initial_states(self.model)]
-        except Outgrown:
+        except WidthExceeded:
             raise
         except SourceError:
             starts = []
         try:
             self.search = search.begin(self.model, properties, options)
-        except Outgrown:
+        except WidthExceeded:
             raise
         except SourceError as error:
             raise RefusedError(error.message) from error
@@ -119,7 +119,7 @@ class _Both:
         self.stepper = Stepper(self.search.kernel.model, interface)
         try:
             natively = self.search.run()
-        except Outgrown:
+        except WidthExceeded:
             raise
         except ModelError as error:
             if not starts:
@@ -240,7 +240,7 @@ class _Both:
         mask, failed = self.stepper.check(words)
         try:
             true = {prop.name: self._true(prop, state) for prop in self.of_states}
-        except Outgrown:
+        except WidthExceeded:
             raise
         except SourceError as error:
             if not failed:
@@ -283,7 +283,7 @@ class _Both:
         for name in type(self.model).methods("action"):
             try:
                 steps = choices(self.model, state, name)
-            except Outgrown:
+            except WidthExceeded:
                 raise
             except SourceError as error:
                 if "possible values; draw it" in error.message:  # what compiled code does not mind
@@ -304,7 +304,7 @@ class _Both:
                         found.cut += 1
                         false = {prop for prop in self.of_states if not self._true(prop, after)}
                         found.outside |= {prop.name for prop in false if prop.kind == "invariant"}
-                except Outgrown:
+                except WidthExceeded:
                     raise
                 except SourceError:
                     found.failed = True

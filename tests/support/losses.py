@@ -22,7 +22,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import search, session, tasks
 from floodmark.checkers.spark.cluster import _LOST, Cluster
-from floodmark.checkers.spark.search import Distribution, IntoCluster
+from floodmark.checkers.spark.search import ClusterMigration, Distribution
 from floodmark.checkers.spark.shard import PartitionLost
 from floodmark.language.model import Model
 
@@ -228,7 +228,7 @@ def search_states(
 
     with _instead(
         (search, "Cluster", Here),
-        (IntoCluster, "session", lambda self: SimpleNamespace(sparkContext=context)),
+        (ClusterMigration, "session", lambda self: SimpleNamespace(sparkContext=context)),
         (tasks, "scratch_folders", machines.folders),
         (tasks, "_process", machines.process),
         (Cluster, "clean_up_after_others", lambda self, replaced: None),

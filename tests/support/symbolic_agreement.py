@@ -12,7 +12,7 @@ import z3
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods import runs
-from floodmark.checkers.symbolic.methods.bmc import Bounded, search
+from floodmark.checkers.symbolic.methods.bmc import BmcResult, search
 from floodmark.checkers.symbolic.methods.unrolling import Unrolling
 from floodmark.checkers.symbolic.terms.booleans import as_term
 from floodmark.checkers.symbolic.translate.transition_system import System, Transition, system_of
@@ -160,7 +160,7 @@ def assert_bounded_search_agrees(
     return len(real), bool(hard.interchangeable)
 
 
-def assert_search_finds(searched: Bounded, wanted: Outcome, depth: int) -> None:
+def assert_search_finds(searched: BmcResult, wanted: Outcome, depth: int) -> None:
     """Fails unless a search of runs of up to ``depth`` states came to the violation and the depths that are wanted."""
     assert not searched.stopped, searched.stopped
     length = len(searched.violation.trace) if searched.violation is not None else None

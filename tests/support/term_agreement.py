@@ -17,13 +17,13 @@ import z3
 
 from floodmark.checkers.project.properties import Property, functions_by_name
 from floodmark.checkers.symbolic.terms.booleans import as_term
-from floodmark.checkers.symbolic.translate.effects import Judged
+from floodmark.checkers.symbolic.translate.effects import PredicateEvaluation
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.compiler.program import Program
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, choices, fire, holds, initial_states, parameter_types
-from floodmark.language.widths import Outgrown
+from floodmark.language.widths import WidthExceeded
 from tests.support.drawn_states import drawn
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ class Terms:
     def _leaves(self, components: Components) -> list[Any]:
         return [leaf.term for leaf in self.system.leaves(components)]
 
-    def _predicate_terms(self, every: Sequence[Judged], variables: list[Any]) -> _TermTuple:
+    def _predicate_terms(self, every: Sequence[PredicateEvaluation], variables: list[Any]) -> _TermTuple:
         return _TermTuple(variables, [as_term(term) for each in every for term in (each.truth, each.failed)])
 
     def _constants(self, state: State) -> list[Any]:
@@ -180,7 +180,7 @@ class Terms:
         self.counts["steps"] += 1
         try:
             reached = fire(self.model, state, step)
-        except Outgrown:
+        except WidthExceeded:
             raise
         except SourceError as error:
             if not z3.is_true(failed):
@@ -208,7 +208,7 @@ class Terms:
             self.counts["predicates"] += 1
             try:
                 true = holds(self.model, function, *states)
-            except Outgrown:
+            except WidthExceeded:
                 raise
             except SourceError as error:
                 if not z3.is_true(failed):
@@ -262,7 +262,7 @@ def some_steps(model: Model, state: State, name: str, most: int, chance: Random)
     """Steps of an action: up to ``most`` that its first guards allow, and a drawn one."""
     try:
         allowed = choices(model, state, name)
-    except Outgrown:
+    except WidthExceeded:
         raise
     except SourceError:
         allowed = []  # its types may be too large to enumerate

@@ -21,28 +21,28 @@ from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.gate.basis import Bases
 from floodmark.checkers.gate.job import ProofJob
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.project.spec import Proving, Spec, read
+from floodmark.checkers.project.spec import ListedProof, Spec, read
 from floodmark.checkers.report.proof_progress import described
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.methods.induction import InductionProgress, InductionProof, QueryRunner, induction
 from floodmark.checkers.symbolic.prove import prove_listed
 from floodmark.checkers.symbolic.records import answer_file, narrowing, replay
-from floodmark.checkers.symbolic.records.answer_file import Recorded, keep, recorded
+from floodmark.checkers.symbolic.records.answer_file import AnswerRecord, keep, recorded
 from floodmark.checkers.symbolic.records.fresh_context import RecordedQuery
-from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
+from floodmark.checkers.symbolic.records.replay import QueryReplay, ways_of
 from floodmark.checkers.symbolic.records.term_names import TermNames
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.answers import (
     Answer,
+    AnswerBook,
     Answers,
-    Book,
     Instance,
-    NoAnswerError,
+    MalformedAnswerError,
     ObligationKey,
+    Refutation,
     Sight,
     Split,
     Style,
-    Way,
     as_data,
     from_data,
     solver_version,
@@ -54,7 +54,7 @@ from floodmark.checkers.symbolic.terms.booleans import Truth
 from floodmark.checkers.symbolic.terms.smt_text import SolverStatus
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.verdict.check import Check
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.language.errors import SourceError
 from tests.support.any_size_protocols import SPECS, all_properties, check_of
 
@@ -73,17 +73,17 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def listed() -> tuple[Spec, Proving]:
+def listed() -> tuple[Spec, ListedProof]:
     """The proof of two-phase commit for any number of managers."""
     spec = read(SPECS.parent / COMMIT)
     return spec, next(it for it in spec.prove if it.any_size and it.method == "induction")
 
 
-def made(find: bool = False) -> Proved:
+def made(find: bool = False) -> ProofResult:
     return prove_listed(*listed(), find=find)
 
 
-def open_in(proved: Proved) -> list[ObligationKey]:
+def open_in(proved: ProofResult) -> list[ObligationKey]:
     return [(action, name) for action, name, *_ in proved.facts["open"]]
 
 
@@ -96,8 +96,8 @@ def test_a_recorded_proof_goes_through_without_a_search(file: Path) -> None:
 def test_an_answer_that_needs_a_lemma_more_leaves_its_obligation_open_and_no_other(file: Path) -> None:
     spec, proving = listed()
     known = dict(recorded(spec, proving).answers)
-    known[A_PROPERTY] = (Way("models"),)
-    keep(spec, proving, Recorded("1.0", known))
+    known[A_PROPERTY] = (Refutation("models"),)
+    keep(spec, proving, AnswerRecord("1.0", known))
     proved = made()
     assert (proved.verdict, int(proved.exit_code), open_in(proved)) == ("undetermined", 3, [A_PROPERTY])
     said = "\n".join(proved.lines)
@@ -111,7 +111,7 @@ def test_an_obligation_without_an_answer_is_open_and_found_when_told(file: Path)
     before = file.read_text(encoding="utf-8")
     known = dict(recorded(spec, proving).answers)
     del known[A_PROPERTY]
-    keep(spec, proving, Recorded(solver_version(), known))
+    keep(spec, proving, AnswerRecord(solver_version(), known))
     assert open_in(made()) == [A_PROPERTY]
     with patch.object(
         RecordedQuery, "immediate_answers", autospec=True, side_effect=RecordedQuery.immediate_answers
@@ -125,7 +125,7 @@ def without_plain_queries(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that finds no case refuted as a whole, as z3 refutes no query that says nothing."""
 
     def called(*arguments: Any) -> Any:
-        with patch.object(Replaying, "plain", lambda self, case, way: [z3.BoolVal(True, self.always.ctx)]):
+        with patch.object(QueryReplay, "plain", lambda self, case, way: [z3.BoolVal(True, self.always.ctx)]):
             return method(*arguments)
 
     return called
@@ -137,7 +137,8 @@ def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
     spec, proving = listed()
     split, whole = ("manager_chooses_to_abort", "stable"), ("coordinator_commits", "messages_tell_the_decision")
     answers = recorded(spec, proving).answers
-    keep(spec, proving, Recorded(solver_version(), {key: answers[key] for key in answers if key not in (split, whole)}))
+    others = {key: answers[key] for key in answers if key not in (split, whole)}
+    keep(spec, proving, AnswerRecord(solver_version(), others))
     with monkeypatch.context() as patched:
         for limit in ("FIRST_STRATEGY_EFFORT", "MAX_RECORDED_EFFORT"):
             patched.setattr(narrowing, limit, 400)
@@ -145,7 +146,7 @@ def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
             patched.setattr(RecordedQuery, name, without_plain_queries(getattr(RecordedQuery, name)))
         assert made(find=True).verdict == "holds"
     found = recorded(spec, proving).answers
-    assert [type(answer) for key in (split, whole) for answer in found[key]] == [Split, Way]
+    assert [type(answer) for key in (split, whole) for answer in found[key]] == [Split, Refutation]
     assert {way.view for key in (split, whole) for answer in found[key] for way in ways_of(answer)} == {"set pairs"}
     monkeypatch.setattr(portfolio, "STRATEGIES", ())
     assert made().verdict == "holds"
@@ -207,18 +208,20 @@ def test_a_verdict_of_the_gate_depends_on_the_answers(file: Path, tmp_path: Path
     subject = job.load()
     before = job.key(subject, Bases({})).text
     assert job.key(subject, Bases({})).text == before
-    keep(spec, proving, Recorded("1.0", {A_PROPERTY: (Way("models"),)}))
+    keep(spec, proving, AnswerRecord("1.0", {A_PROPERTY: (Refutation("models"),)}))
     assert job.key(subject, Bases({})).text != before
 
 
 def test_answers_are_read_as_they_were_written(file: Path) -> None:
     spec, proving = listed()
     odd: Answers = (
-        Split('a "b"\\ = (c)', Way("late", ("x",), "set pairs", (Instance("in both of 2", ("s", "t#2")),)), None),
-        Way("models"),
+        Split(
+            'a "b"\\ = (c)', Refutation("late", ("x",), "set pairs", (Instance("in both of 2", ("s", "t#2")),)), None
+        ),
+        Refutation("models"),
     )
-    keep(spec, proving, Recorded("5.0", {("act", "prop"): odd}))
-    assert recorded(spec, proving) == Recorded("5.0", {("act", "prop"): odd})
+    keep(spec, proving, AnswerRecord("5.0", {("act", "prop"): odd}))
+    assert recorded(spec, proving) == AnswerRecord("5.0", {("act", "prop"): odd})
     assert from_data(as_data(odd)) == odd
 
 
@@ -237,7 +240,7 @@ def test_answers_are_read_as_they_were_written(file: Path) -> None:
     ],
 )
 def test_what_is_no_answer_is_refused(data: Any, message: str) -> None:
-    with pytest.raises(NoAnswerError, match=message):
+    with pytest.raises(MalformedAnswerError, match=message):
         from_data(data)
 
 
@@ -270,23 +273,23 @@ def flawed_obligations(path: str, variant: str, size: int) -> tuple[System, list
     return system_of(model, properties, names, any_size=True), properties, failing
 
 
-def hostile(replayed: Replaying) -> Iterator[Answers]:
+def hostile(replayed: QueryReplay) -> Iterator[Answers]:
     """Records of any kind: fewer and more cases, every style and view with everything or nothing, sides left out, every
     law of every set."""
     every = (*replayed.statements, "no_such_lemma")
     count = len(replayed.cases)
     yield ()
-    yield (Way("models", every),) * (count - 1)
-    yield (Way("models", every),) * (count + 1)
+    yield (Refutation("models", every),) * (count - 1)
+    yield (Refutation("models", every),) * (count + 1)
     for style, view in itertools.product(get_args(Style), get_args(Sight)):
-        yield (Way(style, every, view),) * count
-    yield (Way("late relevant", (), "simpler"),) * count
-    yield (Way("late", every, "set pairs", tuple(laws_of(replayed, every))),) * count
+        yield (Refutation(style, every, view),) * count
+    yield (Refutation("late relevant", (), "simpler"),) * count
+    yield (Refutation("late", every, "set pairs", tuple(laws_of(replayed, every))),) * count
     for answer in splits(replayed, every):
         yield (answer,) * count
 
 
-def laws_of(replayed: Replaying, needed: tuple[str, ...]) -> Iterator[Instance]:
+def laws_of(replayed: QueryReplay, needed: tuple[str, ...]) -> Iterator[Instance]:
     for case in replayed.cases:
         asking = replayed.on_paths(case, needed)
         terms = asking.on(asking.whole, 0, closely=True)
@@ -298,8 +301,8 @@ def laws_of(replayed: Replaying, needed: tuple[str, ...]) -> Iterator[Instance]:
         yield Instance("in both of 2", ("no such set", "nor this"))
 
 
-def splits(replayed: Replaying, needed: tuple[str, ...]) -> Iterator[Answer]:
-    way = Way("late relevant", needed, "simpler")
+def splits(replayed: QueryReplay, needed: tuple[str, ...]) -> Iterator[Answer]:
+    way = Refutation("late relevant", needed, "simpler")
     for case in replayed.cases:
         whole = replayed.on_paths(case, needed).whole
         names = TermNames([*whole.stated, *whole.known])
@@ -322,21 +325,21 @@ def test_no_record_proves_what_fails(path: str, variant: str, monkeypatch: pytes
     system, properties, failing = flawed_obligations(path, variant, 3)
     tried = 0
 
-    def through(self: Replaying, answers: Answers) -> bool:
+    def through(self: QueryReplay, answers: Answers) -> bool:
         nonlocal tried
         for record in hostile(self):
             tried += 1
             assert not GOES_THROUGH(self, record), record
         return False
 
-    monkeypatch.setattr(Replaying, "goes_through", through)
-    known = dict.fromkeys(failing, (Way("models", tuple(it.name for it in properties)),))
-    proof: InductionProof = induction(system, properties, book=Book(known))
+    monkeypatch.setattr(QueryReplay, "goes_through", through)
+    known = dict.fromkeys(failing, (Refutation("models", tuple(it.name for it in properties)),))
+    proof: InductionProof = induction(system, properties, book=AnswerBook(known))
     assert {(it.action, it.property) for it in proof.failing()} >= {*failing}
     assert tried > 50
 
 
-GOES_THROUGH = Replaying.goes_through
+GOES_THROUGH = QueryReplay.goes_through
 
 
 def test_every_side_of_a_condition_is_asked() -> None:
@@ -346,10 +349,10 @@ def test_every_side_of_a_condition_is_asked() -> None:
     age = z3.Function("age", z3.IntSort(), z3.IntSort())
     goal = age(z3.If(a, x, z3.IntVal(1))) > 0
     for assumed, refuted in ((age(x) < 0, False), (z3.And(age(x) < 0, age(1) < 0), True)):
-        replayed = Replaying(goal, assumed, {}, lambda _: [])
+        replayed = QueryReplay(goal, assumed, {}, lambda _: [])
         names = TermNames([*replayed.cases[0]])
         (condition,) = {names.of(it) for it in conditions_of(start(replayed.cases[0], ()))}
-        way = Way("models", (), "simpler")
+        way = Refutation("models", (), "simpler")
         assert replayed.goes_through((Split(condition, way, way),)) == refuted
         assert not replayed.goes_through((Split(condition, way, None),))
 
@@ -359,8 +362,8 @@ def test_every_law_of_a_record_is_said_of_sets_that_the_query_has(monkeypatch: p
     monkeypatch.setattr(replay, "counted_sets", lambda *_: [one, other])
     first, second = map(TermNames([one == other]).of, (one, other))
     laws = (Instance("of one", (first,)), Instance("of none", ("gone",)), Instance("of two", (second, first)))
-    replayed = Replaying(z3.Int("number") > 0, z3.BoolVal(True), {}, lambda _: [])
-    said = list(replayed._instances([one == other], Way("late", (), "set pairs", laws)))
+    replayed = QueryReplay(z3.Int("number") > 0, z3.BoolVal(True), {}, lambda _: [])
+    said = list(replayed._instances([one == other], Refutation("late", (), "set pairs", laws)))
     told = [(law, [str(it) for it in sets]) for law, sets in said]
     assert told == [("of one", ["one"]), ("of two", ["other", "one"])]
 
@@ -371,10 +374,10 @@ def test_a_record_goes_through_only_if_every_case_is_refuted() -> None:
     young, small = (z3.ForAll([number], of(number) < 0) for of in (age, height))
     goal = z3.Or(z3.Exists([number], age(number) > 0), z3.Exists([number], height(number) > 0))
     for assumed, refuted in ((young, False), (small, False), (z3.And(young, small), True)):
-        replayed = Replaying(goal, assumed, {}, lambda _: [])
+        replayed = QueryReplay(goal, assumed, {}, lambda _: [])
         assert len(replayed.cases) == 2
-        assert replayed.goes_through((Way("models"), Way("models"))) == refuted
-        assert not replayed.goes_through((Way("models"),))
+        assert replayed.goes_through((Refutation("models"), Refutation("models"))) == refuted
+        assert not replayed.goes_through((Refutation("models"),))
 
 
 def test_terms_have_the_same_names_whatever_numbers_their_symbols_have() -> None:
@@ -388,9 +391,9 @@ def test_terms_have_the_same_names_whatever_numbers_their_symbols_have() -> None
 
 def test_a_lemma_that_a_model_has_no_more_selects_nothing() -> None:
     x = z3.Int("x")
-    replayed = Replaying(x > 0, x > -9, {"small": x < 0}, lambda _: [])
-    assert replayed.goes_through((Way("models", ("small", "gone")),))
-    assert not replayed.goes_through((replace(Way("models"), needed=("gone",)),))
+    replayed = QueryReplay(x > 0, x > -9, {"small": x < 0}, lambda _: [])
+    assert replayed.goes_through((Refutation("models", ("small", "gone")),))
+    assert not replayed.goes_through((replace(Refutation("models"), needed=("gone",)),))
 
 
 def test_progress_says_which_obligation_is_asked_how_many_are_left_and_what_is_open() -> None:
@@ -402,7 +405,7 @@ def test_progress_says_which_obligation_is_asked_how_many_are_left_and_what_is_o
     spec, proving = listed()
     for workers in (1, 2):
         standings.clear()
-        induction(*commit(), book=Book(recorded(spec, proving).answers), watch=standings.append, workers=workers)
+        induction(*commit(), book=AnswerBook(recorded(spec, proving).answers), watch=standings.append, workers=workers)
         assert [it.done for it in standings] == sorted(it.done for it in standings)
         assert {it.total for it in standings} == {55}
         assert ("manager_prepares", "consistent") in [it.current for it in standings]
@@ -426,14 +429,14 @@ def test_neither_the_number_of_processes_nor_the_order_makes_a_difference(
     """With one answer missing, and one that is none: each obligation is the same question, whoever asks it when. A way
     says whether answers are looked for, the number of processes, and the sign of an obligation's cost."""
     known = dict(recorded(*listed()).answers)
-    missing, *_, wrong = (it for it, answers in known.items() if answers != (Way("models"),))
+    missing, *_, wrong = (it for it, answers in known.items() if answers != (Refutation("models"),))
     del known[missing]
-    known[wrong] = (Way("models"),)
+    known[wrong] = (Refutation("models"),)
     found = []
     for finds, workers, cost in ways:
         with patch.object(QueryRunner, "_cost", lambda self, asked, cost=cost: cost * len(asked.property)):
             kept: dict[ObligationKey, Answers] = {}
-            book = Book(known, finds, keep=kept.update)
+            book = AnswerBook(known, finds, keep=kept.update)
             written: list[tuple[str, SolverStatus, str]] = []
 
             def record(name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
@@ -459,7 +462,7 @@ def test_an_obligation_is_open_if_its_process_dies(monkeypatch: pytest.MonkeyPat
     known = recorded(*listed()).answers
     replayed = RecordedQuery.replay
     monkeypatch.setattr(RecordedQuery, "replay", dies)
-    proof = induction(*commit(), book=Book(known), workers=2)
+    proof = induction(*commit(), book=AnswerBook(known), workers=2)
     assert A_PROPERTY in [(it.action, it.property) for it in proof.failing()]
     assert all(known[it.action, it.property] == known[A_PROPERTY] for it in proof.failing())
     (reason,) = {it.reason for it in proof.failing()}
@@ -476,7 +479,7 @@ def test_an_interrupt_ends_all_processes_of_a_proof_and_keeps_what_they_found() 
     kept: dict[ObligationKey, Answers] = {}
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        induction(*commit(), book=Book({}, finds=True, keep=kept.update), watch=interrupted, workers=2)
+        induction(*commit(), book=AnswerBook({}, finds=True, keep=kept.update), watch=interrupted, workers=2)
     assert kept and not multiprocessing.active_children()
     assert time.monotonic() - started < 30
 
@@ -485,7 +488,7 @@ def test_an_interrupt_ends_all_processes_of_a_proof_and_keeps_what_they_found() 
 def test_processes_of_a_proof_keep_its_limit_after_one_with_a_limit() -> None:
     """z3 waits for limits in threads, which a process that forks does not pass on."""
     known = recorded(*listed()).answers
-    assert induction(*commit(), 60.0, book=Book(known)).outcome == "proved"
-    assert induction(*commit(), 60.0, book=Book(known), workers=2).outcome == "proved"
-    late = induction(*commit(), 0.0, book=Book(known), workers=2)
+    assert induction(*commit(), 60.0, book=AnswerBook(known)).outcome == "proved"
+    assert induction(*commit(), 60.0, book=AnswerBook(known), workers=2).outcome == "proved"
+    late = induction(*commit(), 0.0, book=AnswerBook(known), workers=2)
     assert {it.reason for it in late.failing()} == {"the limit of 0 seconds"}

@@ -13,7 +13,7 @@ from floodmark.checkers.symbolic.attempts import small_sizes
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics.budget import Deadline
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from tests.support.any_size_protocols import check_of
 
 TWO_PHASE = "specs/examples/two_phase_commit.toml"
@@ -82,7 +82,7 @@ def test_a_busy_machine_gives_the_same_answer(
     assert _answer(prove_check(check, task)) == expected
 
 
-def _answer(proved: Proved) -> tuple[object, ...]:
+def _answer(proved: ProofResult) -> tuple[object, ...]:
     """What a proof says; of one that fails what is open, as the countermodel that is shown depends on what z3 was asked
     before in the process: the state may be reachable, or not."""
     facts = [proved.facts.get(name) for name in ("enumerated", "open", "spots")]

@@ -31,7 +31,7 @@ from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.symbolic.attempts.attempt import _run_lines
 from floodmark.checkers.symbolic.attempts.inductive import induction_failed
 from floodmark.checkers.symbolic.attempts.obligation_text import _differences
-from floodmark.checkers.symbolic.methods.ic3 import CHECKS, Inferred, _for_every, _identifiers
+from floodmark.checkers.symbolic.methods.ic3 import CHECKS, InferenceResult, _for_every, _identifiers
 from floodmark.checkers.symbolic.methods.induction import (
     InductionProgress,
     InductionProof,
@@ -41,7 +41,7 @@ from floodmark.checkers.symbolic.methods.induction import (
 )
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
 from floodmark.checkers.symbolic.methods.runs import Runs
-from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.records.answer_file import _read
 from floodmark.checkers.symbolic.tactics.budget import Deadline, _units
 from floodmark.checkers.symbolic.tactics.case_split import _says_something_exists
@@ -278,10 +278,10 @@ def test_nothing_is_proved_of_a_model_that_cannot_begin() -> None:
 
 def test_clauses_are_found_where_nothing_refutes_them() -> None:
     every = dict.fromkeys(CHECKS, True)
-    assert Inferred(checks=every).found
-    assert not Inferred(checks=every, refuted=True).found
-    assert not Inferred(checks={**every, CHECKS[0]: False}).found
-    assert not Inferred().found
+    assert InferenceResult(checks=every).found
+    assert not InferenceResult(checks=every, refuted=True).found
+    assert not InferenceResult(checks={**every, CHECKS[0]: False}).found
+    assert not InferenceResult().found
 
 
 def test_clauses_that_differ_in_names_alone_are_said_once_for_every_name() -> None:
@@ -493,10 +493,10 @@ def test_obligations_are_handed_on_where_they_are_recorded() -> None:
 
 def test_a_folder_of_scripts_is_made_with_those_above_it(tmp_path: Path) -> None:
     for _ in range(2):
-        assert Scripts(tmp_path / "of" / "scripts").folder.is_dir()
+        assert SmtScripts(tmp_path / "of" / "scripts").folder.is_dir()
     (tmp_path / "of" / "scripts" / "one").write_text("")
     with pytest.raises(SourceError, match="the folder is not empty"):
-        Scripts(tmp_path / "of" / "scripts")
+        SmtScripts(tmp_path / "of" / "scripts")
 
 
 @pytest.mark.parametrize("text", ["[other]\nz3 = 1\n", "proof = 1\n", 'more = 1\n[[proof]]\nname = "a"\n'])

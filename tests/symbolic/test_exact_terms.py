@@ -28,7 +28,7 @@ from floodmark import (
 from floodmark.checkers.project.claim import read_claims
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.bmc import search
-from floodmark.checkers.symbolic.methods.claims import Answered, ask
+from floodmark.checkers.symbolic.methods.claims import ClaimResult, ask
 from floodmark.checkers.symbolic.methods.ic3 import infer
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
@@ -362,13 +362,13 @@ def counters_stay_below(x: Annotated[int, Between(0, 6)], y: Annotated[int, Betw
 
 
 @pytest.fixture
-def answers(tmp_path: Path) -> dict[str, Answered]:
+def answers(tmp_path: Path) -> dict[str, ClaimResult]:
     path = write(tmp_path, {"specs/claims/mine.py": CLAIMS}) / "specs/claims/mine.py"
     return {claim.name: ask(claim) for claim in read_claims(path)}
 
 
 @pytest.mark.slow
-def test_claims_are_about_integers(answers: dict[str, Answered]) -> None:
+def test_claims_are_about_integers(answers: dict[str, ClaimResult]) -> None:
     assert {name: answered.answer for name, answered in answers.items()} == {
         "squares_are_small": "fails", "large_numbers_have_squares": "holds", "sums_are_small": "fails",
         "any_number_may_meet_a_bounded_one": "holds", "counters_stay_below": "fails",

@@ -15,7 +15,7 @@ from floodmark.checkers.symbolic.methods.ic3 import (
     MAX_ATOMS_OF_A_NUMBER,
     Clause,
     Inference,
-    Inferred,
+    InferenceResult,
     _atoms,
     checked,
     infer,
@@ -160,8 +160,8 @@ def test_an_inferred_invariant_has_to_exclude_violations(cls: type[Model]) -> No
 
 
 def test_inference_without_queries_finds_nothing() -> None:
-    assert not Inferred().found
-    assert not Inferred(checks={"initial states": True, "every action": True}).found
+    assert not InferenceResult().found
+    assert not InferenceResult(checks={"initial states": True, "every action": True}).found
 
 
 @pytest.mark.parametrize("wrong", [[], ["x <= 3"], ["x > 5"], ["x <= 6"]], ids=str)

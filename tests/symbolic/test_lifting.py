@@ -18,12 +18,12 @@ from floodmark.checkers.symbolic.attempts import lifted as attempts
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
-from floodmark.checkers.symbolic.methods.lifting import Lifted, lifted
+from floodmark.checkers.symbolic.methods.lifting import LiftedLemma, lifted
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.language.types import IdentifierType
 from tests.support.any_size_protocols import as_invariants
 from tests.support.projects import write
@@ -65,9 +65,9 @@ def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
     """A clause that is wrong, here that nobody ever prepares or commits, is not believed because it was inferred."""
     check = _model()
     (guess,) = lifted("TwoPhaseCommit", check.model().variable_types, [[ClauseLiteral(place, "==", 0, True)]])
-    wrong = Lifted(guess.text, replace(guess.lemma, name="wrong"))
+    wrong = LiftedLemma(guess.text, replace(guess.lemma, name="wrong"))
 
-    def with_another(*arguments: object) -> list[Lifted]:
+    def with_another(*arguments: object) -> list[LiftedLemma]:
         return [*lifted(*arguments), wrong]  # type: ignore[arg-type]
 
     with patch.object(attempts, "lifted", with_another):
@@ -105,7 +105,7 @@ def _election(variant: str | None = None) -> Check:
 
 
 @cache
-def _proved() -> Proved:
+def _proved() -> ProofResult:
     return prove_check(_election(), ONE_LEADER)
 
 
@@ -226,7 +226,7 @@ class Name(Identifier, count=2, prefix="n"):
     """A name, which has the prefix of a node."""
 
 
-def _lifted(kind: type[Identifier]) -> list[Lifted]:
+def _lifted(kind: type[Identifier]) -> list[LiftedLemma]:
     different = [ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 1, False)]
     return lifted("M", {"one": IdentifierType(kind, 2), "other": IdentifierType(kind, 2)}, [different])
 

@@ -11,7 +11,7 @@ from floodmark.checkers.symbolic.crosscheck import spot_checks
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.verdict.check import CheckSettings, checks
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.language.errors import SourceError
 
 COUNTERS = '''
@@ -82,7 +82,7 @@ GOOD = {
 }
 
 
-def _proved(directory: Path, **changes: str) -> Proved:
+def _proved(directory: Path, **changes: str) -> ProofResult:
     (directory / "counters.py").write_text(COUNTERS.format(**{**GOOD, **changes}))
     (directory / "counters.toml").write_text('model = "counters.py:Nodes"\n')
     (check,) = checks(read(directory / "counters.toml"), CheckSettings(workers=1))

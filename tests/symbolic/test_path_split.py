@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 import z3
 
-from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
+from floodmark.checkers.symbolic.methods.smtlib import PART, SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
@@ -205,7 +205,7 @@ COMMIT = "specs/examples/two_phase_commit.toml"
 @pytest.mark.slow
 def test_a_proof_path_by_path_is_written_for_a_second_solver(tmp_path: File) -> None:
     with patch.object(portfolio, "STRATEGIES", ONLY):
-        proved = prove_check(check_of(COMMIT), ProofTask(any_size=True), Scripts(tmp_path / "smt"))
+        proved = prove_check(check_of(COMMIT), ProofTask(any_size=True), SmtScripts(tmp_path / "smt"))
     assert proved.verdict == "holds"
     files = sorted((tmp_path / "smt").rglob("*.smt2"))
     parts = [file for file in files if PART in file.name]

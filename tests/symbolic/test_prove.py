@@ -491,7 +491,8 @@ def test_limits_end_a_proof(project: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_claim_beyond_z3_is_undetermined(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     text = CLAIMS.replace("return twice < 8", "return number * number * number != twice * number * 7 + 5")
     write(project, {"specs/claims/mine.py": text})
-    answered: Any = claims.Answered(read_claims(project / "specs/claims/mine.py")[1], "undetermined", reason="timeout")
+    claim = read_claims(project / "specs/claims/mine.py")[1]
+    answered: Any = claims.ClaimResult(claim, "undetermined", reason="timeout")
     monkeypatch.setattr(claims, "ask", lambda *_: answered)
     code, said_text = said(spec="specs/claims/mine.py")
     assert code == 3

@@ -25,12 +25,12 @@ from floodmark.checkers.symbolic.methods.progress import (
     confirmed,
 )
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, Help, _helpers, levels_of
-from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.verdict.check import Check, CheckSettings
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -417,7 +417,7 @@ def queue(tmp_path: Path, text: str = QUEUE, spec: str = "") -> Check:
     return Check(read(folder / "queue.toml"), None, CheckSettings())
 
 
-def proved(tmp_path: Path, text: str = QUEUE, spec: str = "", **task: object) -> Proved:
+def proved(tmp_path: Path, text: str = QUEUE, spec: str = "", **task: object) -> ProofResult:
     return prove_check(queue(tmp_path, text, spec), ProofTask(method="ranking", **task))  # type: ignore[arg-type]
 
 
@@ -495,7 +495,7 @@ def test_an_invariant_that_the_spec_does_not_check_is_dropped_where_it_is_not_pr
 
 def test_of_a_ranking_what_the_proof_rests_on_is_recorded(tmp_path: Path) -> None:
     """Each obligation once, and none of the induction with an invariant that was dropped."""
-    scripts = Scripts(tmp_path / "smt")
+    scripts = SmtScripts(tmp_path / "smt")
     check = queue(tmp_path, WRONG, 'invariants = ["closed_shop_empties"]\n')
     found = prove_check(check, ProofTask(method="ranking"), scripts)
     files = sorted(scripts.folder.rglob("*.smt2"))
@@ -506,7 +506,7 @@ def test_of_a_ranking_what_the_proof_rests_on_is_recorded(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_of_a_ranking_that_fails_the_induction_is_recorded(tmp_path: Path) -> None:
-    scripts = Scripts(tmp_path / "smt")
+    scripts = SmtScripts(tmp_path / "smt")
     found = prove_check(queue(tmp_path, WRONG), ProofTask(method="ranking"), scripts)
     files = list(scripts.folder.rglob("*.smt2"))
     assert len(files) == found.facts["obligations"]

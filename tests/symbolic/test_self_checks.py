@@ -17,11 +17,11 @@ from floodmark.checkers.reference import search
 from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.symbolic.crosscheck import enumeration
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
-from floodmark.checkers.symbolic.crosscheck.spot_checks import Spots
+from floodmark.checkers.symbolic.crosscheck.spot_checks import SpotChecks
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, predicate_of
 from floodmark.checkers.symbolic.methods.ic3 import Inference
 from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation, confirm
-from floodmark.checkers.symbolic.translate.effects import Judged
+from floodmark.checkers.symbolic.translate.effects import PredicateEvaluation
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.verdict.result import ExitCode
@@ -84,7 +84,7 @@ def prove(*arguments: str) -> tuple[int, str]:
 
 def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
     """z3 is told that every property is true wherever it is looked at."""
-    monkeypatch.setattr(System, "judge", lambda self, predicate, *_: Judged(predicate, True, []))
+    monkeypatch.setattr(System, "judge", lambda self, predicate, *_: PredicateEvaluation(predicate, True, []))
     monkeypatch.setattr("floodmark.checkers.symbolic.methods.induction._breaks", lambda *_: False)
 
 
@@ -124,7 +124,7 @@ def test_a_wrong_proof_for_every_constant_is_an_internal_error(
     """Whatever else would be said of such a proof."""
     write(project, {"model/counter.py": COUNTER.replace("self.x >= 0", "self.x < 3")})
     _blind(monkeypatch)
-    monkeypatch.setattr("floodmark.checkers.symbolic.attempts.inductive.spot_check", lambda *_: Spots())
+    monkeypatch.setattr("floodmark.checkers.symbolic.attempts.inductive.spot_check", lambda *_: SpotChecks())
     code, text = prove("--unbounded")
     assert code == ExitCode.INTERNAL_ERROR
     assert "small fails after 4 states, where z3 says: inductive" in text
@@ -153,7 +153,7 @@ def test_a_wrong_clause_is_an_internal_error(project: Path, monkeypatch: pytest.
 @pytest.mark.usefixtures("project")
 def test_a_wrong_refutation_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Inference, "_meets_first", lambda self, cube: True)
-    monkeypatch.setattr(System, "judge", lambda self, predicate, *_: Judged(predicate, False, []))
+    monkeypatch.setattr(System, "judge", lambda self, predicate, *_: PredicateEvaluation(predicate, False, []))
     result = CliRunner().invoke(command, ["prove", "specs/counter.toml", "--method", "infer"], standalone_mode=False)
     assert isinstance(result.exception, RuntimeError)
     assert "none of the 6 does" in str(result.exception)

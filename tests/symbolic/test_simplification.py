@@ -10,7 +10,7 @@ import pytest
 import z3
 
 from floodmark.checkers.symbolic.tactics.path_questions import PathPremises
-from floodmark.checkers.symbolic.tactics.simplification import Simpler, ranges_in
+from floodmark.checkers.symbolic.tactics.simplification import Simplifier, ranges_in
 from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.structure import node_of, nodes_of, parts_of, subterms
 from tests.symbolic.test_case_split import FREE, TWO, has_model
@@ -62,7 +62,7 @@ def formula(source: random.Random, depth: int, bound: tuple[Any, ...] = ()) -> A
 
 def simpler(*terms: Any) -> list[Any]:
     """Terms where the ranges are as asserted."""
-    return [Simpler(ranges_in(RANGES)).of(term) for term in terms]
+    return [Simplifier(ranges_in(RANGES)).of(term) for term in terms]
 
 
 def test_a_term_is_as_simple_as_its_own_place_permits() -> None:

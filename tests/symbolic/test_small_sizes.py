@@ -17,7 +17,7 @@ from floodmark.checkers.symbolic.methods.induction import InductionProof
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.verdict.check import Check, CheckSettings
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.projects import write
 
@@ -47,7 +47,7 @@ class Drawn(Model):
 '''
 
 
-def proof(folder: Path, law: str = "len(self.members) <= self.nodes", begins: str = "True") -> Proved:
+def proof(folder: Path, law: str = "len(self.members) <= self.nodes", begins: str = "True") -> ProofResult:
     text = MODEL.replace("LAW", law).replace("BEGINS", begins)
     write(folder, {"drawn.py": text, "mine.toml": 'model = "drawn.py:Drawn"\n'})
     return prove_check(Check(read(folder / "mine.toml"), None, CheckSettings()), ProofTask(any_size=True))

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from docs.tools.opinions import digest_of, recorded_opinions
 from floodmark.checkers.command_line.cli import command
-from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
+from floodmark.checkers.symbolic.methods.smtlib import PART, SmtScripts
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, text
 from floodmark.language.errors import SourceError
 from tests.support.projects import write
@@ -162,11 +162,11 @@ def test_obligations_of_different_runs_do_not_mix(project: Path) -> None:
     with pytest.raises(SourceError, match="the folder is not empty"):
         written()
     with pytest.raises(SourceError, match="cannot be written"):
-        Scripts(project / "model" / "even.py")
+        SmtScripts(project / "model" / "even.py")
 
 
 def test_subjects_of_one_name_have_folders_of_their_own(tmp_path: Path) -> None:
-    scripts = Scripts(tmp_path / "smt")
+    scripts = SmtScripts(tmp_path / "smt")
     for subject in ("a b", "a/b", "a b"):
         scripts.of(subject)("x", "said", [True], "sat")
     assert sorted(folder.name for folder in scripts.folder.iterdir()) == ["a_b", "a_b-2", "a_b-3"]

@@ -30,15 +30,15 @@ from floodmark.checkers.symbolic.suggestions.covers import covers
 from floodmark.checkers.symbolic.suggestions.examples import Examples, different
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
 from floodmark.checkers.symbolic.suggestions.scopes import AtomScope, scopes_of
-from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause, Sayable
-from floodmark.checkers.symbolic.suggestions.sized import Sized
+from floodmark.checkers.symbolic.suggestions.sentences import AtomFilter, QuantifiedClause
+from floodmark.checkers.symbolic.suggestions.sized import SizedSystem
 from floodmark.checkers.symbolic.suggestions.sizes import Sizes, reachable_states, sizes_of
 from floodmark.checkers.symbolic.suggestions.support import Support
 from floodmark.checkers.symbolic.suggestions.vocabulary import vocabulary_of
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.compiler.layout import lay_out
 from floodmark.language.model import Model
 from floodmark.language.reference import holds, initial_states
@@ -127,7 +127,7 @@ def _flawed(check: Check) -> Check:
 def _scopes(model: Model) -> list[AtomScope]:
     names, counting = any_size_constants(model)
     vocabulary = vocabulary_of(model, names)
-    return scopes_of(vocabulary, Sayable(model, vocabulary.names, names, counting))
+    return scopes_of(vocabulary, AtomFilter(model, vocabulary.names, names, counting))
 
 
 def _sizes(model: Model) -> Sizes:
@@ -138,7 +138,7 @@ def _support(model: Model, properties: list[Property], examples: int | None = No
     """A search for what supports properties, which knows so many batches of examples, or all."""
     chosen, deadline = _sizes(model), Deadline(None, suggested.SUGGESTION_EFFORT)
     grammar = Grammar(_scopes(model), list(reachable_states(chosen))[:examples])
-    sized = [Sized(each, properties, deadline) for each in chosen.queried]
+    sized = [SizedSystem(each, properties, deadline) for each in chosen.queried]
     return grammar, Support(grammar, sized, properties, deadline)
 
 
@@ -278,7 +278,7 @@ def test_a_refuted_clause_is_never_suggested_again(copies: Check) -> None:
 # That only an induction counts.
 
 
-def _inferred(check: Check) -> Proved:
+def _inferred(check: Check) -> ProofResult:
     return prove_check(check, INFER)
 
 

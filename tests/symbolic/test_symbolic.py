@@ -21,7 +21,7 @@ from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import Limit, Options, Stop
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
 from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
-from floodmark.checkers.symbolic.methods.bmc import Bounded, search
+from floodmark.checkers.symbolic.methods.bmc import BmcResult, search
 from floodmark.checkers.symbolic.methods.ic3 import infer
 from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.k_induction import k_induction
@@ -383,7 +383,7 @@ def test_k_induction_proves_nothing_if_its_base_was_not_searched(monkeypatch: py
     """A step that goes through says nothing of the states with which it begins."""
     system = system_of(Toggles(), toggling := list(collect(Toggles, []).values()))
     assert k_induction(system, toggling, 1).outcome == "proved"
-    stopped = Bounded(stopped=Stop(Limit.SECONDS))
+    stopped = BmcResult(stopped=Stop(Limit.SECONDS))
     monkeypatch.setattr("floodmark.checkers.symbolic.methods.k_induction.search", lambda *_, **__: stopped)
     assert k_induction(system, toggling, 1).outcome == "undetermined"
 

@@ -41,7 +41,7 @@ from floodmark.checkers.symbolic.translate.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.checkers.verdict.check import Check, CheckSettings
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.language.linear import Linear, left_open
 from floodmark.language.model import opened
 from floodmark.language.reference import holds, initial_states, successors
@@ -797,7 +797,7 @@ class Counter(Model):
 """
 
 
-def _proved(tmp_path: Path, text: str, unbounded: bool = True) -> Proved:
+def _proved(tmp_path: Path, text: str, unbounded: bool = True) -> ProofResult:
     write(tmp_path, {"mine.py": text, "mine.toml": 'model = "mine.py:Counter"\n'})
     return prove_check(Check(read(tmp_path / "mine.toml"), None, CheckSettings()), ProofTask(unbounded=unbounded))
 

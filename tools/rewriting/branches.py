@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 import copy
 
-from tools.rewriting.scene import Block, Each, Scene, each_block, each_statement, leaves, negated, required
+from tools.rewriting.scene import (
+    Block,
+    ExpressionRewriter,
+    Scene,
+    each_block,
+    each_statement,
+    leaves,
+    negated,
+    required,
+)
 
 
 def guards_apart(scene: Scene) -> None:
@@ -66,7 +75,7 @@ def choices_turned(scene: Scene) -> None:
                 return ast.IfExp(negated(test), orelse, body)
         return node
 
-    Each(change).visit(scene.tree)
+    ExpressionRewriter(change).visit(scene.tree)
 
 
 def choices_as_branches(scene: Scene) -> None:

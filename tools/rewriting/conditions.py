@@ -6,7 +6,7 @@ import ast
 import copy
 from typing import Any
 
-from tools.rewriting.scene import Each, InPlaces, Scene, is_truth, negated
+from tools.rewriting.scene import ConditionRewriter, ExpressionRewriter, Scene, is_truth, negated
 
 
 def de_morgan(scene: Scene) -> None:
@@ -18,7 +18,7 @@ def de_morgan(scene: Scene) -> None:
                 return ast.UnaryOp(ast.Not(), ast.BoolOp(other, [negated(each) for each in values]))
         return node
 
-    InPlaces(change).visit(scene.tree)
+    ConditionRewriter(change).visit(scene.tree)
 
 
 def doubly_negated(scene: Scene) -> None:
@@ -26,7 +26,7 @@ def doubly_negated(scene: Scene) -> None:
         scene.changed += 1
         return ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node))
 
-    InPlaces(change).visit(scene.tree)
+    ConditionRewriter(change).visit(scene.tree)
 
 
 def conditional_operands(scene: Scene) -> None:
@@ -42,7 +42,7 @@ def conditional_operands(scene: Scene) -> None:
                 return ast.IfExp(first, ast.Constant(True), other)
         return node
 
-    InPlaces(change).visit(scene.tree)
+    ConditionRewriter(change).visit(scene.tree)
 
 
 def comparisons_turned(scene: Scene) -> None:
@@ -57,7 +57,7 @@ def comparisons_turned(scene: Scene) -> None:
                 return ast.Compare(right, [turned[type(op)]()], [left])
         return node
 
-    Each(change).visit(scene.tree)
+    ExpressionRewriter(change).visit(scene.tree)
 
 
 def comparisons_negated(scene: Scene) -> None:
@@ -77,7 +77,7 @@ def comparisons_negated(scene: Scene) -> None:
     tree.body = [_KeepingDraws(change).visit(each) for each in tree.body]
 
 
-class _KeepingDraws(Each):
+class _KeepingDraws(ExpressionRewriter):
     """Leaves ``require(x in ...)`` alone, from which the values of a parameter may have to come."""
 
     def visit(self, node: ast.AST) -> Any:
@@ -98,7 +98,7 @@ def chains_apart(scene: Scene) -> None:
                 return ast.BoolOp(ast.And(), pairs)
         return node
 
-    Each(change).visit(scene.tree)
+    ExpressionRewriter(change).visit(scene.tree)
 
 
 def listed_values_apart(scene: Scene) -> None:
@@ -111,4 +111,4 @@ def listed_values_apart(scene: Scene) -> None:
                 return ast.BoolOp(ast.Or(), [ast.Compare(copy.deepcopy(left), [ast.Eq()], [each]) for each in values])
         return node
 
-    Each(change).visit(scene.tree)
+    ExpressionRewriter(change).visit(scene.tree)

@@ -10,7 +10,7 @@ from types import FunctionType
 
 from tools.rewriting.scene import (
     Block,
-    Each,
+    ExpressionRewriter,
     Scene,
     bound,
     bound_outside,
@@ -181,7 +181,7 @@ def helpers_inlined(scene: Scene) -> None:
         return None
 
     each_statement(scene, statement)
-    scene.tree.body = [Each(expression).visit(each) for each in scene.tree.body]
+    scene.tree.body = [ExpressionRewriter(expression).visit(each) for each in scene.tree.body]
 
 
 def _arguments(scene: Scene, call: ast.Call, callee: FunctionType, tree: ast.FunctionDef) -> dict[str, ast.expr] | None:
@@ -230,7 +230,7 @@ def _inlined_value(scene: Scene, call: ast.Call) -> ast.expr | None:
     def change(node: ast.AST) -> ast.AST:
         return copy.deepcopy(given[node.id]) if isinstance(node, ast.Name) and node.id in given else node
 
-    inlined: ast.expr = Each(change).visit(made)
+    inlined: ast.expr = ExpressionRewriter(change).visit(made)
     return inlined
 
 
@@ -253,4 +253,4 @@ def _inlined_block(scene: Scene, call: ast.Call) -> Block | None:
     def change(node: ast.AST) -> ast.AST:
         return copy.deepcopy(given[node.id]) if isinstance(node, ast.Name) and node.id in given else node
 
-    return [Each(change).visit(each) for each in made]
+    return [ExpressionRewriter(change).visit(each) for each in made]

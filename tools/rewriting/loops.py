@@ -7,7 +7,7 @@ import copy
 
 from tools.rewriting.scene import (
     Block,
-    Each,
+    ExpressionRewriter,
     Scene,
     assigned,
     bound,
@@ -206,7 +206,7 @@ def any_as_all(scene: Scene) -> None:
                 return ast.UnaryOp(ast.Not(), ast.Call(name_of("all" if fold == "any" else "any"), [loop], []))
         return node
 
-    Each(change).visit(scene.tree)
+    ExpressionRewriter(change).visit(scene.tree)
 
 
 def filters_as_operands(scene: Scene) -> None:
@@ -220,4 +220,4 @@ def filters_as_operands(scene: Scene) -> None:
                 one.ifs = []
         return node
 
-    Each(change).visit(scene.tree)
+    ExpressionRewriter(change).visit(scene.tree)

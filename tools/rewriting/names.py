@@ -10,7 +10,7 @@ from types import FunctionType
 from tools.rewriting.scene import (
     SCOPES,
     Block,
-    Each,
+    ExpressionRewriter,
     N,
     Scene,
     assigned,
@@ -108,7 +108,7 @@ def _put(node: N, name: str, value: ast.expr) -> N:
     def change(each: ast.AST) -> ast.AST:
         return copy.deepcopy(value) if isinstance(each, ast.Name) and each.id == name else each
 
-    made: N = Each(change).visit(copy.deepcopy(node))
+    made: N = ExpressionRewriter(change).visit(copy.deepcopy(node))
     return made
 
 
@@ -138,7 +138,7 @@ def comprehensions_shadow(scene: Scene) -> None:
                         rename(node, generator.target.id, free.pop(0))
         return node
 
-    Each(change).visit(scene.tree)
+    ExpressionRewriter(change).visit(scene.tree)
 
 
 def loops_share_names(scene: Scene) -> None:

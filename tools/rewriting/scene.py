@@ -107,7 +107,7 @@ def negated(condition: ast.expr) -> ast.expr:
 SCOPES = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)
 
 
-class InPlaces(ast.NodeTransformer):
+class ConditionRewriter(ast.NodeTransformer):
     """Changes conditions: whatever stands where only its truth counts."""
 
     def __init__(self, change: Callable[[ast.expr], ast.expr]) -> None:
@@ -152,7 +152,7 @@ class InPlaces(ast.NodeTransformer):
         return node
 
 
-class Each(ast.NodeTransformer):
+class ExpressionRewriter(ast.NodeTransformer):
     """Changes expressions from the inside out."""
 
     def __init__(self, change: Callable[[Any], Any]) -> None:

@@ -1,8 +1,8 @@
 """Searches that restart with wider containers, for models in which some containers have no capacity.
 
 Within one attempt such a container is one with a capacity: what is found is exact, and where CPython or compiled code
-would need more room, CPython's replay of that step raises ``Outgrown``. Then everything found is thrown away, and the
-search begins anew with twice the width. So
+would need more room, CPython's replay of that step raises ``WidthExceeded``. Then everything found is thrown away, and
+the search begins anew with twice the width. So
 
 - every reported result comes from one attempt in which every container had room for its whole content. Nothing was
   left out of it, and in particular no violation that an earlier attempt did not reach;
@@ -28,7 +28,7 @@ from floodmark.checkers.symmetry.proof import AsymmetryError
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, grows, sized
 from floodmark.language.plurals import counted
-from floodmark.language.widths import FIRST_WIDTHS, Outgrown, Widths
+from floodmark.language.widths import FIRST_WIDTHS, WidthExceeded, Widths
 
 T = TypeVar("T")
 Run = Callable[[], SearchResult]
@@ -69,7 +69,7 @@ def search_growing(
                 found, seconds=found.seconds + spent, stopped=stop, widths=dict(widths.chosen),
                 notes=[*found.notes, *_restart_note(widths)],
             )
-        except Outgrown as outgrown:
+        except WidthExceeded as outgrown:
             last, widths = (outgrown.place, outgrown.width), widths.grown(outgrown.place)
             spent = time.perf_counter() - started
             if watch is not None:
@@ -85,7 +85,7 @@ def at_widths(model: Model, task: Callable[[Model], T]) -> T:
     while True:
         try:
             return task(sized(model, widths))
-        except Outgrown as outgrown:
+        except WidthExceeded as outgrown:
             widths = widths.grown(outgrown.place)
 
 

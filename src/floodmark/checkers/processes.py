@@ -41,7 +41,7 @@ _SOON, _LEAVING = 0.6, 60.0
 solver may take longer than the first to return to Python; then the process is killed, and the system cleans up."""
 
 
-class _News(IntEnum):
+class _MessageKind(IntEnum):
     NOTHING = 0
     SAYS = 1
     RESULT = 2
@@ -52,7 +52,7 @@ class LostJob(Exception):  # noqa: N818 - it says what happened to a job
     """A job without a result, because its process died."""
 
 
-class Overdue(LostJob):
+class OverdueJob(LostJob):
     """A job that was still running long after its time limit."""
 
 
@@ -114,19 +114,19 @@ def run_each(
                 kind, content = worker.news()
                 position = worker.position
                 match kind:
-                    case _News.NOTHING:
+                    case _MessageKind.NOTHING:
                         continue
-                    case _News.SAYS:
+                    case _MessageKind.SAYS:
                         if on_report is not None:
                             on_report(position, content)
                         continue
-                    case _News.RESULT if (following := after(position)) is not None:
+                    case _MessageKind.RESULT if (following := after(position)) is not None:
                         busy(worker, following)
-                    case _News.RESULT:
+                    case _MessageKind.RESULT:
                         workers.remove(worker)
                         leaving.append(worker)
                         worker.dismiss()
-                    case _News.LOST:
+                    case _MessageKind.LOST:
                         workers.remove(worker)
                 yield position, content
         for worker in leaving:
@@ -190,7 +190,7 @@ class _Worker(Generic[J, R]):
         with suppress(OSError):
             self.line.send(position)
 
-    def news(self) -> tuple[_News, Any]:
+    def news(self) -> tuple[_MessageKind, Any]:
         """The report of the process, or its end."""
         try:
             if self.line.poll():
@@ -200,11 +200,12 @@ class _Worker(Generic[J, R]):
             self.end()
         if not self.process.is_alive():
             self.end()
-            return _News.LOST, LostJob(f"its process {_ending(self.process.exitcode or 0)}")
+            return _MessageKind.LOST, LostJob(f"its process {_ending(self.process.exitcode or 0)}")
         if time.monotonic() > self.until:
             self.end()
-            return _News.LOST, Overdue("it was still running long after its time limit, so its process was killed")
-        return _News.NOTHING, None
+            message = "it was still running long after its time limit, so its process was killed"
+            return _MessageKind.LOST, OverdueJob(message)
+        return _MessageKind.NOTHING, None
 
     def dismiss(self) -> None:
         """Tells the process that no jobs are left."""
@@ -258,7 +259,7 @@ _line: Connection | None = None
 def tell(content: object) -> None:
     """Sends a report to the process that waits for the current job's result."""
     assert _line is not None
-    _line.send((_News.SAYS, pickle.dumps(content)))
+    _line.send((_MessageKind.SAYS, pickle.dumps(content)))
 
 
 def _work(
@@ -274,7 +275,7 @@ def _work(
     gc.set_threshold(OBJECTS)
     try:
         while (position := _next(line)) is not None:
-            line.send((_News.RESULT, _result(function, jobs[position])))
+            line.send((_MessageKind.RESULT, _result(function, jobs[position])))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SystemExit this late would escape the fork's stack
 

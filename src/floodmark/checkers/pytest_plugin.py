@@ -16,9 +16,9 @@ import pytest
 
 if TYPE_CHECKING:
     from floodmark.checkers.project.claim import Claim
-    from floodmark.checkers.project.spec import Proving, Spec
+    from floodmark.checkers.project.spec import ListedProof, Spec
     from floodmark.checkers.verdict.check import Check
-    from floodmark.checkers.verdict.proof_result import Proved
+    from floodmark.checkers.verdict.proof_result import ProofResult
     from floodmark.checkers.verdict.result import CheckResult
 
 _OPTION = "floodmark_tier"
@@ -143,7 +143,7 @@ class CheckItem(_PlainItem):
 class ProofItem(_PlainItem):
     """A proof that a spec lists."""
 
-    def __init__(self, *, spec: Spec, proving: Proving, **more: Any) -> None:
+    def __init__(self, *, spec: Spec, proving: ListedProof, **more: Any) -> None:
         super().__init__(**more)
         self.spec = spec
         self.proving = proving
@@ -184,7 +184,7 @@ class ClaimItem(_PlainItem):
         _expect(prove_claim(self.claim))
 
 
-def _expect(result: CheckResult | Proved) -> None:
+def _expect(result: CheckResult | ProofResult) -> None:
     """Fails with the counterexample when an outcome is not the expected one."""
     from floodmark.checkers.report.verdict_summary import check_case, proof_case
     from floodmark.checkers.verdict.result import CheckResult

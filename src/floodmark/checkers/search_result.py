@@ -64,7 +64,7 @@ class Stop:
         assert_never(self.limit)
 
 
-class Stopped(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
+class LimitReached(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
     """A limit ended a search."""
 
     def __init__(self, stop: Stop) -> None:

@@ -16,7 +16,7 @@ from floodmark.compiler.comprehensions import domain_size
 from floodmark.compiler.constructs import FUNCTIONS, METHODS, instead_of_function, instead_of_method
 from floodmark.compiler.enabledness import EnablednessLowering
 from floodmark.compiler.failures import may_refuse, may_stop
-from floodmark.compiler.frame import Frame, ModelRef, Static
+from floodmark.compiler.frame import Frame, ModelRef, StaticObject
 from floodmark.compiler.joins import fits, hull
 from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.plain_containers import NONE, UNHASHABLE, Forms
@@ -61,7 +61,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
         if isinstance(node.func, ast.Attribute):
             return self._method(frame, node, node.func)
         callee = self.binding(frame, node.func)
-        if not isinstance(callee, Static):
+        if not isinstance(callee, StaticObject):
             raise frame.refuse(node, f"{ast.unparse(node.func)} cannot be called")
         return self._function(frame, node, callee.value)
 
@@ -121,7 +121,7 @@ class CallLowering(EnablednessLowering, UnionLowering):
 
     def _length(self, frame: Frame, node: ast.Call) -> ir.Expr:
         bound = self.binding(frame, self._exactly(frame, node, 1)[0])
-        if isinstance(bound, Static):
+        if isinstance(bound, StaticObject):
             of = self.class_type(bound.value)
             if isinstance(of, OpenIdentifierType):
                 each = self.fresh(of, "each", frame.at(node))
@@ -324,9 +324,9 @@ class CallLowering(EnablednessLowering, UnionLowering):
         owner = self.binding(frame, func.value)
         if isinstance(owner, ModelRef):
             return self._own_method(frame, node, func.attr, owner)
-        if isinstance(owner, Static) and isinstance(owner.value, Set | Seq | Map | Bag | Record | frozenset):
+        if isinstance(owner, StaticObject) and isinstance(owner.value, Set | Seq | Map | Bag | Record | frozenset):
             owner = self.known(frame, func.value, owner.value)
-        if isinstance(owner, Static):
+        if isinstance(owner, StaticObject):
             self.reading.rests_on(attribute, owner.value, func.attr)
             if hasattr(owner.value, func.attr):
                 return self._static_method(frame, node, owner.value, func.attr)

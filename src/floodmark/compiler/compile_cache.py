@@ -65,7 +65,7 @@ class Reading:
             return False
 
 
-class _Latest:
+class _LatestModel:
     """Dependences on a whole model, for the latest one: all its actions are compiled one after the other."""
 
     model: Model | None = None
@@ -73,9 +73,9 @@ class _Latest:
 
 
 def _whole(model: Model) -> tuple[object, ...]:
-    if _Latest.model is not model:
-        _Latest.model, _Latest.whole = model, _asked_of_whole(model)
-    return _Latest.whole
+    if _LatestModel.model is not model:
+        _LatestModel.model, _LatestModel.whole = model, _asked_of_whole(model)
+    return _LatestModel.whole
 
 
 def _asked_of_whole(model: Model) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeGuard
 
 from floodmark.compiler import ir
 from floodmark.compiler.failures import may_refuse, may_stop
-from floodmark.compiler.frame import Frame, ModelRef, Static
+from floodmark.compiler.frame import Frame, ModelRef, StaticObject
 from floodmark.compiler.guarded_failures import rounds_can_fail
 from floodmark.compiler.joins import hull, join, set_type
 from floodmark.compiler.lowering import MAX_VALUE_BITS, in_code_order, size_bound
@@ -227,7 +227,7 @@ class ComprehensionLowering(ProductLoopLowering):
             case ast.Call(func=ast.Attribute(value=base, attr=("values" | "keys") as method), args=[], keywords=[]):
                 return self._map_domain(frame, node, base, method)
         bound = self.binding(frame, node)
-        if isinstance(bound, Static):
+        if isinstance(bound, StaticObject):
             of = self.class_type(bound.value)
             if of is not None:
                 return ir.Universe(of), of, True

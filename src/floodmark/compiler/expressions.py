@@ -11,7 +11,7 @@ from typing import Literal
 from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import attribute, member, name_around, name_in_file
 from floodmark.compiler.constructs import ARITHMETIC, ORDER, SET_OPERATORS, refused_syntax
-from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
+from floodmark.compiler.frame import Binding, Frame, ModelRef, StaticObject
 from floodmark.compiler.joins import changes_class, either, fits, hull, join
 from floodmark.compiler.known_values import ConstantEvaluation, instead_of
 from floodmark.compiler.lowering import no_field, size_bound
@@ -110,7 +110,7 @@ class ExpressionLowering(ConstantEvaluation):
     def _is_container(self, frame: Frame, node: ast.Name) -> bool:
         """Whether a name is the class of a container, as in ``Set[Broker]()``."""
         bound = self._name(frame, node, node.id)
-        return isinstance(bound, Static) and bound.value in (Set, Map, Seq, Bag)
+        return isinstance(bound, StaticObject) and bound.value in (Set, Map, Seq, Bag)
 
     def _operands(self, frame: Frame, nodes: list[ast.expr], decisive: bool) -> list[ir.Expr]:
         """The operands of ``and`` or ``or``. An operand that cannot be read may follow one that is known to decide,
@@ -151,16 +151,16 @@ class ExpressionLowering(ConstantEvaluation):
         if found is not None:
             return found
         if hasattr(builtins, name):
-            return Static(getattr(builtins, name))
+            return StaticObject(getattr(builtins, name))
         raise frame.refuse(node, f"{name} is not defined")
 
     def _attribute(self, frame: Frame, node: ast.Attribute) -> Binding:
         base = self.binding(frame, node.value)
         if isinstance(base, ModelRef):
             return self._member(frame, node, base)
-        if isinstance(base, Static) and isinstance(base.value, Record):
+        if isinstance(base, StaticObject) and isinstance(base.value, Record):
             base = self.known(frame, node.value, base.value, ast.unparse(node.value))
-        if isinstance(base, Static):
+        if isinstance(base, StaticObject):
             self.reading.rests_on(attribute, base.value, node.attr)
             if (
                 isinstance(base.value, type)
@@ -169,7 +169,7 @@ class ExpressionLowering(ConstantEvaluation):
             ):
                 return self.known(frame, node, base.value[node.attr])
             if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
-                return Static(getattr(base.value, node.attr))
+                return StaticObject(getattr(base.value, node.attr))
             what = ast.unparse(node)
             raise frame.refuse(node, f"{what} is not part of the modelling language{instead_of(base.value)}")
         record = self.unwrapped(base)
@@ -194,7 +194,7 @@ class ExpressionLowering(ConstantEvaluation):
                 return ir.OpenConstant(IntType(0, INTEGER_LIMIT), frame.at(node), node.attr)
             return self.known(frame, node, self.model.constant_values[node.attr])
         if hasattr(cls, node.attr):
-            return Static(getattr(cls, node.attr))
+            return StaticObject(getattr(cls, node.attr))
         has = ", ".join(kinds)
         raise frame.refuse(node, f"{cls.__name__} has no attribute {node.attr!r}; its variables are {has}")
 
@@ -340,7 +340,7 @@ class ExpressionLowering(ConstantEvaluation):
                 bound: Binding = domain
             case _:
                 bound = self.binding(frame, container)
-        if isinstance(bound, Static) and (of := self.class_type(bound.value)) is not None:
+        if isinstance(bound, StaticObject) and (of := self.class_type(bound.value)) is not None:
             if value.type != of:
                 raise frame.refuse(item, f"this asks whether {value.type} is one of {of}; write `is not None` or ==")
             return self.once(at, [value], lambda _: ir.Const(ir.BOOL, at, True))
@@ -413,7 +413,7 @@ class ExpressionLowering(ConstantEvaluation):
                 held = then.type.inner if isinstance(then.type, OptionalType) else then.type
                 bound = self.binding(frame, cls)
                 for member in held.members if isinstance(held, UnionType) else ():
-                    if isinstance(bound, Static) and member.cls is bound.value:
+                    if isinstance(bound, StaticObject) and member.cls is bound.value:
                         return self.convert(then, member, "")
         return then
 

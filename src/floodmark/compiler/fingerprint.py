@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from floodmark.compiler import ir
-from floodmark.compiler.identity_key import MAX_KEYS, Itself
+from floodmark.compiler.identity_key import MAX_KEYS, IdentityKey
 from floodmark.compiler.layout import Layout, Slot, encode
 from floodmark.language.types import Type
 
@@ -79,7 +79,7 @@ def _known_by(part: Any) -> Hashable:
     if isinstance(part, dict):
         return (dict, *map(_known_by, part.items()))
     if isinstance(part, _NODES):
-        return Itself(part)
+        return IdentityKey(part)
     return part.__class__, part
 
 

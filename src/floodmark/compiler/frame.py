@@ -22,7 +22,7 @@ MAX_WIDENINGS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Static:
+class StaticObject:
     """A Python object that is known at compile time: a class, a function, a module."""
 
     value: Any
@@ -36,7 +36,7 @@ class ModelRef:
     writable: bool
 
 
-Binding = Expr | Static | ModelRef
+Binding = Expr | StaticObject | ModelRef
 
 
 @dataclass(slots=True)
@@ -139,12 +139,12 @@ class Frame:
         """The class in whose body the function was written; ``super()`` in it starts after that class."""
         return self._closure().get("__class__")
 
-    def free_name(self, name: str) -> Static | None:
+    def free_name(self, name: str) -> StaticObject | None:
         """The value of a free name of the function in its closure, else in its module; None if there is none."""
         function: Callable[..., Any] = self.source.function
         closure = self._closure() if name in function.__code__.co_freevars else {}
         names = closure if name in closure else function.__globals__
-        return Static(names[name]) if name in names else None
+        return StaticObject(names[name]) if name in names else None
 
     def _closure(self) -> dict[str, Any]:
         function: Callable[..., Any] = self.source.function

@@ -8,7 +8,7 @@ MAX_KEYS = 128
 """The maximum number of entries: more than a known-bad design shares with its model. An entry keeps its part alive."""
 
 
-class Itself:
+class IdentityKey:
     """A key for an immutable object, equal only to the key of the same object.
 
     As it holds the object, no other one gets its identity while it is a key.
@@ -20,7 +20,7 @@ class Itself:
         self.it = it
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Itself) and other.it is self.it
+        return isinstance(other, IdentityKey) and other.it is self.it
 
     def __hash__(self) -> int:
         return id(self.it)

@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeVar
 from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import Reading, meant_type
 from floodmark.compiler.failures import may_refuse, may_stop
-from floodmark.compiler.frame import Binding, Frame, Static
+from floodmark.compiler.frame import Binding, Frame, StaticObject
 from floodmark.compiler.joins import changes_class, convertible, join, set_type
 from floodmark.compiler.plain_containers import SETS, UNHASHABLE, PlainContainers
-from floodmark.compiler.premises import Written
+from floodmark.compiler.premises import NodeSource
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import (
@@ -57,7 +57,7 @@ class Lowering(ABC):
         self.shared: dict[tuple[object, ...], ir.SharedFunction] = {}
         self.named: list[object] = []
         self.plain = PlainContainers()
-        self.written: dict[int, Written] = {}
+        self.written: dict[int, NodeSource] = {}
         """The possible premises of a property, by the identities of their nodes."""
         self.path: tuple[ast.Call, ...] = ()
         """The calls of helpers around the current code, the outermost first."""
@@ -110,7 +110,7 @@ class Lowering(ABC):
     def as_written(self, node: Noted, tree: ast.expr | ast.Return) -> Noted:
         """A node of a property that may contain a premise, with its source recorded."""
         if not self.guarded:
-            self.written[id(node)] = Written(node, tree, self.path)
+            self.written[id(node)] = NodeSource(node, tree, self.path)
         return node
 
     def fresh(self, kind: Type, name: str, at: ir.Position) -> ir.Local:
@@ -204,7 +204,7 @@ class Lowering(ABC):
     def is_name_of(self, frame: Frame, node: ast.Name, meant: object) -> bool:
         """Whether a name denotes this built-in here, not something of the model's with the same name."""
         bound = self.binding(frame, node)
-        return isinstance(bound, Static) and bound.value is meant
+        return isinstance(bound, StaticObject) and bound.value is meant
 
     def unwrapped(self, value: ir.Expr) -> ir.Expr:
         """The value inside an optional one; checked at run time."""

@@ -27,7 +27,7 @@ def span(node: ast.expr | ast.stmt) -> Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class NodeSource:
     """The source of a node of a property's graph: the syntax tree, and the calls of helpers around it, the outermost
     first. The node itself is kept alive so that no other one gets its identity."""
 
@@ -45,7 +45,7 @@ class PremiseMarking:
     ``or`` but the last, are evaluated separately, before the property.
     """
 
-    def __init__(self, written: dict[int, Written]) -> None:
+    def __init__(self, written: dict[int, NodeSource]) -> None:
         self.found: list[ir.PremiseSite] = []
         self._written = written
 
@@ -81,7 +81,7 @@ class PremiseMarking:
                 value = self.mark(each.value)
                 each.value = value if len(returns) == 1 else self._noted(self._of_return(each), value)
 
-    def _implication(self, value: ir.Implies, premise: ir.Expr, conclusion: ir.Expr, source: Written) -> ir.Expr:
+    def _implication(self, value: ir.Implies, premise: ir.Expr, conclusion: ir.Expr, source: NodeSource) -> ir.Expr:
         """A conclusion that cannot fail is evaluated only where the premise is true, which saves time."""
         site = self._of_implies(value, source)
         asked = list(self._inside(conclusion))
@@ -158,25 +158,25 @@ class PremiseMarking:
         self.found.append(site)
         return len(self.found) - 1
 
-    def _source(self, value: ir.Expr | ir.Return) -> Written | None:
+    def _source(self, value: ir.Expr | ir.Return) -> NodeSource | None:
         return self._written.get(id(value))
 
-    def _site(self, value: ir.Expr | ir.Return, source: Written, part: int, said: str) -> ir.PremiseSite:
+    def _site(self, value: ir.Expr | ir.Return, source: NodeSource, part: int, said: str) -> ir.PremiseSite:
         steps = (*map(span, source.calls), span(source.tree))
         within = f", in {_short(source.calls[-1])}," if source.calls else ""
         return ir.PremiseSite(value.at, said.format(within), steps, part)
 
-    def _of_or(self, value: ir.Or, source: Written) -> ir.PremiseSite:
+    def _of_or(self, value: ir.Or, source: NodeSource) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.BoolOp)
         earlier = source.tree.values[:-1]
         asked = _negated(earlier[0] if len(earlier) == 1 else ast.BoolOp(ast.Or(), earlier))
         return self._site(value, source, 0, _never_true(asked))
 
-    def _of_implies(self, value: ir.Implies, source: Written) -> ir.PremiseSite:
+    def _of_implies(self, value: ir.Implies, source: NodeSource) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.Call)
         return replace(self._site(value, source, 0, _never_true(source.tree.args[0])), at=value.premise.at)
 
-    def _of_all(self, value: ir.Reduce, source: Written) -> ir.PremiseSite:
+    def _of_all(self, value: ir.Reduce, source: NodeSource) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.Call)
         match source.tree.args[0]:
             case ast.GeneratorExp(generators=loops) | ast.ListComp(generators=loops) | ast.SetComp(generators=loops):
@@ -190,7 +190,7 @@ class PremiseMarking:
         said = _escaped(_short(over))
         return self._site(value, source, 0, f"it asks something of each element of {said}{{}} and there is none")
 
-    def _of_test(self, value: ir.Choose, source: Written, taken: bool) -> ir.PremiseSite:
+    def _of_test(self, value: ir.Choose, source: NodeSource, taken: bool) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.IfExp)
         asked = source.tree.test if taken else _negated(source.tree.test)
         return self._site(value, source, int(taken), _never_true(asked))

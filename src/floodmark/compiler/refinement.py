@@ -51,7 +51,7 @@ def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_a
     """Reads a mapping as a property of steps. Raises ModelError, with file and line, for an unreadable construct."""
     source = source_of(mapping)
     at = ir.Position(source.file, source.tree.lineno)
-    compiler = _Mapping(model, abstract_class(mapping))
+    compiler = _MappingLowering(model, abstract_class(mapping))
     before, after = (compiler.image(source, which) for which in ("old", "new"))
     abstract = compiler.abstract(at)
     steps = _Steps(compiler, abstract, read_action, at)
@@ -68,13 +68,13 @@ def read_refined_beginning(
     """
     source = source_of(mapping)
     at = ir.Position(source.file, source.tree.lineno)
-    compiler = _Mapping(model, abstract_class(mapping))
+    compiler = _MappingLowering(model, abstract_class(mapping))
     image = compiler.image(source, "new")
     steps = _Steps(compiler, compiler.abstract(at), read_action, at)
     return ir.Predicate(name, "invariant", steps.begun(image, read_action), at)
 
 
-class _Mapping(CallLowering):
+class _MappingLowering(CallLowering):
     """Reads a mapping, in which a call of the abstract model's class is a record of its variables."""
 
     def __init__(self, model: Model, cls: type[Model]) -> None:
@@ -167,7 +167,7 @@ class _Mapping(CallLowering):
 class _Steps:
     """The steps of the abstract model as conditions over records."""
 
-    def __init__(self, compiler: _Mapping, abstract: Model, read_action: ReadAction, at: ir.Position) -> None:
+    def __init__(self, compiler: _MappingLowering, abstract: Model, read_action: ReadAction, at: ir.Position) -> None:
         self.compiler = compiler
         self.kind = compiler.record(at)
         self.at = at
@@ -268,7 +268,7 @@ class _Steps:
         body: list[ir.Stmt] = [
             ir.SetLocal(at, new, state),
             ir.SetLocal(at, went, ir.Const(ir.BOOL, at, True)),
-            *_Flat(self.compiler, went).function(rewriter.block(action.body), at),
+            *_FlattenedBody(self.compiler, went).function(rewriter.block(action.body), at),
             ir.If(at, went, [], [ir.Return(at, ir.Const(ir.BOOL, at, False), leads)]),
             ir.Return(at, self._leads(new, later, goal), leads),
         ]
@@ -516,7 +516,7 @@ def _alike(one: ir.Expr, other: ir.Expr, at: ir.Position) -> tuple[ir.Expr, ir.E
     return _widened(one, kind, at), _widened(other, kind, at)
 
 
-class _Flat:
+class _FlattenedBody:
     """The body of an action without calls for their effects, returns and requirements, which variables record instead.
 
     ``went`` is whether no requirement was false. A call starts without values for the variables that it assigns, so an
@@ -524,7 +524,7 @@ class _Flat:
     whether the call has returned.
     """
 
-    def __init__(self, compiler: _Mapping, went: ir.Local) -> None:
+    def __init__(self, compiler: _MappingLowering, went: ir.Local) -> None:
         self._compiler = compiler
         self._went = went
 

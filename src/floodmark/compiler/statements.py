@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import own_source
 from floodmark.compiler.constructs import refused_syntax
-from floodmark.compiler.frame import Binding, Frame, LocalTypes, ModelRef, Static
+from floodmark.compiler.frame import Binding, Frame, LocalTypes, ModelRef, StaticObject
 from floodmark.compiler.lowering import Lowering, common_fields, no_field
 from floodmark.compiler.pairs import ProductDomain
 from floodmark.compiler.plain_containers import SETS
@@ -139,7 +139,7 @@ class StatementLowering(Lowering):
         at = frame.at(call)
         if isinstance(call.func, ast.Name):
             bound = self.binding(frame, call.func)
-            if isinstance(bound, Static) and bound.value is require:
+            if isinstance(bound, StaticObject) and bound.value is require:
                 if len(call.args) != 1 or call.keywords:
                     raise frame.refuse(call, "require takes one condition")
                 if not self.guarded:
@@ -148,7 +148,7 @@ class StatementLowering(Lowering):
                 return
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("add", "discard", "remove", "append"):
             owner = self.binding(frame, call.func.value)
-            if isinstance(owner, Static) and isinstance(owner.value, list | set | dict | Seq | Set | Bag):
+            if isinstance(owner, StaticObject) and isinstance(owner.value, list | set | dict | Seq | Set | Bag):
                 raise frame.refuse(call, self._no_place(frame, call.func.value))
             if isinstance(owner, ir.Expr):
                 self._mutate(frame, call, call.func, out)
@@ -280,7 +280,7 @@ class StatementLowering(Lowering):
                 return f"{said}{either} write {text} = {text}.replace(field=...)"
             case MapType(key, _):
                 return f"{said}{either} write {text} = Map({{k: ... for k in {key}}})"
-        if isinstance(bound, Static):
+        if isinstance(bound, StaticObject):
             return f"{said}, which changes nothing else; declare a variable in the class"
         return said
 
@@ -441,7 +441,7 @@ class StatementLowering(Lowering):
                     key += ["constant", kind, type(known), known]
                 case ir.Expr(type=kind):
                     key += ["value", kind, self.plain.of(value)]
-                case Static(value=known):
+                case StaticObject(value=known):
                     self.named.append(known)  # so that no other object gets its identity
                     key += ["object", id(known)]
                 case ModelRef(which=which, writable=writable):
@@ -521,10 +521,10 @@ class StatementLowering(Lowering):
         defaults = function.__defaults__ or ()
         for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
             if name not in bound:
-                bound[name] = Static(default)
+                bound[name] = StaticObject(default)
         for name, default in (function.__kwdefaults__ or {}).items():
             if name not in bound:
-                bound[name] = Static(default)
+                bound[name] = StaticObject(default)
         missing = [name for name in names + [a.arg for a in parameters.kwonlyargs] if name not in bound]
         if missing:
             raise frame.refuse(node, f"{tree.name} needs the argument {missing[0]!r}")
@@ -536,7 +536,7 @@ class StatementLowering(Lowering):
         prologue: list[ir.Stmt] = []
         for name, value in arguments.items():
             inner.definite.add(name)
-            if isinstance(value, Static) and self.constant(value.value, inner.at(inner.source.tree)) is not None:
+            if isinstance(value, StaticObject) and self.constant(value.value, inner.at(inner.source.tree)) is not None:
                 constant = self.constant(value.value, inner.at(inner.source.tree))
                 assert constant is not None
                 value = constant

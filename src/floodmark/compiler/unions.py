@@ -12,7 +12,7 @@ from types import UnionType as UnionOfClasses
 from typing import get_args
 
 from floodmark.compiler import ir
-from floodmark.compiler.frame import Frame, Static
+from floodmark.compiler.frame import Frame, StaticObject
 from floodmark.compiler.joins import set_type
 from floodmark.compiler.lowering import Lowering, size_bound
 from floodmark.language.types import (
@@ -222,7 +222,7 @@ class UnionLowering(Lowering):
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return (*self._classes(frame, left), *self._classes(frame, right))
         bound = self.binding(frame, node)
-        named = bound.value if isinstance(bound, Static) else None
+        named = bound.value if isinstance(bound, StaticObject) else None
         found = get_args(named) if isinstance(named, UnionOfClasses) else (named,)
         if all(isinstance(cls, type) and issubclass(cls, Record) for cls in found):
             return found

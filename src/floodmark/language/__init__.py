@@ -26,7 +26,7 @@ loaded_at = time.time_ns()
 """The time before the other files of the package were read, in nanoseconds; see ``checkers/own_sources.py``."""
 
 from floodmark.language.enabledness import enabled
-from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
+from floodmark.language.errors import ActionDisabled, ModelError, SourceError, ValueOutOfRange
 from floodmark.language.fairness import fair, unfair
 from floodmark.language.members import (
     Constant,
@@ -52,11 +52,11 @@ from floodmark.language.types import Between, Capacity
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 
 __all__ = [
+    "ActionDisabled",
     "Bag",
     "Between",
     "Capacity",
     "Constant",
-    "Disabled",
     "Identifier",
     "Map",
     "Model",

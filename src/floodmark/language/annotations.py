@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_args, get_origin
 from floodmark.language import values
 from floodmark.language.bindings import annotation_position
 from floodmark.language.errors import ModelError
-from floodmark.language.linear import Bound, Larger, Linear
+from floodmark.language.linear import Bound, Linear, SearchBound
 from floodmark.language.plain_classes import require_plain, require_plain_enum
 from floodmark.language.types import (
     INTEGER_LIMIT,
@@ -92,7 +92,8 @@ def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
                 case ast.Mult():
                     return a * b
                 case ast.FloorDiv() if any(
-                    isinstance(each, ast.Name) and isinstance(constants[each.id], Larger) for each in ast.walk(node)
+                    isinstance(each, ast.Name) and isinstance(constants[each.id], SearchBound)
+                    for each in ast.walk(node)
                 ):
                     message = "divides by or into a bound=True constant; larger ones have to give larger types"
                     raise ModelError(f"the bound {ast.unparse(node)!r} {message}")
@@ -104,7 +105,7 @@ def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Declared:
+class AnnotationContext:
     """The context of an annotation: ``widths`` are those of containers without a capacity, None where each needs one.
 
     Without a place (``floodmark.language.widths``) an annotation is that of a parameter.
@@ -113,10 +114,10 @@ class Declared:
     widths: Widths | None = None
     place: str = ""
 
-    def at(self, place: str) -> Declared:
-        return Declared(self.widths, place)
+    def at(self, place: str) -> AnnotationContext:
+        return AnnotationContext(self.widths, place)
 
-    def inside(self, how: str) -> Declared:
+    def inside(self, how: str) -> AnnotationContext:
         """The context of a part of it; ``how`` is the part's place, with {} for this one."""
         return self.at(how.format(self.place) if self.place else "")
 
@@ -127,7 +128,7 @@ class Declared:
         return self.widths.of(self.place)
 
 
-def resolve(annotation: Any, constants: Mapping[str, Bound], declared: Declared = Declared()) -> Type:
+def resolve(annotation: Any, constants: Mapping[str, Bound], declared: AnnotationContext = AnnotationContext()) -> Type:
     """The type that ``annotation`` declares with these constants: finite unless one of them is left open.
 
     Raises ModelError if the annotation has no finite meaning (a bare ``int``, for example), or cannot be left open.
@@ -263,7 +264,7 @@ def _written(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else repr(annotation)
 
 
-def _union(members: list[Any], constants: Mapping[str, Bound], declared: Declared) -> Type:
+def _union(members: list[Any], constants: Mapping[str, Bound], declared: AnnotationContext) -> Type:
     """Records of one of several classes."""
     kinds = [resolve(member, constants, declared) for member in members]
     records = [kind for kind in kinds if isinstance(kind, RecordType)]
@@ -291,7 +292,7 @@ _RECORDS_OWN = frozenset({"annotations", "build", "replace", "_at", "_place", "_
 _unfinished_records: list[type[Record]] = []
 
 
-def _resolve_record(cls: type[Record], constants: Mapping[str, Bound], declared: Declared) -> RecordType:
+def _resolve_record(cls: type[Record], constants: Mapping[str, Bound], declared: AnnotationContext) -> RecordType:
     if cls in _unfinished_records:
         raise ModelError(f"{cls.__name__} contains itself, so it has no finite size; refer to an identifier instead")
     require_plain(cls, Record, _RECORDS_OWN)

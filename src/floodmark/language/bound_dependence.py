@@ -2,9 +2,9 @@
 
 A bound is then a number of which only a lower limit is known, and a map that is keyed up to one has unknown entries
 (``floodmark.language.partial_values``). If an operation still has one outcome, it has this outcome at all larger
-bounds; every other operation raises ``Undecided``. The way in which a step uses a bound is therefore irrelevant. One
-expression is evaluated specially, because nearly every model has it: ``Map({key: value for key in range(self.bound +
-1)})``, whose first entries are the same at all larger bounds.
+bounds; every other operation raises ``BoundDependence``. The way in which a step uses a bound is therefore irrelevant.
+One expression is evaluated specially, because nearly every model has it: ``Map({key: value for key in range(self.bound
++ 1)})``, whose first entries are the same at all larger bounds.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 from floodmark.language.bounding import _is_languages, bounds_of, keys_of, larger_models
 from floodmark.language.conditions import Condition
-from floodmark.language.errors import Disabled
+from floodmark.language.errors import ActionDisabled
 from floodmark.language.model import Model, State
-from floodmark.language.partial_values import AtLeast, OpenMap, Undecided, closed
+from floodmark.language.partial_values import BoundDependence, Interval, OpenMap, closed
 from floodmark.language.reference import Step
 from floodmark.language.source import rewritten, source_of
 from floodmark.language.types import MapType, OptionalType, RecordType, SeqType, Type
@@ -30,7 +30,7 @@ from floodmark.language.values import Map, Seq, running
 _Trees = Mapping[FunctionType, ast.FunctionDef]
 
 
-class Unbounded:
+class UnboundedModel:
     """A model whose bounds are known only from below."""
 
     def __init__(self, model: Model) -> None:
@@ -38,13 +38,13 @@ class Unbounded:
         self.larger = larger_models(model)
         bounds = bounds_of(type(model))
         constants = model.constant_values.items()
-        self._constants: dict[str, Any] = {name: AtLeast(it) if name in bounds else it for name, it in constants}
+        self._constants: dict[str, Any] = {name: Interval(it) if name in bounds else it for name, it in constants}
         self._making = _making_maps(type(model), bounds)
         initial = type(model).methods("initial").values()
         self._later = {function: tree for function, tree in self._making.items() if function not in initial}
 
     def begins(self, step: Step) -> State:
-        """The initial state of a step. Raises Undecided."""
+        """The initial state of a step. Raises BoundDependence."""
         model = self._model_at(())
         method = type(model).methods("initial").get(step.action)
 
@@ -57,11 +57,11 @@ class Unbounded:
         try:
             begun: State = self._evaluate(model, begin, self._making)
             return begun
-        except Disabled:
-            raise Undecided from None
+        except ActionDisabled:
+            raise BoundDependence from None
 
     def after(self, state: State, step: Step) -> State | None:
-        """The successor by a step; None if the step is disabled. Raises Undecided."""
+        """The successor by a step; None if the step is disabled. Raises BoundDependence."""
         model = self._model_at(state)
         method = type(model).methods("action")[step.action]
 
@@ -72,18 +72,18 @@ class Unbounded:
         try:
             taken: State = self._evaluate(model, take, self._later)
             return taken
-        except Disabled:
+        except ActionDisabled:
             return None
 
     def holds(self, condition: Condition, state: State) -> bool:
-        """Whether a condition holds in a state. Raises Undecided."""
+        """Whether a condition holds in a state. Raises BoundDependence."""
         model = self._model_at(state)
         model._frozen = True
         found = self._evaluate(model, lambda: condition.function(model, **condition.arguments), self._later)
         if condition.part is not None and type(found) is tuple:
             found = found[condition.part]
         if type(found) is not bool:
-            raise Undecided
+            raise BoundDependence
         return found
 
     def _model_at(self, state: State) -> Model:
@@ -100,19 +100,19 @@ class Unbounded:
 
     def _opened(self, name: str, value: Any) -> Any:
         if self.larger is None:
-            raise Undecided
+            raise BoundDependence
         return _opened(value, self.model.variable_types[name], [it.variable_types[name] for it in self.larger])
 
     def _evaluate(self, model: Model, ask: Callable[[], Any], trees: _Trees) -> Any:
         """The result of code that runs with partially known bounds; any error in it may be due to them and raises
-        Undecided."""
+        BoundDependence."""
         try:
             with _rewritten(trees), running(model):
                 return ask()
-        except Disabled:
+        except ActionDisabled:
             raise
         except Exception:
-            raise Undecided from None
+            raise BoundDependence from None
 
 
 def _closed(model: Model) -> State:
@@ -120,7 +120,8 @@ def _closed(model: Model) -> State:
 
 
 def _opened(value: Any, kind: Type, larger: list[Type]) -> Any:
-    """A value in which the maps with more keys in a larger model are open. Raises Undecided for such a map in a set."""
+    """A value in which the maps with more keys in a larger model are open. Raises BoundDependence for such a map in a
+    set."""
     keys = keys_of(kind)
     if all(keys_of(it) == keys for it in larger):
         return value
@@ -136,7 +137,7 @@ def _opened(value: Any, kind: Type, larger: list[Type]) -> Any:
             return value.build({name: _opened(held[name], of, [it[name] for it in there]) for name, of in fields})
         case SeqType(element):
             return Seq(_opened(item, element, [it.element for it in larger]) for item in value)  # type: ignore[attr-defined]
-    raise Undecided
+    raise BoundDependence
 
 
 @contextmanager

@@ -5,7 +5,7 @@ therefore says nothing about the protocol. The names in a guard's text, and in t
 may call, determine the bounds that it mentions; this over-approximates. From that follow, for each action,
 
 - the guards that are left when bounds are forgotten: where these are true, and the action does nothing or is disabled,
-  it may be enabled beyond the bounds (``Beyond``);
+  it may be enabled beyond the bounds (``UnboundedAction``);
 - whether its effect mentions a bound: such a step may lead elsewhere beyond it.
 """
 
@@ -41,7 +41,7 @@ _LANGUAGE = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True)
-class Beyond:
+class UnboundedAction:
     """One action in the model without bounds.
 
     ``ruled_out_by`` are the bounds that may keep it from being enabled, or from changing the state; ``guards`` are the
@@ -84,7 +84,7 @@ def bounds_of(cls: type[Model]) -> frozenset[str]:
     return frozenset(name for name, constant in cls.constants().items() if constant.bound)
 
 
-def beyond_bounds(model: Model) -> dict[str, Beyond]:
+def beyond_bounds(model: Model) -> dict[str, UnboundedAction]:
     """The actions of a model that its bounds affect."""
     bounds = bounds_of(type(model))
     if not bounds:
@@ -175,7 +175,7 @@ class _BoundFinder:
                     found.setdefault(name, set()).add(bound)
         return {name: frozenset(bounds) for name, bounds in found.items()}
 
-    def action(self, method: Callable[..., Any]) -> Beyond:
+    def action(self, method: Callable[..., Any]) -> UnboundedAction:
         source = source_of(method)
         conditions, count = leading_guards(source)
         rest = source.body[count:]
@@ -195,7 +195,7 @@ class _BoundFinder:
             kept.append(_none_of(ruling))
         effects = [statement for statement in rest if not _is_require(statement)]
         steered_by = self.mentioned(method, effects)
-        return Beyond(method, tuple(kept), ruled_out, steered_by, frozenset(loose))
+        return UnboundedAction(method, tuple(kept), ruled_out, steered_by, frozenset(loose))
 
     def _loose_parameters(self, method: Callable[..., Any]) -> dict[str, frozenset[str]]:
         """The parameters with possibly more values at a larger bound, each with those bounds."""

@@ -49,7 +49,7 @@ class CapacityExceeded(ValueOutOfRange):
     """A container would have to hold more elements than its capacity."""
 
 
-class Disabled(Exception):  # noqa: N818 - it is no error: the action's guard is false here
+class ActionDisabled(Exception):  # noqa: N818 - it is no error: the action's guard is false here
     """Raised by ``require`` when its condition is false: the action is not enabled with these arguments.
 
     It is not an error: the action has no step from this state. A model neither raises nor catches it.

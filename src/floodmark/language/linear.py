@@ -74,7 +74,7 @@ class Linear:
         return text[2:] if text.startswith("+ ") else f"-{text[2:]}"
 
 
-class Larger(int):
+class SearchBound(int):
     """The value of a constant that is a bound of the search, so that it may as well be larger."""
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, get_origin
 from weakref import WeakSet
 
-from floodmark.language.annotations import Declared, resolve
+from floodmark.language.annotations import AnnotationContext, resolve
 from floodmark.language.bindings import (
     annotation_position,
     class_place,
@@ -18,7 +18,7 @@ from floodmark.language.bindings import (
     require_own_decorators_in,
 )
 from floodmark.language.errors import ModelError
-from floodmark.language.linear import Bound, Larger, left_open
+from floodmark.language.linear import Bound, SearchBound, left_open
 from floodmark.language.members import MARKS, Constant, Variable, kind_of, require_one_role
 from floodmark.language.plain_classes import require_plain
 from floodmark.language.types import (
@@ -145,7 +145,7 @@ class Model(metaclass=ModelClass):
         self._constants = self._bind(constants)
         known = self.constants()
         self._bounds: dict[str, Bound] = {
-            name: Larger(value) if known[name].bound else value for name, value in self._constants.items()
+            name: SearchBound(value) if known[name].bound else value for name, value in self._constants.items()
         }
         self._types = {name: self._declared(name) for name in self._variables}
 
@@ -242,7 +242,7 @@ class Model(metaclass=ModelClass):
 
     def declared_type(self, annotation: Any, variable: str = "") -> Type:
         """The type that an annotation means with this model's constants; it may be that of a variable."""
-        kind = resolve(annotation, self._bounds, Declared(self._widths, variable))
+        kind = resolve(annotation, self._bounds, AnnotationContext(self._widths, variable))
         for part in parts_of(kind):
             if isinstance(part, OpenIdentifierType) and not self._any_size:
                 raise ModelError(f"the number of {part} cannot be left open, but it is {part.limit}")
@@ -413,7 +413,7 @@ def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
 def sized(model: Model, widths: Widths) -> Model:
     """A model whose containers without a capacity have these widths, so that its states can be packed.
 
-    It raises ``Outgrown`` where a step needs more room. Raises ModelError where the widths are too large.
+    It raises ``WidthExceeded`` where a step needs more room. Raises ModelError where the widths are too large.
     """
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)

@@ -1,7 +1,7 @@
 """Partially known values: integers in an interval, and maps with more entries than are known.
 
 A run with them shows the behaviour at every larger bound. An operation that depends on unknown parts raises
-``Undecided``: the supported operations are listed, and any other operation of Python ends the run.
+``BoundDependence``: the supported operations are listed, and any other operation of Python ends the run.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any, NoReturn
 from floodmark.language.values import Map, Record, Seq
 
 
-class Undecided(Exception):  # noqa: N818 - not an error: the caller needs another method
+class BoundDependence(Exception):  # noqa: N818 - not an error: the caller needs another method
     """Raised if a result depends on the size of a bound."""
 
 
 def _undecided(*_: Any) -> NoReturn:
-    raise Undecided
+    raise BoundDependence
 
 
-class AtLeast:
+class Interval:
     """A number from ``low`` to ``high``, each None if unlimited: every result holds for all such numbers."""
 
     __slots__ = ("_high", "_low")
@@ -29,60 +29,60 @@ class AtLeast:
         self._low = low
         self._high = high
 
-    def __add__(self, other: int | AtLeast) -> AtLeast:
+    def __add__(self, other: int | Interval) -> Interval:
         low, high = _ends(other)
-        return AtLeast(_sum(self._low, low), _sum(self._high, high))
+        return Interval(_sum(self._low, low), _sum(self._high, high))
 
     __radd__ = __add__
 
-    def __neg__(self) -> AtLeast:
-        return AtLeast(_times(self._high, -1), _times(self._low, -1))
+    def __neg__(self) -> Interval:
+        return Interval(_times(self._high, -1), _times(self._low, -1))
 
-    def __sub__(self, other: int | AtLeast) -> AtLeast:
+    def __sub__(self, other: int | Interval) -> Interval:
         return self + (-other)
 
-    def __rsub__(self, other: int) -> AtLeast:
+    def __rsub__(self, other: int) -> Interval:
         return -self + other
 
-    def __mul__(self, factor: int) -> AtLeast:
+    def __mul__(self, factor: int) -> Interval:
         if type(factor) is not int:
-            raise Undecided
+            raise BoundDependence
         ends = _times(self._low, factor), _times(self._high, factor)
-        return AtLeast(*ends) if factor >= 0 else AtLeast(*ends[::-1])
+        return Interval(*ends) if factor >= 0 else Interval(*ends[::-1])
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, divisor: int) -> AtLeast:
+    def __floordiv__(self, divisor: int) -> Interval:
         if type(divisor) is not int or divisor <= 0:
-            raise Undecided
+            raise BoundDependence
         low, high = (None if end is None else end // divisor for end in (self._low, self._high))
-        return AtLeast(low, high)
+        return Interval(low, high)
 
-    def __lt__(self, other: int | AtLeast) -> bool:
+    def __lt__(self, other: int | Interval) -> bool:
         low, high = _ends(other)
         if self._high is not None and low is not None and self._high < low:
             return True
         if self._low is not None and high is not None and self._low >= high:
             return False
-        raise Undecided
+        raise BoundDependence
 
-    def __gt__(self, other: int | AtLeast) -> bool:
+    def __gt__(self, other: int | Interval) -> bool:
         return -self < -other
 
-    def __le__(self, other: int | AtLeast) -> bool:
+    def __le__(self, other: int | Interval) -> bool:
         return not self > other
 
-    def __ge__(self, other: int | AtLeast) -> bool:
+    def __ge__(self, other: int | Interval) -> bool:
         return not self < other
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, int | AtLeast):
+        if isinstance(other, int | Interval):
             low, high = _ends(other)
             below = self._high is not None and low is not None and self._high < low
             above = self._low is not None and high is not None and self._low > high
             if below or above:
                 return False
-        raise Undecided
+        raise BoundDependence
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -90,11 +90,11 @@ class AtLeast:
     def __bool__(self) -> bool:
         return self != 0
 
-    def map(self, value: Callable[[int], Any], *ends: int | AtLeast) -> OpenMap:
+    def map(self, value: Callable[[int], Any], *ends: int | Interval) -> OpenMap:
         """A map from all integers that ``range`` counts between the ends, the last of which grows with a bound."""
         first, last = (0, *ends) if len(ends) == 1 else ends
-        if type(first) is not int or type(last) is not AtLeast or last._low is None or last._high is not None:
-            raise Undecided
+        if type(first) is not int or type(last) is not Interval or last._low is None or last._high is not None:
+            raise BoundDependence
         return OpenMap({key: value(key) for key in range(first, last._low)})
 
     __hash__ = _undecided
@@ -121,11 +121,11 @@ class OpenMap(Map[Any, Any]):
 
     def _known(self, key: Any) -> dict[Any, Any]:
         if key not in self._entries:
-            raise Undecided
+            raise BoundDependence
         return self._entries
 
     def __iter__(self) -> Iterator[Any]:
-        raise Undecided
+        raise BoundDependence
 
     __len__ = _undecided
     __hash__ = _undecided
@@ -148,11 +148,11 @@ def closed(value: Any) -> Any:
 
 
 def _ends(value: object) -> tuple[int | None, int | None]:
-    if type(value) is AtLeast:
+    if type(value) is Interval:
         return value._low, value._high
     if isinstance(value, int):
         return int(value), int(value)
-    raise Undecided
+    raise BoundDependence
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

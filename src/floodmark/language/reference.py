@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
+from floodmark.language.errors import ActionDisabled, ModelError, SourceError, ValueOutOfRange, user_position
 from floodmark.language.members import REFINES, abstract_steps, kind_of
 from floodmark.language.model import Model, State, grows, images_of, mapped_from
 from floodmark.language.source import leading_guards, names_in, source_of
@@ -85,7 +85,7 @@ def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
                 model.reset()
                 try:
                     _run(method, model, arguments)
-                except Disabled:
+                except ActionDisabled:
                     continue
                 yield Step(name, arguments), model.snapshot()
 
@@ -140,7 +140,7 @@ def fire(model: Model, state: State, step: Step) -> State | None:
     with _located(), running(model):
         try:
             _run(method, model, step.arguments)
-        except Disabled:
+        except ActionDisabled:
             return None
         return model.snapshot()
 
@@ -156,7 +156,7 @@ def holds(model: Model, prop: Callable[..., Any], *states: State) -> bool:
     with _located(), running(model):
         try:
             found = prop(*(model.at(state) for state in states))
-        except Disabled as refused:
+        except ActionDisabled as refused:
             message = "require guards an action; a property returns a bool instead"
             raise ModelError(message, *user_position(refused.__traceback__)) from None
         if not isinstance(found, bool):
@@ -172,7 +172,7 @@ def computing(model: Model, returns: str) -> Iterator[None]:
     with _located(), running(model), _of_runs(model):
         try:
             yield
-        except Disabled as refused:
+        except ActionDisabled as refused:
             message = f"require guards an action; {returns} instead"
             raise ModelError(message, *user_position(refused.__traceback__)) from None
 
@@ -202,7 +202,7 @@ STUTTER = "stutter"
 """The name of a step that changes nothing in the other model; no action has this name."""
 
 
-class Abstract:
+class AbstractModel:
     """The model that another one refines, with the constants that a mapping gave it, and what is known of its steps."""
 
     def __init__(self, model: Model) -> None:
@@ -234,7 +234,7 @@ class Abstract:
 class Image:
     """The state of the other model to which a mapping leads."""
 
-    abstract: Abstract
+    abstract: AbstractModel
     state: State
 
     def at(self) -> Model:
@@ -251,7 +251,7 @@ def image(model: Model, mapping: Callable[..., Any], state: State) -> Image:
     with _located(), running(mapped_from(model)):
         try:
             made = mapping(model.at(state))
-        except Disabled as refused:
+        except ActionDisabled as refused:
             message = "require guards an action; a mapping returns a state of the other model instead"
             raise ModelError(message, *user_position(refused.__traceback__)) from None
     wanted = abstract_class(mapping)
@@ -262,7 +262,7 @@ def image(model: Model, mapping: Callable[..., Any], state: State) -> Image:
     key = (wanted, *made.constant_values.values())
     known = images_of(model)
     if key not in known:
-        known[key] = Abstract(wanted(**made.constant_values))
+        known[key] = AbstractModel(wanted(**made.constant_values))
     return Image(known[key], made.snapshot())
 
 
@@ -321,7 +321,7 @@ class _located:  # noqa: N801 - reads as a statement
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
-        ours = isinstance(error, Exception | SystemExit) and not isinstance(error, Disabled | GeneratorExit)
+        ours = isinstance(error, Exception | SystemExit) and not isinstance(error, ActionDisabled | GeneratorExit)
         if error is None or not ours:
             return
         file, line = user_position(traceback)

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, dataclass_transform, overload
 
 from floodmark.language.bindings import annotation_position, compiled_annotation, module_names
-from floodmark.language.errors import CapacityExceeded, Disabled, ModelError, ValueOutOfRange
+from floodmark.language.errors import ActionDisabled, CapacityExceeded, ModelError, ValueOutOfRange
 from floodmark.language.plurals import counted
 from floodmark.language.types import (
     BagType,
@@ -33,7 +33,7 @@ from floodmark.language.types import (
     Type,
     UnionType,
 )
-from floodmark.language.widths import Outgrown
+from floodmark.language.widths import WidthExceeded
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -50,7 +50,7 @@ def require(condition: bool) -> None:
     Only actions and initial methods have guards; a property returns a bool instead.
     """
     if not condition:
-        raise Disabled("a require is false: the action is not enabled here")
+        raise ActionDisabled("a require is false: the action is not enabled here")
 
 
 def implies(premise: bool, conclusion: bool) -> bool:
@@ -754,6 +754,6 @@ def _within(kind: SetType | BagType | SeqType, size: int, name: Named) -> None:
     if kind.capacity is None or size <= kind.capacity:
         return
     if kind.grows:
-        raise Outgrown(kind.grows, _place_text(name), size, kind.capacity)
+        raise WidthExceeded(kind.grows, _place_text(name), size, kind.capacity)
     held = counted(size, "element")
     raise CapacityExceeded(f"{_place_text(name)} would hold {held}, more than its capacity of {kind.capacity}")

@@ -2,8 +2,8 @@
 
 CPython needs none. In a packed state, each such container has room for a limited number of elements, as if its width
 were its capacity. The difference is the reaction to a step that needs more room: instead of a model error, it raises
-``Outgrown``, and the search restarts with twice the width (``floodmark.checkers.adaptive_capacity``). No run is cut:
-wherever CPython or compiled code would have to leave out an element, it stops.
+``WidthExceeded``, and the search restarts with twice the width (``floodmark.checkers.adaptive_capacity``). No run is
+cut: wherever CPython or compiled code would have to leave out an element, it stops.
 
 A container is known by its place: a variable by its name, a nested container as ``logs[...]`` or ``an element of
 sent``. A field of a record is known as ``the field entries``, in whichever class it stands: records of several classes
@@ -23,7 +23,7 @@ START = 2
 """The width with which a search begins."""
 
 
-class Outgrown(BaseException):
+class WidthExceeded(BaseException):
     """A container without a capacity would hold more elements than its width.
 
     It is no ``Exception``, so that no handler takes it for a failure of the model.

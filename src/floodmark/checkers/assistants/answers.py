@@ -26,12 +26,12 @@ from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, did_you_mean
 from floodmark.checkers.project.spec import Spec, only
-from floodmark.checkers.project.spec_entries import PROOF_METHODS, STRATEGIES, Simulate, StrategyName
+from floodmark.checkers.project.spec_entries import PROOF_METHODS, STRATEGIES, SimulationSettings, StrategyName
 from floodmark.checkers.report import text
 from floodmark.checkers.report.divergence import divergence_entry
 from floodmark.checkers.report.listing import variables_of
 from floodmark.checkers.report.liveness import open_lines
-from floodmark.checkers.report.watched import Watched
+from floodmark.checkers.report.watched import WatchExpression
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.search_result import Limits, TraceState
 from floodmark.checkers.value_text import written_step
@@ -106,7 +106,7 @@ def simulate(
     if strategy not in STRATEGIES:
         raise SourceError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
     _require_numbers(walks=walks, steps=steps, seed=seed)
-    asked = Simulate(walks, steps, seed, strategy)
+    asked = SimulationSettings(walks, steps, seed, strategy)
     return _checked(specs_of(call.root, spec), call.settings(constants, only_variant=design, walks=asked))
 
 
@@ -244,7 +244,7 @@ def explain(
     if entry["counterexample"] is None:
         return answered
     model = asked.model()
-    watched = [Watched(model, each) for each in watch]
+    watched = [WatchExpression(model, each) for each in watch]
     for step, at in zip(entry["counterexample"]["steps"], _states(model, entry["counterexample"]), strict=True):
         step["state"] = trace_entry(model, at)["state"]
         step["watched"] = {each.text: each.value(at.state) for each in watched}
@@ -325,8 +325,8 @@ def step(
     code = ExitCode.USER_ERROR if walked.stop else ExitCode.AS_EXPECTED
     return _ended(
         code, design=variant_name(asked), taken=taken, stopped=walked.stop, state=trace_entry(model, last)["state"],
-        watched={each: Watched(model, each).value(last.state) for each in watch}, enabled=enabled, blocked=blocked,
-        fails=fails, properties=list(_judged(model, asked.properties(), walked.trace)),
+        watched={each: WatchExpression(model, each).value(last.state) for each in watch}, enabled=enabled,
+        blocked=blocked, fails=fails, properties=list(_judged(model, asked.properties(), walked.trace)),
     )
 
 

@@ -18,7 +18,7 @@ from functools import lru_cache
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, Value, const
 from floodmark.checkers.codegen.footprint import footprint
-from floodmark.compiler.identity_key import MAX_KEYS, Itself
+from floodmark.compiler.identity_key import MAX_KEYS, IdentityKey
 from floodmark.compiler.ir import Inline, Predicate, walk
 from floodmark.compiler.layout import Layout
 from floodmark.language.types import WORD, Type
@@ -75,11 +75,11 @@ def memory_of(predicate: Predicate, layout: Layout) -> int:
 def _rooms(predicate: Predicate, layout: Layout) -> Mapping[int, _Room]:
     """The rooms of calls, by their identities. The images of the two states share one: what was found of a state when
     a step led to it is found again when it is left."""
-    return _rooms_of(Itself(predicate), Itself(layout))
+    return _rooms_of(IdentityKey(predicate), IdentityKey(layout))
 
 
 @lru_cache(maxsize=MAX_KEYS)
-def _rooms_of(whole: Itself, packing: Itself) -> Mapping[int, _Room]:
+def _rooms_of(whole: IdentityKey, packing: IdentityKey) -> Mapping[int, _Room]:
     """``_rooms``, for which the graph of a predicate is walked once for each of its layouts."""
     predicate, layout = whole.it, packing.it
     found: dict[int, _Room] = {}

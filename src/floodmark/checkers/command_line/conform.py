@@ -9,18 +9,18 @@ import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
 from floodmark.checkers.command_line.parameters import Count, Seconds, SpecName, set_option, workers_option
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 from floodmark.checkers.project.spec_names import spec_path
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 
 @click.command()
 @click.argument("spec", required=False, type=SpecName())
-@click.option("--trace", "traces", type=Named(), multiple=True, metavar="FILE.jsonl",
+@click.option("--trace", "traces", type=PathParameter(), multiple=True, metavar="FILE.jsonl",
               help="A recorded run, a folder of them, or the output of check --json; may be repeated.")
-@click.option("--reader", type=Named(), metavar="FILE.py",
+@click.option("--reader", type=PathParameter(), metavar="FILE.py",
               help="Reads traces of another format: a file with SUFFIXES, and lines(text), which yields their steps.")
-@click.option("--metadata-log", "logs", type=Named(), multiple=True, metavar="FILE",
+@click.option("--metadata-log", "logs", type=PathParameter(), multiple=True, metavar="FILE",
               help="Output of kafka-dump-log.sh --cluster-metadata-decoder; may be repeated, in any order.")
 @click.option("--hidden", type=Count, default=0,
               help="How many unrecorded steps may have happened before each line, at most.")

@@ -10,7 +10,7 @@ from floodmark.checkers.command_line.parameters import Count, MemorySize, Second
 from floodmark.checkers.report.outputs import edits_page_option, json_option
 
 
-class _WithSpecsBehind(click.Command):
+class _DiffCommand(click.Command):
     """A command that tells arguments before ``--`` from those behind it; options may stand anywhere."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -21,7 +21,7 @@ _BEHIND = "\0--"
 """The replacement of ``--``; no argument can have this value."""
 
 
-@click.command(cls=_WithSpecsBehind)
+@click.command(cls=_DiffCommand)
 @click.argument("named", nargs=-1, required=True, metavar="OLD [NEW] [-- SPEC ...]", type=SpecName())
 @click.option("--all", "every", is_flag=True, help="Also prints the specs in which nothing has changed.")
 @set_option

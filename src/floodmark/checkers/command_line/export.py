@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.command_line.parameters import SpecName, set_option
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 from floodmark.checkers.project.spec_names import spec_path
 
 
@@ -15,7 +15,7 @@ from floodmark.checkers.project.spec_names import spec_path
 @click.argument("spec", type=SpecName())
 @click.option("--as", "language", required=True, type=click.Choice(["tla", "promela"]),
               help="NAME.tla and NAME.cfg, for TLC; or NAME.pml, for Spin.")
-@click.option("--into", "folder", default=".", metavar="DIR", type=Named(),
+@click.option("--into", "folder", default=".", metavar="DIR", type=PathParameter(),
               help="The folder for the files; the current one by default.")
 @click.option("--only-variant", metavar="NAME", help="Exports the known-bad design of this name instead of the model.")
 @set_option

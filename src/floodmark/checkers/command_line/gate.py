@@ -9,12 +9,12 @@ import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
 from floodmark.checkers.command_line.parameters import MemorySize, Seconds, workers_option
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 from floodmark.checkers.report.outputs import Reports, report_options
 
 
 @click.command()
-@click.argument("folder", default="specs", metavar="[DIR|SPEC]", type=Named())
+@click.argument("folder", default="specs", metavar="[DIR|SPEC]", type=PathParameter())
 @click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs to check.")
 @click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")
 @click.option("--against", metavar="REF", help="Also compares with a commit, as floodmark diff REF does.")

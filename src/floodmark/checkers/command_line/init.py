@@ -9,11 +9,11 @@ import click
 
 if TYPE_CHECKING:
     from floodmark.checkers.starter.project import Ci
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 
 
 @click.command()
-@click.argument("folder", default=".", metavar="[DIR]", type=Named())
+@click.argument("folder", default=".", metavar="[DIR]", type=PathParameter())
 @click.option("--ci", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,
               help="The CI system that runs the gate.")
 def init(folder: Path, ci: Ci) -> None:

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from floodmark.checkers.project import input_limits
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 from floodmark.checkers.project.spec_names import names_in, shipped_specs
 
 
@@ -57,7 +57,7 @@ class Factor(_Amount):
         return input_limits.factor(_number(text))
 
 
-class Whole(_Amount):
+class WholeNumber(_Amount):
     """A whole number."""
 
     name = "N"
@@ -120,18 +120,18 @@ class SpecName(click.ParamType[str]):
         return [*found, CompletionItem(incomplete, type="file")]
 
 
-Count = Whole(0, input_limits.MAX_COUNT)
-Positive = Whole(1, input_limits.MAX_COUNT)
+Count = WholeNumber(0, input_limits.MAX_COUNT)
+Positive = WholeNumber(1, input_limits.MAX_COUNT)
 
 set_option = click.option(
     "--set", "assignments", type=Assignment(), multiple=True, help="Sets a constant of the model; repeatable."
 )
 invariants_option = click.option(
-    "--invariants", "files", type=Named(), multiple=True, metavar="FILE.py",
+    "--invariants", "files", type=PathParameter(), multiple=True, metavar="FILE.py",
     help="Adds the properties in a file; repeatable.",
 )
 workers_option = click.option(
-    "--workers", type=Whole(0, input_limits.MAX_WORKERS), default=0,
+    "--workers", type=WholeNumber(0, input_limits.MAX_WORKERS), default=0,
     help="The number of workers; one per core by default.",
 )
 coverage_option = click.option(

@@ -9,13 +9,13 @@ import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
 from floodmark.checkers.command_line.parameters import Count, Positive, workers_option
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 
 @click.command()
-@click.argument("plan_file", metavar="FILE.json", type=Named())
-@click.option("--current", required=True, type=Named(), metavar="CURRENT.json",
+@click.argument("plan_file", metavar="FILE.json", type=PathParameter())
+@click.option("--current", required=True, type=PathParameter(), metavar="CURRENT.json",
               help="The partitions' current replicas, in the same format.")
 @click.option("--min-insync", type=Positive, default=1, help="The topics' min.insync.replicas.")
 @click.option("--failures", type=Count,

@@ -15,7 +15,7 @@ from floodmark.checkers.command_line.parameters import (
     set_option,
     workers_option,
 )
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
@@ -43,7 +43,7 @@ from floodmark.checkers.report.outputs import json_option, must_be_writable
 @set_option
 @invariants_option
 @click.option("--only-variant", metavar="NAME", help="Only the model class or the known-bad design of this name.")
-@click.option("--smt", type=Named(), metavar="DIR",
+@click.option("--smt", type=PathParameter(), metavar="DIR",
               help="Writes every obligation to DIR as an SMT-LIB 2 file; DIR must be empty.")
 @json_option
 def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:

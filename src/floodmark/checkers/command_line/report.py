@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 
 if TYPE_CHECKING:
     from floodmark.checkers.commands.report import ReportKind
 
 
 @click.command()
-@click.argument("results", metavar="RESULTS.json", type=Named())
+@click.argument("results", metavar="RESULTS.json", type=PathParameter())
 @click.option("--as", "kind", required=True, type=click.Choice(["html", "sarif", "junit", "itf", "graph", "test"]),
               help="The kind of report.")
-@click.option("--into", type=Named(), metavar="FILE|DIR",
+@click.option("--into", type=PathParameter(), metavar="FILE|DIR",
               help="Where to write it; standard output by default. itf needs a folder.")
 def report(results: Path, kind: ReportKind, into: Path | None) -> None:
     """Makes a report of results that check, gate or prove wrote with --json.

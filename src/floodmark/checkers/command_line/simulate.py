@@ -16,11 +16,11 @@ from floodmark.checkers.command_line.parameters import (
     set_option,
     workers_option,
 )
-from floodmark.checkers.project.spec_entries import STRATEGIES, Simulate
+from floodmark.checkers.project.spec_entries import STRATEGIES, SimulationSettings
 from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import Reports, json_option
 
-_USUAL = Simulate()
+_USUAL = SimulationSettings()
 SPARK_SETTINGS = ("master", "partitions", "keep_results")
 
 
@@ -61,6 +61,6 @@ def simulate(specs: tuple[str, ...], **given: Any) -> int:
         coverage=given["coverage"],
         engine="spark" if spark else "auto",
         **spark,
-        walks=Simulate(given["walks"], given["steps"], given["seed"], given["strategy"]),
+        walks=SimulationSettings(given["walks"], given["steps"], given["seed"], given["strategy"]),
     )
     return int(check(CheckRequest(spec_paths(specs), None, settings, given["only_variant"] is not None), reports))

@@ -15,7 +15,14 @@ from floodmark.checkers.conformance.metadata_log.judge import LogReport, RuleVio
 from floodmark.checkers.conformance.metadata_log.registration import Registration
 from floodmark.checkers.conformance.metadata_log.run import judge_log
 from floodmark.checkers.conformance.rejection import RejectionReason
-from floodmark.checkers.conformance.traces import TraceOutcome, Work, found, judge_all, judge_all_on_spark, recorded
+from floodmark.checkers.conformance.traces import (
+    TraceComparison,
+    TraceOutcome,
+    found,
+    judge_all,
+    judge_all_on_spark,
+    recorded,
+)
 from floodmark.checkers.project.paths import shown, shown_line
 from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import write_json
@@ -64,7 +71,7 @@ def conform_traces(
     spec: Path, traces: Sequence[Path], settings: ConformSettings, json_file: Path | None
 ) -> Iterator[str | ExitCode]:
     """The lines to print, then the exit code."""
-    work = Work(
+    work = TraceComparison(
         _check(spec, settings), settings.hidden, Limits(settings.max_states, settings.max_seconds), settings.reader,
         runs=json_file is not None,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from floodmark.checkers.export import promela, tla
-from floodmark.checkers.native.engine import Native
+from floodmark.checkers.native.engine import NativeEngine
 from floodmark.checkers.project.properties import Property, functions_by_name
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.compiler.program import Program, growing_parts, read_program
@@ -66,7 +66,7 @@ def _read(check: Check) -> tuple[Model, Program]:
 
 
 def _widths(check: Check, model: Model, properties: Sequence[Property]) -> Widths:
-    found = Native().search(check, model, properties, None)
+    found = NativeEngine().search(check, model, properties, None)
     if found.complete or found.violations:
         return Widths(found.widths)
     message = f"the widths of containers without a capacity are unknown: the search was ended by {found.stopped}"

@@ -23,7 +23,7 @@ from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 from floodmark.language.errors import SourceError
 
@@ -111,7 +111,7 @@ def _refusals(outcome: GateOutcome) -> list[str]:
             "under idle = [...] or vacuous = [...], or as distinct = 0 under [expect]:", *silent]
 
 
-def _tell(result: CheckResult | Proved, progress: GateProgress, say: Callable[[str], None]) -> None:
+def _tell(result: CheckResult | ProofResult, progress: GateProgress, say: Callable[[str], None]) -> None:
     """Reports failures as soon as they are known."""
     wrong = text.wrong(result)
     if wrong:

@@ -11,19 +11,19 @@ from typing import Any
 
 from floodmark.checkers.project.claim import claims_of
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.project.spec import Proving, Spec, find, read
+from floodmark.checkers.project.spec import ListedProof, Spec, find, read
 from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.proof_progress import ProofProgress
 from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.resources import cores
 from floodmark.checkers.symbolic.methods.induction import WatchInduction
-from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check, prove_claim, prove_listed
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name
 from floodmark.checkers.verdict.proof_command import listed
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
@@ -45,10 +45,10 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
     if own is not None and (name is not None or find):
         option = "--proof" if name is not None else "--find"
         raise SourceError(f"{option} is for proofs that a spec lists, which say their own {own.replace('_', ' ')}")
-    scripts = None if folder is None else Scripts(folder)
-    results: list[Proved] = []
+    scripts = None if folder is None else SmtScripts(folder)
+    results: list[ProofResult] = []
     if own is None:
-        asked = _listed(paths, Listed(name, find, scripts, task.seconds, workers))
+        asked = _listed(paths, ProofSelection(name, find, scripts, task.seconds, workers))
     else:
         asked = _questions(paths, task, scripts)
     with Counting(len(asked), "question") as counting:
@@ -70,22 +70,22 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
     return int(worst([code, write_reports(Reports(json=json_file), [], results, annotate=False)]))
 
 
-Ask = Callable[[WatchInduction], Proved]
+Ask = Callable[[WatchInduction], ProofResult]
 """Runs a proof or a claim, and reports its progress."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ProofSelection:
     """A selection of the proofs that specs list: those that ``name`` denotes; ``find`` searches for new answers."""
 
     name: str | None
     find: bool
-    scripts: Scripts | None
+    scripts: SmtScripts | None
     seconds: float | None
     workers: int
 
 
-def _listed(paths: list[Path], wanted: Listed) -> list[Ask]:
+def _listed(paths: list[Path], wanted: ProofSelection) -> list[Ask]:
     """The proofs that specs list, in the quick tier only if a folder is named. A named spec without listed proofs gets
     induction on all its properties."""
     asked: list[Ask] = []
@@ -105,8 +105,8 @@ def _listed(paths: list[Path], wanted: Listed) -> list[Ask]:
     return asked
 
 
-def _made(spec: Spec, proving: Proving, wanted: Listed) -> Ask:
-    def ask(watch: WatchInduction) -> Proved:
+def _made(spec: Spec, proving: ListedProof, wanted: ProofSelection) -> Ask:
+    def ask(watch: WatchInduction) -> ProofResult:
         return prove_listed(spec, proving, wanted.scripts, wanted.seconds, wanted.find, watch, wanted.workers)
 
     return ask
@@ -117,14 +117,14 @@ def _has_claims(path: Path) -> bool:
     return path.suffix == ".py" and any(claims_of([path]))
 
 
-def _claims(path: Path, seconds: float | None, scripts: Scripts | None) -> list[Ask]:
+def _claims(path: Path, seconds: float | None, scripts: SmtScripts | None) -> list[Ask]:
     """The claims in a Python file, or in those of a folder, as functions that run them."""
     if path.suffix != ".py" and not os.path.isdir(path):
         return []
     return [lambda _, it=claim: prove_claim(it, seconds, scripts) for claim in claims_of([path])]  # type: ignore[misc]
 
 
-def _questions(paths: list[Path], task: ProofTask, scripts: Scripts | None) -> list[Ask]:
+def _questions(paths: list[Path], task: ProofTask, scripts: SmtScripts | None) -> list[Ask]:
     """The proofs of the properties of specs, and the claims in Python files; for a folder, its claims and its quick
     specs.
 

@@ -16,7 +16,7 @@ from floodmark.checkers.report.outputs import must_be_writable, write_text
 from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import Case, cases
-from floodmark.checkers.saved.results_file import Saved, read
+from floodmark.checkers.saved.results_file import SavedResults, read
 from floodmark.language.errors import SourceError
 
 ReportKind = Literal["html", "sarif", "junit", "itf", "graph", "test"]
@@ -53,7 +53,7 @@ def _require_place(kind: ReportKind, target: Path, results: Path) -> None:
         raise SourceError(f"{target} ends neither in .dot nor in .graphml")
 
 
-def _text(kind: ReportKind, target: Path, saved: Saved) -> str:
+def _text(kind: ReportKind, target: Path, saved: SavedResults) -> str:
     if kind == "test":
         return test_module(saved.results)
     if kind == "html":
@@ -66,7 +66,7 @@ def _text(kind: ReportKind, target: Path, saved: Saved) -> str:
     return _GRAPHS.get(target.suffix, state_graph.dot)(state_graph.state_graph(drawn))
 
 
-def _write_traces(folder: Path, saved: Saved) -> None:
+def _write_traces(folder: Path, saved: SavedResults) -> None:
     for result in saved.results:
         if result.violation is not None and result.subject is not None:
             atomic_file.write(folder / file_name(result), itf(result))

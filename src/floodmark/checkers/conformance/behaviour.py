@@ -14,7 +14,7 @@ from functools import cache
 from typing import Literal
 
 from floodmark.checkers.conformance.trace_file import Line, Trace
-from floodmark.checkers.search_result import Limits, Stop, Stopped, TraceState
+from floodmark.checkers.search_result import LimitReached, Limits, Stop, TraceState
 from floodmark.language import reference
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
@@ -78,7 +78,7 @@ class _TraceSearch:
         self.expanded += 1
         stop = self.limits.reached(self.expanded, seconds=time.perf_counter() - self.started)
         if stop is not None:
-            raise Stopped(stop)
+            raise LimitReached(stop)
 
     def successors(self, node: _Node, line: int | None) -> Iterator[_Node]:
         """Every step from a node. Boundaries are ignored: they limit searches, not behaviours."""
@@ -178,7 +178,7 @@ def judge(model: Model, trace: Trace, hidden: int = 0, limits: Limits = Limits()
                 break
             nodes = after
             result = replace(result, matched=index + 1)
-    except Stopped as reached:
+    except LimitReached as reached:
         result = replace(result, verdict="undetermined", stopped=reached.stop)
     run, seen = _way(nodes[0]) if nodes else ((), ())
     seconds = time.perf_counter() - search.started

@@ -37,7 +37,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ProposedSteps:
     """All steps that a model proposes in a state.
 
     ``broken`` is whether some step may violate a transition property. ``failed`` is whether some step, or evaluating a
@@ -86,10 +86,10 @@ class Proposals:
         """The step of a proposal in a state, and the state after it."""
         self._unpacked = lru_cache(maxsize=REMEMBERED)(self.layout.unpack)
 
-    def of(self, state: Packed) -> Offer:
+    def of(self, state: Packed) -> ProposedSteps:
         made = self._stepper.expand(state + self._no_arguments)
         names = [name for name, times in zip(self.actions, made.fired, strict=True) for _ in range(times)]
-        return Offer(_Rows(names, made.after, self.layout.words), bool(made.broken), made.failed)
+        return ProposedSteps(_Rows(names, made.after, self.layout.words), bool(made.broken), made.failed)
 
     def false_in(self, state: Packed) -> Property | None:
         """An invariant that is false in a state."""

@@ -16,7 +16,7 @@ from floodmark.checkers.conformance.trace_file import Line
 from floodmark.checkers.explanation.guard import false_guard
 from floodmark.checkers.value_text import plain, show, show_step, written
 from floodmark.language import reference
-from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
 from floodmark.language.source import leading_guards, names_in, source_of
@@ -120,7 +120,7 @@ def _reason(subject: Model, state: State, step: Step, line: Line) -> RejectionRe
     with running(subject):
         try:
             method(subject, **step.arguments)
-        except Disabled as disabled:
+        except ActionDisabled as disabled:
             return _stopped(step, disabled.__traceback__)
         except Exception as error:
             return RejectionReason(

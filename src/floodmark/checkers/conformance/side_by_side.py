@@ -21,7 +21,7 @@ def side_by_side(mismatch: Mismatch) -> list[str]:
     return [f"{place:{widths[0]}}  {one:{widths[1]}}  {other}" for place, one, other in rows]
 
 
-class _Missing:
+class _AbsentValue:
     """Represents a value that only the other side has."""
 
 
@@ -29,7 +29,7 @@ def _apart(place: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
     """The innermost places where two values differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in {**one, **other}:
-            yield from _apart(f"{place}[{key}]", one.get(key, _Missing), other.get(key, _Missing))
+            yield from _apart(f"{place}[{key}]", one.get(key, _AbsentValue), other.get(key, _AbsentValue))
     elif isinstance(one, list) and isinstance(other, list):
         for index in range(max(len(one), len(other))):
             yield from _apart(f"{place}[{index}]", _item(one, index), _item(other, index))
@@ -38,11 +38,11 @@ def _apart(place: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _item(items: list[Any], index: int) -> Any:
-    return items[index] if index < len(items) else _Missing
+    return items[index] if index < len(items) else _AbsentValue
 
 
 def _text(value: Any) -> str:
-    if value is _Missing:
+    if value is _AbsentValue:
         return ABSENT
     text = show(value) if not isinstance(value, str) else value
     return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 4] + " ..."

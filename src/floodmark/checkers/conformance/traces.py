@@ -58,7 +58,7 @@ class TraceOutcome:
 
 
 @dataclass(frozen=True)
-class Work:
+class TraceComparison:
     """The model with which traces are compared, and the settings of the comparison. ``reader`` is the file that reads
     traces in a foreign format; ``runs`` is whether the outcomes include runs, whose states may be large."""
 
@@ -73,7 +73,7 @@ class Work:
         return self.check.cls()(**self.check.constants)
 
 
-def judge_text(work: Work, recorded: Recorded) -> TraceOutcome:
+def judge_text(work: TraceComparison, recorded: Recorded) -> TraceOutcome:
     """Judges one trace. Never raises SourceError: an error in a file is its result."""
     file, text = recorded
     try:
@@ -146,7 +146,7 @@ def _title(result: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [result.get("name"), result["variant"] or result["model"]]))
 
 
-def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[TraceOutcome]:
+def judge_all(work: TraceComparison, texts: Sequence[Recorded], workers: int = 0) -> Iterator[TraceOutcome]:
     """Judges traces, in processes of their own when there are many; ``workers=0`` means one per core."""
     count = min(workers or (cores() if len(texts) > MAX_LOCAL_TRACES else 1), len(texts))
     if count <= 1:
@@ -154,7 +154,7 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
         return
     judged = processes.run_each(functools.partial(judge_text, work), texts, count, lambda _: work.limits.seconds)
     for (file, _), outcome in zip(texts, processes.in_order(judged), strict=True):
-        if isinstance(outcome, processes.Overdue):
+        if isinstance(outcome, processes.OverdueJob):
             yield TraceOutcome(file, "undetermined", str(outcome))
         elif isinstance(outcome, Exception):
             yield TraceOutcome(file, "lost", str(outcome))
@@ -162,7 +162,9 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
             yield outcome
 
 
-def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[TraceOutcome]:
+def judge_all_on_spark(
+    work: TraceComparison, texts: Sequence[Recorded], master: str | None = None
+) -> list[TraceOutcome]:
     """Judges traces in Spark tasks, which get the traces and, where needed, the model's sources."""
     from floodmark.checkers.spark.project_transfer import broadcast_files
     from floodmark.checkers.spark.session import session
@@ -179,7 +181,7 @@ def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None
     return [*unread, *outcomes]
 
 
-def _read_here(work: Work, texts: Sequence[Recorded]) -> tuple[list[Recorded], list[TraceOutcome]]:
+def _read_here(work: TraceComparison, texts: Sequence[Recorded]) -> tuple[list[Recorded], list[TraceOutcome]]:
     """Reads traces in foreign formats, for workers without the reader; also returns the results of unreadable ones."""
     if work.reader is None:
         return list(texts), []
@@ -193,7 +195,7 @@ def _read_here(work: Work, texts: Sequence[Recorded]) -> tuple[list[Recorded], l
     return read, unread
 
 
-def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> TraceOutcome:
+def _on_worker(files: Broadcast[Any], work: TraceComparison, text: Recorded) -> TraceOutcome:
     from floodmark.checkers.spark.project_transfer import placed
 
     return judge_text(replace(work, check=placed(files.value, work.check)), text)

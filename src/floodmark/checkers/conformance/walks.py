@@ -20,7 +20,7 @@ from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.coverage import Piece, WalkCoverage
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
-from floodmark.checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
+from floodmark.checkers.conformance.proposals import Packed, Proposal, Proposals, ProposedSteps
 from floodmark.checkers.project.properties import Property
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -210,13 +210,13 @@ class Walks:
         run.take(*self.proposals.step(node.state, proposal))
         return self._settled(after, run)
 
-    def offer(self, state: Packed) -> Offer:
+    def offer(self, state: Packed) -> ProposedSteps:
         """The steps that may be taken from a state. Raises SourceError when one leaves the model's types."""
         offer = self.proposals.of(state)
         if offer.failed:
             self._fail(self.proposals.layout.unpack(state))
         if self._bounded or self._allowed is not None:
-            return Offer([each for each in offer.proposals if self._is_allowed(each)], offer.broken, False)
+            return ProposedSteps([each for each in offer.proposals if self._is_allowed(each)], offer.broken, False)
         return offer
 
     def _fail(self, state: State) -> None:
@@ -233,7 +233,7 @@ class Walks:
             self.model, self.proposals.layout.unpack(proposal.after)
         )
 
-    def _bad(self, node: WalkNode, offer: Offer) -> tuple[Proposal, Property] | None:
+    def _bad(self, node: WalkNode, offer: ProposedSteps) -> tuple[Proposal, Property] | None:
         """A proposal that violates a property."""
         if not self.proposals.of_states and not offer.broken:
             return None

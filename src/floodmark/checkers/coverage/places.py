@@ -14,7 +14,7 @@ ACTION = "action "
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class OutcomeCoverage:
     """A place in the source with one of its outcomes: the counts of all actions, and of all properties."""
 
     kind: str
@@ -42,7 +42,7 @@ class Covered:
         )
 
 
-def places(coverage: Coverage) -> list[Covered]:
+def places(coverage: Coverage) -> list[OutcomeCoverage]:
     """The lines and conditions of all actions and properties together, in the order of the source."""
     together: dict[tuple[str, str, int, int, bool | None, str], list[CoverageCount]] = {}
     for it in coverage.counts:
@@ -53,7 +53,7 @@ def places(coverage: Coverage) -> list[Covered]:
         of_actions = [it for it in counts if it.part.startswith(ACTION)]
         steps = sum(it.count for it in of_actions)
         evaluations = sum(it.count for it in counts if not it.part.startswith(ACTION))
-        found.append(Covered(*key, steps, evaluations, bool(of_actions)))
+        found.append(OutcomeCoverage(*key, steps, evaluations, bool(of_actions)))
     return sorted(found, key=lambda it: (it.file, it.line, it.column, it.kind, it.outcome is not True))
 
 

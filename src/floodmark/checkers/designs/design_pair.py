@@ -21,7 +21,7 @@ _FOREIGN = (SourceError, AttributeError, KeyError, TypeError)
 """The result for a value outside of a type, also for one of a quite different structure."""
 
 
-class Unlike(Exception):  # noqa: N818 - not an error
+class StateMismatch(Exception):  # noqa: N818 - not an error
     """A state of one design that the other lacks; the text names the variable that is the reason."""
 
 
@@ -41,7 +41,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _StepOutcome:
     """The outcome of a step: a state, None if a guard disabled it, or an error; and the calls of rules."""
 
     after: State | None
@@ -59,32 +59,32 @@ class DesignPair:
         self.methods = overridden(type(other), type(mine))
 
     def carried(self, state: State) -> State:
-        """The state of ``other`` in which its variables are as in a state of ``mine``. Raises Unlike if there is
+        """The state of ``other`` in which its variables are as in a state of ``mine``. Raises StateMismatch if there is
         none."""
         given = dict(zip(self.mine.variable_types, state, strict=True))
         mine, other = self.names
         for name, kind in self.other.variable_types.items():
             if name not in given:
-                raise Unlike(f"{other} has the variable {name}, which {mine} has not")
+                raise StateMismatch(f"{other} has the variable {name}, which {mine} has not")
             with running(self.other):
                 try:
                     admit(kind, given[name], name)
                 except _FOREIGN:
-                    raise Unlike(f"{name} is {show(given[name])}, which {other} cannot store in it") from None
+                    raise StateMismatch(f"{name} is {show(given[name])}, which {other} cannot store in it") from None
         return tuple(given[name] for name in self.other.variable_types)
 
     def is_hidden(self, before: State, after: State) -> bool:
         """Whether a step of ``mine`` changes no variable of ``other``."""
         try:
             return self.carried(before) == self.carried(after)
-        except Unlike:
+        except StateMismatch:
             return False
 
     def begins(self, step: Step, state: State) -> Decision:
         """Whether ``other`` begins in a state, too."""
         try:
             wanted = self.carried(state)
-        except Unlike as unlike:
+        except StateMismatch as unlike:
             return Decision("begins", f"does not begin so: {unlike}")
         lines: tuple[str, ...] = ()
         for begun, found in reference.initial_states(self.other):
@@ -97,7 +97,7 @@ class DesignPair:
     def decision(self, state: State, step: Step, after: State | None) -> Decision:
         """The reaction of ``other`` to a step of ``mine``, which leads to ``after``, or fails if that is None.
 
-        Raises Unlike if ``other`` lacks the state.
+        Raises StateMismatch if ``other`` lacks the state.
         """
         here = self.carried(state)
         method = type(self.other).methods("action").get(step.action)
@@ -125,7 +125,7 @@ class DesignPair:
             return Decision("fails", "takes it without an error", (), *place, ruling)
         try:
             wanted = self.carried(after)
-        except Unlike as unlike:
+        except StateMismatch as unlike:
             return Decision("elsewhere", f"goes elsewhere: {unlike}", (), *place, ruling)
         return Decision("elsewhere", "goes elsewhere", self.differences(theirs.after, wanted), *place, ruling)
 
@@ -138,7 +138,7 @@ class DesignPair:
             return after is None
         try:
             return theirs is not None and after is not None and theirs == self.carried(after)
-        except Unlike:
+        except StateMismatch:
             return False
 
     def _foreign_argument(self, step: Step) -> str:
@@ -154,13 +154,13 @@ class DesignPair:
                     return f"has no such {name}: {show(value)}"
         return ""
 
-    def _done(self, model: Model, state: State, step: Step) -> _Done:
+    def _done(self, model: Model, state: State, step: Step) -> _StepOutcome:
         which = 0 if model is self.other else 1
         with recorded([pair[which] for pair in self.methods.values()]) as calls:
             try:
-                return _Done(reference.fire(model, state, step), None, calls)
+                return _StepOutcome(reference.fire(model, state, step), None, calls)
             except SourceError as error:
-                return _Done(None, error, calls)
+                return _StepOutcome(None, error, calls)
 
     def differences(self, theirs: State, ours: State) -> tuple[str, ...]:
         """The differences of two states of ``other``: its value, and the one that ``mine`` has instead."""

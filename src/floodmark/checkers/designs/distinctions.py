@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from floodmark.checkers.designs.design_pair import DesignPair, Unlike
+from floodmark.checkers.designs.design_pair import DesignPair, StateMismatch
 from floodmark.checkers.designs.rule_calls import first_difference, recorded
 from floodmark.checkers.liveness.assumptions import Assumption, assumptions_of
 from floodmark.checkers.project.properties import Property
@@ -58,7 +58,7 @@ def _goes_on(beside: DesignPair, violation: Violation) -> Divergence | None:
     for number, entry in enumerate(violation.trace[first:], first + 1):
         try:
             more = _only_in_other(beside, entry.state)
-        except (Unlike, SourceError):
+        except (StateMismatch, SourceError):
             return None
         if more:
             steps = [show_step(step) for step in more[:_MAX_STEPS]]
@@ -92,7 +92,7 @@ def _unfair(beside: DesignPair, violation: Violation, changes: Mapping[str, Fair
         return None
     try:
         loop = [beside.carried(entry.state) for entry in violation.trace[violation.loop :]]
-    except Unlike:
+    except StateMismatch:
         return None
     lines = []
     for assumption in assumptions_of(beside.other, changes).by_action.values():
@@ -142,7 +142,7 @@ def _judged(beside: DesignPair, violation: Violation, prop: Property | None) -> 
         with recorded([pair[1] for pair in beside.methods.values()]) as ours:
             own = getattr(type(beside.mine), prop.name, prop.function)
             reference.holds(beside.mine, own, *[entry.state for entry in entries])
-    except (Unlike, SourceError):
+    except (StateMismatch, SourceError):
         return None
     ruling = first_difference(beside.methods, (beside.names[1], theirs), (beside.names[0], ours))
     return _divergence(

@@ -30,7 +30,7 @@ from floodmark.checkers.edits.difference import (
     VersionError,
     VersionName,
 )
-from floodmark.checkers.edits.inclusion import Escape, Seen, Unfinished, escape
+from floodmark.checkers.edits.inclusion import InclusionCounterexample, InclusionUndetermined, ProjectedGraph, escape
 from floodmark.checkers.edits.joint_search import JointSearch, compare_jointly
 from floodmark.checkers.edits.projection import projected
 from floodmark.checkers.edits.reach import Known, reach
@@ -38,7 +38,7 @@ from floodmark.checkers.edits.reasons import boundary_against, carried, reason_a
 from floodmark.checkers.edits.run_graph import Numbers, RunGraph, run_graph
 from floodmark.checkers.liveness.compiled_graph import budget
 from floodmark.checkers.search.store import Packed
-from floodmark.checkers.search_result import Options, SearchResult, Stopped, TraceState, Watcher
+from floodmark.checkers.search_result import LimitReached, Options, SearchResult, TraceState, Watcher
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_program
@@ -288,11 +288,13 @@ def _compare_graphs(old: Model, new: Model, options: Options, watch: Watcher | N
             graphs[version] = graph
             counted[version] = result.distinct
         looks = projected(graphs["old"], graphs["new"], found.alignment)
-    except Stopped as ended:
+    except LimitReached as ended:
         found.stopped = str(ended.stop)
         return
     found.states = counted
-    seen: dict[VersionName, Seen] = {"old": Seen(graphs["old"], looks[0]), "new": Seen(graphs["new"], looks[1])}
+    seen: dict[VersionName, ProjectedGraph] = {
+        "old": ProjectedGraph(graphs["old"], looks[0]), "new": ProjectedGraph(graphs["new"], looks[1])
+    }
     sides_of_two: tuple[tuple[VersionName, VersionName], ...] = (("new", "old"), ("old", "new"))
     for version, other in sides_of_two:
         answer = _answer(seen[version], seen[other], version, paused, found)
@@ -324,13 +326,15 @@ def _unfinished(version: VersionName, model: Model, result: SearchResult, found:
     found.stopped = str(result.stopped)
 
 
-def _answer(mine: Seen, other: Seen, version: VersionName, paused: Callable[[], None], found: Difference) -> Answer:
+def _answer(
+    mine: ProjectedGraph, other: ProjectedGraph, version: VersionName, paused: Callable[[], None], found: Difference
+) -> Answer:
     try:
         escaped = escape(mine, other, paused)
-    except Unfinished as ended:
+    except InclusionUndetermined as ended:
         found.stopped = str(ended)
         return "undetermined"
-    except Stopped as ended:
+    except LimitReached as ended:
         found.stopped = str(ended.stop)
         return "undetermined"
     if escaped is None:
@@ -339,11 +343,11 @@ def _answer(mine: Seen, other: Seen, version: VersionName, paused: Callable[[], 
     return "some"
 
 
-def _escaped(mine: Seen, escaped: Escape, version: VersionName) -> DistinguishingRun:
+def _escaped(mine: ProjectedGraph, escaped: InclusionCounterexample, version: VersionName) -> DistinguishingRun:
     return DistinguishingRun(version, escaped.kind, mine.graph.model, mine.graph.trace(escaped.path))
 
 
-def _action_changes(old: Seen, new: Seen) -> list[ActionChange]:
+def _action_changes(old: ProjectedGraph, new: ProjectedGraph) -> list[ActionChange]:
     """Compares actions by the changes of shared values that they make in the states that both versions reach."""
     common = np.intersect1d(old.looks[old.graph.sources], new.looks[new.graph.sources])
     made = [_made(seen, common) for seen in (old, new)]
@@ -363,7 +367,7 @@ def _action_changes(old: Seen, new: Seen) -> list[ActionChange]:
     return found
 
 
-def _made(seen: Seen, common: Numbers) -> dict[str, Numbers]:
+def _made(seen: ProjectedGraph, common: Numbers) -> dict[str, Numbers]:
     graph = seen.graph
     keys = seen.keys((graph.sources, graph.targets))
     here = np.isin(seen.looks[graph.sources], common)

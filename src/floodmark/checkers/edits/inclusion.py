@@ -1,7 +1,7 @@
 """Decides whether every run of one graph is a run of another, projected to the shared variables.
 
-A projected run is the sequence of its shared values, without repetitions. ``Seen`` is a graph together with the
-projection of each state, as a number (``projection.py``). The decision goes from cheap to exact:
+A projected run is the sequence of its shared values, without repetitions. ``ProjectedGraph`` is a graph together with
+the projection of each state, as a number (``projection.py``). The decision goes from cheap to exact:
 
 1. A first value, or a change of values, that the other graph never shows: then the run is not one of the other's.
 2. The projection of the other graph is injective: then its runs are all sequences of its changes, and step 1 has
@@ -36,12 +36,12 @@ MAX_PAIRS_FOR_SHORTER = 50_000
 """The limit on subsets in the search for a run shorter than one whose step the other graph never shows."""
 
 
-class Unfinished(Exception):  # noqa: N818 - it is no error
+class InclusionUndetermined(Exception):  # noqa: N818 - it is no error
     """A limit ended the comparison."""
 
 
 @dataclass(frozen=True)
-class Escape:
+class InclusionCounterexample:
     """A shortest run that the other graph lacks, as the numbers of its states."""
 
     kind: Kind
@@ -49,7 +49,7 @@ class Escape:
 
 
 @dataclass
-class Seen:
+class ProjectedGraph:
     """A graph, and the projection of each state as a number."""
 
     graph: RunGraph
@@ -94,8 +94,8 @@ class Seen:
         return min((int(each) for each in nearest), key=lambda each: tuple(graph.rows[each].tolist()))
 
 
-def escape(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None:
-    """A run of ``mine`` that ``other`` lacks, or None. Raises Unfinished."""
+def escape(mine: ProjectedGraph, other: ProjectedGraph, paused: Callable[[], None]) -> InclusionCounterexample | None:
+    """A run of ``mine`` that ``other`` lacks, or None. Raises InclusionUndetermined."""
     found = _unknown(mine, other)
     if other.is_injective or (found is not None and len(found.path) <= 2):
         return found
@@ -103,16 +103,16 @@ def escape(mine: Seen, other: Seen, paused: Callable[[], None]) -> Escape | None
         return None if _can_follow(mine, other, paused) else _match_runs(mine, other, paused, MAX_PAIRS)
     try:
         sooner = _match_runs(mine, other, paused, MAX_PAIRS_FOR_SHORTER)
-    except Unfinished:
+    except InclusionUndetermined:
         return found
     return found if sooner is None or len(sooner.path) >= len(found.path) else sooner
 
 
-def _unknown(mine: Seen, other: Seen) -> Escape | None:
+def _unknown(mine: ProjectedGraph, other: ProjectedGraph) -> InclusionCounterexample | None:
     graph = mine.graph
     begun = graph.initial[~np.isin(mine.looks[graph.initial], other.first_looks)]
     if len(begun):
-        return Escape("start", [mine.first_with(begun)])
+        return InclusionCounterexample("start", [mine.first_with(begun)])
     sources, targets = mine.seen_steps
     new = ~np.isin(mine.keys((sources, targets)), other.changes)
     if not new.any():
@@ -123,10 +123,10 @@ def _unknown(mine: Seen, other: Seen) -> Escape | None:
     chosen = fresh if fresh.any() else nearest
     steps = zip(sources[chosen].tolist(), targets[chosen].tolist(), strict=True)
     source, target = min(steps, key=lambda step: tuple(tuple(graph.rows[each].tolist()) for each in step))
-    return Escape("state" if fresh.any() else "step", [*graph.path_to(source), target])
+    return InclusionCounterexample("state" if fresh.any() else "step", [*graph.path_to(source), target])
 
 
-def _can_follow(mine: Seen, other: Seen, paused: Callable[[], None]) -> bool:
+def _can_follow(mine: ProjectedGraph, other: ProjectedGraph, paused: Callable[[], None]) -> bool:
     """Step 3: the greatest set of states of ``other`` that can match every change."""
     count = other.graph.count
     needed = mine.changes
@@ -169,7 +169,9 @@ def _behind(pairs: Numbers, sources: Numbers, targets: Numbers, base: int) -> Nu
     return np.unique(sources[at] * base + np.repeat(looks, size))
 
 
-def _match_runs(mine: Seen, other: Seen, paused: Callable[[], None], most: int) -> Escape | None:
+def _match_runs(
+    mine: ProjectedGraph, other: ProjectedGraph, paused: Callable[[], None], most: int
+) -> InclusionCounterexample | None:
     """Step 4: pairs of a state of ``mine`` and the states of ``other`` that match the run so far, breadth first."""
     after_mine, after_other = _successors(mine.graph), _successors(other.graph)
     mine_looks, other_looks = mine.looks.tolist(), other.looks.tolist()
@@ -208,14 +210,14 @@ def _match_runs(mine: Seen, other: Seen, paused: Callable[[], None], most: int) 
             if mine_looks[then] == mine_looks[state]:
                 onward = then, may_be
             elif mine_looks[then] not in answers:
-                return Escape("order", [*_states_to(pair, parents), then])
+                return InclusionCounterexample("order", [*_states_to(pair, parents), then])
             else:
                 onward = then, closed(frozenset(answers[mine_looks[then]]))
             if onward not in parents:
                 parents[onward] = pair
                 waiting.append(onward)
         if len(parents) > most:
-            raise Unfinished(f"more than {most:,} sets of states would have to be followed")
+            raise InclusionUndetermined(f"more than {most:,} sets of states would have to be followed")
         if len(parents) % 1024 == 0:
             paused()
     return None

@@ -32,7 +32,7 @@ from floodmark.checkers.kernel.memory import MemoryBudget, reserve
 from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search.beginning import without_initial_state
-from floodmark.checkers.search.driver import Moves, Search, is_long, telling
+from floodmark.checkers.search.driver import Search, StoreMigration, is_long, telling
 from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import Limit, Options, SearchResult, Stop, TraceState, Watcher
@@ -43,7 +43,7 @@ from floodmark.language.widths import Widths
 
 
 @dataclass
-class Joint:
+class JointResult:
     """The findings of a comparison. ``noted`` has the first state for each bit of a mark, with its level; ``starts``
     and ``lost`` are the initial states of only the new and only the old version. ``more`` counts the common states in
     which an action of the new version allows more, ``less`` those in which one of the old version allows less.
@@ -150,8 +150,8 @@ class JointSearch(Search):
         self.joint_kernel = kernel
         self.widths = widths
         store = MemoryStore(kernel, options.workers or cores(), budget, deadlock=False)
-        super().__init__(kernel.new.model, [], options, kernel, store, budget, Moves(), watch)
-        self.compared = Joint(paired_actions(kernel.old.program, kernel.new.program))
+        super().__init__(kernel.new.model, [], options, kernel, store, budget, StoreMigration(), watch)
+        self.compared = JointResult(paired_actions(kernel.old.program, kernel.new.program))
         self.tracers = {
             "old": Tracer(kernel.old.model, kernel.old.kernel, store),
             "new": Tracer(kernel.new.model, kernel.new.kernel, store),
@@ -208,7 +208,7 @@ class JointSearch(Search):
             break
 
     def _failure(self, version: str, state: Packed, level: int) -> JointFailure:
-        """The failure in a state. Raises ``Outgrown`` if a container merely needs a greater width."""
+        """The failure in a state. Raises ``WidthExceeded`` if a container merely needs a greater width."""
         tracer = self.tracers[version]
         trace = tracer.to_state(state, level)
         try:

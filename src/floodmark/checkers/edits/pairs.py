@@ -11,7 +11,7 @@ from floodmark.checkers.edits.spec_edit import EditSettings, SpecEdit, spec_edit
 from floodmark.checkers.edits.versions import Version, has_lost_files
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import resolved
-from floodmark.checkers.project.spec import NoRow, Spec, Tier, find, read_all
+from floodmark.checkers.project.spec import MissingRow, Spec, Tier, find, read_all
 from floodmark.checkers.search_result import Watcher
 from floodmark.language.errors import SourceError
 
@@ -63,7 +63,7 @@ def _read(
         try:
             for spec in read_all(address):
                 specs[_name(version, spec)] = spec
-        except NoRow:
+        except MissingRow:
             continue
         except SourceError as error:
             errors[_name_of_path(version, address)] = version.place(error.file, error.line) + f": {error.message}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.adaptive_capacity import search_growing
 from floodmark.checkers.edits.difference import VersionName
-from floodmark.checkers.edits.run_graph import InMemory, Numbers, Rows
+from floodmark.checkers.edits.run_graph import NoMigration, Numbers, Rows
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.native.search import begin
 from floodmark.checkers.search.driver import Search
@@ -92,7 +92,7 @@ def explored(
     """A search without properties; ``then`` is called while its states are in memory, also if a limit ended it."""
 
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
-        search = begin(model, (), options, watch, InMemory())
+        search = begin(model, (), options, watch, NoMigration())
 
         def run() -> SearchResult:
             try:

@@ -16,9 +16,9 @@ from floodmark.checkers.edits import graph_loops as loops
 from floodmark.checkers.edits.version_code import VersionCode
 from floodmark.checkers.kernel.compiled_model import code_hash
 from floodmark.checkers.kernel.memory import reserve
-from floodmark.checkers.native.search import IntoFiles, begin
+from floodmark.checkers.native.search import FileMigration, begin
 from floodmark.checkers.search.driver import Search, search_in
-from floodmark.checkers.search.store import OutOfRoom
+from floodmark.checkers.search.store import StoreFull
 from floodmark.checkers.search_result import Options, SearchResult, Stop, TraceState, Watcher
 from floodmark.compiler.layout import Layout
 from floodmark.language.model import Model, State, sized
@@ -90,7 +90,7 @@ def run_graph(
     rows: list[Rows] = []
 
     def begun(model: Model, options: Options, _: Widths) -> Search:
-        return begin(model, (), options, watch, InMemory())
+        return begin(model, (), options, watch, NoMigration())
 
     def keep(search: Search, result: SearchResult) -> SearchResult:
         rows[:] = [np.zeros((0, search.store.words), dtype=np.uint64), *search.pieces()]
@@ -102,11 +102,11 @@ def run_graph(
     return found, _GraphMaker(sized(model, Widths(found.widths)), np.concatenate(rows), paused).graph()
 
 
-class InMemory(IntoFiles):
+class NoMigration(FileMigration):
     """Ends a search that would continue in files: a graph has to fit in memory."""
 
     def outgrown(self, search: Search, why: Stop) -> None:
-        raise OutOfRoom(why)
+        raise StoreFull(why)
 
 
 class _GraphMaker:

@@ -13,7 +13,7 @@ from typing import Any
 import floodmark.language
 from floodmark.checkers.explanation.predicate import why
 from floodmark.checkers.value_text import show
-from floodmark.language.errors import Disabled
+from floodmark.language.errors import ActionDisabled
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 from floodmark.language.source import conjuncts
@@ -47,13 +47,13 @@ def guard_against(model: Model, state: State, step: Step) -> FalseGuard:
     with running(model):
         try:
             method(model, **step.arguments)
-        except Disabled as disabled:
+        except ActionDisabled as disabled:
             return false_guard(disabled.__traceback__)
     raise AssertionError(f"{step} is enabled")
 
 
 def false_guard(traceback: TracebackType | None) -> FalseGuard:
-    """The guard that raised a ``Disabled`` with this traceback; its model must still be running."""
+    """The guard that raised a ``ActionDisabled`` with this traceback; its model must still be running."""
     frame, number = _guard_frame(traceback)
     if frame is None:
         return FalseGuard("")

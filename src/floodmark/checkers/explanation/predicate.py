@@ -38,7 +38,7 @@ def explain_call(prop: Property, models: Sequence[Model]) -> list[str]:
     try:
         with running(models[-1]):
             lines = _why_call(prop.function, models, False, 0)
-    except (_Unclear, SourceError):
+    except (_NotEvaluable, SourceError):
         return []
     return [*lines[:MAX_LINES], "..."] if len(lines) > MAX_LINES else lines
 
@@ -51,7 +51,7 @@ def why(expression: ast.expr, truth: bool, names: dict[str, Any]) -> list[str]:
         return []
 
 
-class _Unclear(Exception):  # noqa: N818 - not an error
+class _NotEvaluable(Exception):  # noqa: N818 - not an error
     """A piece that cannot be evaluated on its own."""
 
 
@@ -69,7 +69,7 @@ class _Scope:
         try:
             return eval(code, self.names)
         except Exception as error:
-            raise _Unclear from error
+            raise _NotEvaluable from error
 
     def holds(self, expression: ast.expr) -> bool:
         return bool(self.value(expression))
@@ -84,7 +84,7 @@ class _Scope:
                 for part, item in zip(parts, value, strict=True):
                     scope = scope.bind(part, item)
                 return scope
-        raise _Unclear
+        raise _NotEvaluable
 
 
 def _source(expression: ast.expr) -> str:
@@ -104,7 +104,7 @@ def _why(expression: ast.expr, truth: bool, scope: _Scope) -> list[str]:
     """Lines that explain why ``expression`` is true or false; without an explanation, only its value."""
     try:
         return _why_piece(expression, truth, scope)
-    except _Unclear:
+    except _NotEvaluable:
         return [f"{_word(truth)}: {_source(expression)}"]
 
 
@@ -178,7 +178,7 @@ def _why_choice(generator: ast.GeneratorExp, truth: bool, scope: _Scope) -> list
     for chosen in _choices(generator.generators, scope):
         if chosen.holds(generator.elt) == truth:
             return _why_chosen(generator, truth, chosen)
-    raise _Unclear
+    raise _NotEvaluable
 
 
 def _why_chosen(generator: ast.GeneratorExp, truth: bool, chosen: _Scope) -> list[str]:
@@ -247,7 +247,7 @@ def _failed_link(chain: ast.Compare, scope: _Scope) -> ast.Compare:
         if not scope.holds(link):
             return link
         left = right
-    raise _Unclear
+    raise _NotEvaluable
 
 
 def _facts(expressions: Sequence[ast.expr], scope: _Scope, whole: bool = False) -> list[str]:
@@ -261,7 +261,7 @@ def _facts(expressions: Sequence[ast.expr], scope: _Scope, whole: bool = False) 
                 continue
             try:
                 value = scope.value(part)
-            except _Unclear:
+            except _NotEvaluable:
                 continue
             if callable(value) or isinstance(value, Model):
                 continue
@@ -337,7 +337,7 @@ def _why_call(
     run = _Run(_Scope(names, calls))
     run.block(source_of(plain).body)
     if run.returned is None:
-        raise _Unclear
+        raise _NotEvaluable
     lines = _why(run.returned, truth, run.scope)
     if isinstance(run.returned, ast.Constant) and run.tests:
         test, chosen, scope = run.tests[-1]
@@ -413,7 +413,7 @@ class _Run:
         try:
             exec(compile(ast.Module([statement], []), "<property>", "exec"), names)
         except Exception as error:
-            raise _Unclear from error
+            raise _NotEvaluable from error
         defined = dict(self.scope.defined)
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         changed = [name for target in targets for name in _names(target)]

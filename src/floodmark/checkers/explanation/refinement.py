@@ -14,7 +14,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language import reference
-from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Image, Step
@@ -26,7 +26,7 @@ MAX_TRIED = 20_000
 
 
 @dataclass(frozen=True)
-class Nearest:
+class NearestStep:
     """The step of the abstract model whose state is nearest to the mapped one.
 
     ``guard`` is the guard that stops it, if it is disabled; ``differs`` names the variables in which its state differs.
@@ -39,14 +39,14 @@ class Nearest:
 
 
 @dataclass(frozen=True)
-class Refuted:
+class RefutedStep:
     """A step that the refined model does not take, or an initial state that it lacks: the states of the ``other`` model
     before and after, or the only one. ``steps`` is the number of abstract steps that one step may be."""
 
     other: Model
     states: tuple[State, ...]
     steps: int
-    nearest: Nearest | None
+    nearest: NearestStep | None
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class Refuted:
         return list(self.other.variable_types)
 
 
-def refuted(subject: Model, prop: Property, trace: Sequence[TraceState]) -> Refuted | None:
+def refuted(subject: Model, prop: Property, trace: Sequence[TraceState]) -> RefutedStep | None:
     """The refined model's view of the last step of a trace, or of its only state. None if a state has no image."""
     try:
         images = [reference.image(subject, prop.function, entry.state) for entry in trace[-2:]]
@@ -65,10 +65,10 @@ def refuted(subject: Model, prop: Property, trace: Sequence[TraceState]) -> Refu
         return None
     states = tuple(image.state for image in images)
     found = nearest(images[0], images[1]) if len(images) == 2 else None
-    return Refuted(images[-1].abstract.model, states, abstract_steps(prop.function), found)
+    return RefutedStep(images[-1].abstract.model, states, abstract_steps(prop.function), found)
 
 
-def refinement_lines(prop: Property, found: Refuted) -> list[str]:
+def refinement_lines(prop: Property, found: RefutedStep) -> list[str]:
     """Why the refined model does not take the last step of a trace, or does not begin in its only state."""
     if len(found.states) == 1:
         return [
@@ -90,7 +90,7 @@ def _values(names: Sequence[str], states: Sequence[State]) -> Iterator[str]:
         yield f"{name}: {values[0]}" if len(set(values)) == 1 else f"{name}: {values[0]} -> {values[1]}"
 
 
-def nearest_lines(refuted: Refuted) -> Iterator[str]:
+def nearest_lines(refuted: RefutedStep) -> Iterator[str]:
     """The nearest step of the refined model, and the guard that stops it."""
     found, names = refuted.nearest, refuted.variables
     if found is None:
@@ -106,9 +106,9 @@ def nearest_lines(refuted: Refuted) -> Iterator[str]:
         yield f"  it is not enabled: {found.guard.text}{at}"
 
 
-def nearest(old: Image, new: Image) -> Nearest | None:
+def nearest(old: Image, new: Image) -> NearestStep | None:
     """The nearest step from one abstract state to another; of equally near ones, an enabled one."""
-    found: list[Nearest] = []
+    found: list[NearestStep] = []
     names = list(old.abstract.model.variable_types)
     for step in _steps(old):
         guard = None
@@ -122,7 +122,7 @@ def nearest(old: Image, new: Image) -> Nearest | None:
         if state is None or state == old.state:
             continue
         differs = tuple(name for name, one, other in zip(names, state, new.state, strict=True) if one != other)
-        found.append(Nearest(step, state, differs, guard))
+        found.append(NearestStep(step, state, differs, guard))
     return min(found, key=lambda it: (len(it.differs), it.guard is not None), default=None)
 
 
@@ -146,7 +146,7 @@ def _unguarded(model: Model, state: State, step: Step) -> State | None:
         try:
             method(model, **step.arguments)
             return model.snapshot()
-        except (Disabled, ArithmeticError, LookupError, AssertionError, TypeError):
+        except (ActionDisabled, ArithmeticError, LookupError, AssertionError, TypeError):
             return None
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from floodmark.checkers import processes
-from floodmark.checkers.explorer.check_paths import Searched, search
+from floodmark.checkers.explorer.check_paths import CheckPaths, search
 from floodmark.checkers.report.progress import describe
 from floodmark.checkers.search_result import Progress
 from floodmark.checkers.verdict.check import Check
 
 
-class _Stopped(Exception):  # noqa: N818 - a user requested it
+class _SearchCancelled(Exception):  # noqa: N818 - a user requested it
     pass
 
 
@@ -23,7 +23,7 @@ class BackgroundSearch:
 
     check: Check
     said: str = "begins"
-    result: Searched | None = None
+    result: CheckPaths | None = None
     ended: threading.Event = field(default_factory=threading.Event)
     _wanted_no_more: threading.Event = field(default_factory=threading.Event)
 
@@ -41,11 +41,11 @@ class BackgroundSearch:
     def _run(self) -> None:
         try:
             for _, found in processes.run_each(_search, [self.check], 1, on_report=self._on_report, tick=self._tick):
-                self.result = found if isinstance(found, Searched) else Searched(f"internal error: {found}", ())
-        except _Stopped:
-            self.result = Searched("the search was stopped", ())
+                self.result = found if isinstance(found, CheckPaths) else CheckPaths(f"internal error: {found}", ())
+        except _SearchCancelled:
+            self.result = CheckPaths("the search was stopped", ())
         except OSError as error:
-            self.result = Searched(f"the search could not begin: {error.strerror}", ())
+            self.result = CheckPaths(f"the search could not begin: {error.strerror}", ())
         finally:
             self.ended.set()
 
@@ -55,8 +55,8 @@ class BackgroundSearch:
 
     def _tick(self) -> None:
         if self._wanted_no_more.is_set():
-            raise _Stopped
+            raise _SearchCancelled
 
 
-def _search(check: Check) -> Searched:
+def _search(check: Check) -> CheckPaths:
     return search(check, processes.tell)

@@ -21,7 +21,7 @@ SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class CheckPath:
     """A path that a search found.
 
     ``loop`` is the place, from 0, to which a lasso returns from its last step; ``failing`` is the step behind the last
@@ -38,14 +38,14 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class CheckPaths:
     """The result of a search in one line, and its paths."""
 
     said: str
-    tracks: tuple[Track, ...]
+    tracks: tuple[CheckPath, ...]
 
 
-def search(check: Check, watch: Watcher | None = None) -> Searched:
+def search(check: Check, watch: Watcher | None = None) -> CheckPaths:
     """Runs a check, in this process, and gives its counterexamples and reachable scenarios; ``watch`` hears how far
     it is.
 
@@ -58,7 +58,7 @@ def search(check: Check, watch: Watcher | None = None) -> Searched:
         if result.search_result is None:
             plainly = run_check(replace(check, settings=replace(settings, engine="reference", symmetry=False)), watch)
             result = result if plainly.search_result is None else plainly
-    return Searched(_result_text(result), tuple(_tracks(result)))
+    return CheckPaths(_result_text(result), tuple(_tracks(result)))
 
 
 def _result_text(result: CheckResult) -> str:
@@ -66,7 +66,7 @@ def _result_text(result: CheckResult) -> str:
     return f"{said.word}  {said.text}"
 
 
-def _tracks(result: CheckResult) -> Iterator[Track]:
+def _tracks(result: CheckResult) -> Iterator[CheckPath]:
     found = result.search_result
     if found is None:
         return
@@ -75,12 +75,12 @@ def _tracks(result: CheckResult) -> Iterator[Track]:
         title = violation.property or violation.message
         if violation.trace:
             why = _why(result, violation)
-            yield Track(f"{title} is violated", _path(violation.trace), violation.loop, failing, why, wrong=True)
+            yield CheckPath(f"{title} is violated", _path(violation.trace), violation.loop, failing, why, wrong=True)
     for finding in found.liveness:
         if finding.verdict == "undetermined":
-            yield Track(f"{finding.name} is undetermined", _path(finding.trace), finding.loop)
+            yield CheckPath(f"{finding.name} is undetermined", _path(finding.trace), finding.loop)
     for name, trace in found.reached.items():
-        yield Track(f"{name} is reached", _path(trace))
+        yield CheckPath(f"{name} is reached", _path(trace))
 
 
 def _why(result: CheckResult, violation: Violation) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from floodmark.checkers.designs.design_pair import Decision, DesignPair, Unlike
+from floodmark.checkers.designs.design_pair import Decision, DesignPair, StateMismatch
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import written_step
 from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
@@ -15,7 +15,7 @@ from floodmark.language.reference import Step
 
 
 @dataclass(slots=True)
-class Compared:
+class DesignComparison:
     """Another design at a state.
 
     ``decisions`` has what it does with each enabled step by the step's text, ``more`` what only it can take; ``unlike``
@@ -28,12 +28,12 @@ class Compared:
     unlike: str = ""
 
 
-def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> Compared:
+def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> DesignComparison:
     """``beside.other`` at a state of ``beside.mine``; ``walk`` is that of the other."""
-    found = Compared(beside.names[1])
+    found = DesignComparison(beside.names[1])
     try:
         here = beside.carried(state)
-    except Unlike as unlike:
+    except StateMismatch as unlike:
         found.unlike = str(unlike)
         return found
     with without_breakpoints():
@@ -56,7 +56,7 @@ def first_difference(beside: DesignPair, trace: Sequence[TraceState]) -> tuple[i
                     if before is None
                     else beside.decision(before, entry.step, entry.state)
                 )
-            except Unlike as unlike:
+            except StateMismatch as unlike:
                 return place, Decision("unlike", f"has no such state before it: {unlike}")
             if decision.how is not None and (before is None or not beside.is_hidden(before, entry.state)):
                 return place, decision

@@ -8,8 +8,8 @@ from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
 from floodmark.checkers.designs.design_pair import Decision
-from floodmark.checkers.explorer.design_comparison import Compared
-from floodmark.checkers.explorer.state_view import PropertyValue, Shown, StateView
+from floodmark.checkers.explorer.design_comparison import DesignComparison
+from floodmark.checkers.explorer.state_view import PathView, PropertyValue, StateView
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.paths import resolved, shown, shown_line
 from floodmark.checkers.report.html.chart import chart
@@ -30,7 +30,7 @@ _MAX_STEPS = 12
 """The greatest number of choices that are listed below a guard that disables them."""
 
 
-def parts(shown: Shown) -> dict[str, Any]:
+def parts(shown: PathView) -> dict[str, Any]:
     """The page's parts by the identifier of the element that holds each, and where in the path it is."""
     names = list(shown.model.variable_types)
     return {
@@ -70,7 +70,7 @@ def _short(file: Path) -> str:
 # The path.
 
 
-def _timeline(shown: Shown, names: Sequence[str]) -> Iterator[Part]:
+def _timeline(shown: PathView, names: Sequence[str]) -> Iterator[Part]:
     befores = [None, *(entry.state for entry in shown.walked.trace)]
     items = [_step_item(shown, names, place, befores[place]) for place in range(len(shown.walked.trace))]
     yield tag("ol", items, class_="path")
@@ -78,7 +78,7 @@ def _timeline(shown: Shown, names: Sequence[str]) -> Iterator[Part]:
         yield tag("p", shown.walked.stop, class_="bad-text")
 
 
-def _step_item(shown: Shown, names: Sequence[str], place: int, before: State | None) -> Element:
+def _step_item(shown: PathView, names: Sequence[str], place: int, before: State | None) -> Element:
     entry = shown.walked.trace[place]
     differs = shown.difference
     kind = "now" if place == shown.at else "ahead" if place > shown.at else "past"
@@ -118,7 +118,7 @@ def _lines(lines: Sequence[str]) -> Element | None:
     return tag("pre", "\n".join(lines), class_="why") if lines else None
 
 
-def _chart(shown: Shown) -> Element | None:
+def _chart(shown: PathView) -> Element | None:
     trace = shown.walked.trace
     if not trace:
         return None
@@ -129,7 +129,7 @@ def _chart(shown: Shown) -> Element | None:
 # The state.
 
 
-def _state(shown: Shown, names: Sequence[str]) -> Part:
+def _state(shown: PathView, names: Sequence[str]) -> Part:
     if shown.at < 0:
         return tag("p", "Choose a state to begin with.", class_="quiet")
     trace = shown.walked.trace
@@ -137,7 +137,7 @@ def _state(shown: Shown, names: Sequence[str]) -> Part:
     return whole(names, trace[shown.at].state, before)
 
 
-def _watched(shown: Shown) -> Part:
+def _watched(shown: PathView) -> Part:
     """A table: an expression in each row, a step of the path in each column. Equal values beside each other are one
     cell."""
     if not shown.watched:
@@ -204,7 +204,7 @@ def _property(it: PropertyValue, sign: str, kind: str) -> Element:
 # The actions.
 
 
-def _actions(shown: Shown, names: Sequence[str]) -> Part:
+def _actions(shown: PathView, names: Sequence[str]) -> Part:
     if shown.place is None:
         every = [_choice(begun.step, None, "enabled") for begun in shown.beginnings]
         return tag("ol", every, class_="choices")
@@ -246,20 +246,20 @@ def _failure(error: SourceError) -> Element:
     return tag("p", f"leaves the declared types: {error.message} ", _place(error.file, error.line), class_="bad-text")
 
 
-def _beside(beside: Compared | None, text: str) -> Element | None:
+def _beside(beside: DesignComparison | None, text: str) -> Element | None:
     decision = None if beside is None else beside.decisions.get(text)
     if beside is None or decision is None or decision.how is None:
         return None
     return _decided(beside.name, decision)
 
 
-def _unlike(beside: Compared | None) -> Element | None:
+def _unlike(beside: DesignComparison | None) -> Element | None:
     if beside is None or not beside.unlike:
         return None
     return tag("p", f"{beside.name} has no such state: {beside.unlike}", class_="warn-text")
 
 
-def _only_there(beside: Compared | None) -> Part:
+def _only_there(beside: DesignComparison | None) -> Part:
     if beside is None or not beside.more:
         return None
     return [

@@ -11,12 +11,12 @@ from floodmark.checkers.designs.good_design import with_constants
 from floodmark.checkers.explorer import page
 from floodmark.checkers.explorer.background import BackgroundSearch
 from floodmark.checkers.explorer.design_comparison import compared, first_difference
-from floodmark.checkers.explorer.state_view import Shown, StateView, judged
+from floodmark.checkers.explorer.state_view import PathView, StateView, judged
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import Spec
-from floodmark.checkers.report.watched import Watched
+from floodmark.checkers.report.watched import WatchExpression
 from floodmark.checkers.verdict.check import Check, checks, variant_name
-from floodmark.checkers.walking.walk import MAX_KEPT, Walk, Walked
+from floodmark.checkers.walking.walk import MAX_KEPT, Walk, WalkedPath
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -110,7 +110,7 @@ class Session:
         walked = walk.along(question.path)
         at = min(question.at, len(walked.trace) - 1)
         other = self._other(walk.model, question.beside)
-        shown = Shown(walk.model, walked, at, list(self._check_properties(question.design)), question.beside)
+        shown = PathView(walk.model, walked, at, list(self._check_properties(question.design)), question.beside)
         if other is not None:
             shown.difference = self._cached(
                 ("path", question.design, question.beside, tuple(entry.state for entry in walked.trace)),
@@ -178,10 +178,10 @@ class Session:
         return _search_state(known)
 
 
-def _values(model: Model, text: str, walked: Walked) -> list[str]:
+def _values(model: Model, text: str, walked: WalkedPath) -> list[str]:
     """The values of an expression along a path; one text if it is refused."""
     try:
-        watched = Watched(model, text)
+        watched = WatchExpression(model, text)
     except SourceError as error:
         return [error.message]
     return [watched.value(entry.state) for entry in walked.trace]

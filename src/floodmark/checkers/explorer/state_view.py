@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision
 from floodmark.checkers.explanation.false_property import explain
-from floodmark.checkers.explanation.refinement import Refuted, refuted
-from floodmark.checkers.explorer.design_comparison import Compared
+from floodmark.checkers.explanation.refinement import RefutedStep, refuted
+from floodmark.checkers.explorer.design_comparison import DesignComparison
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.walking.expansion import ExpandedAction, without_breakpoints
-from floodmark.checkers.walking.walk import Walked
+from floodmark.checkers.walking.walk import WalkedPath
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -26,7 +26,7 @@ class PropertyValue:
     prop: Property
     true: bool | None
     why: tuple[str, ...] = ()
-    mapped: Refuted | None = None
+    mapped: RefutedStep | None = None
     """For a refinement, the other model's view of the step."""
 
 
@@ -37,17 +37,17 @@ class StateView:
     actions: list[ExpandedAction]
     judgements: list[PropertyValue] = field(default_factory=list)
     outside: bool = False
-    beside: Compared | None = None
+    beside: DesignComparison | None = None
 
 
 @dataclass(slots=True)
-class Shown:
+class PathView:
     """A path and the place at which the page is. Where ``at`` is -1, ``beginnings`` are the states to begin with;
     ``difference`` is the first step that the design beside would not take, from 0; ``watched`` are expressions, each
     with its value in every state of the path, or with the reason why it is refused."""
 
     model: Model
-    walked: Walked
+    walked: WalkedPath
     at: int
     properties: list[Property]
     beside: str

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from floodmark.checkers.export.promela_expressions import PromelaExpressions
 from floodmark.checkers.export.promela_values import (
-    Nothing,
+    NoValue,
     Number,
     Value,
     cells,
@@ -47,7 +47,7 @@ class PromelaComprehensions(PromelaExpressions):
         container = self.evaluate(domain)
         if isinstance(variable.type, ir.NothingType):
             with self.text.aside():  # it is always empty
-                self.locals[variable.slot] = Nothing()
+                self.locals[variable.slot] = NoValue()
                 yield
             return
         if freeze:

@@ -11,10 +11,10 @@ from floodmark.checkers.export.promela_values import (
     CellAddress,
     Entries,
     FieldCells,
-    Listing,
     Mask,
-    Maybe,
     Number,
+    OptionalValue,
+    SequenceValue,
     Slots,
     Value,
     both,
@@ -95,7 +95,7 @@ class PromelaContainers(PromelaMemory):
                     used, item = slot(index)
                     with self.text.when(used):
                         yield item
-            case SeqType(), Listing(length, item_at):
+            case SeqType(), SequenceValue(length, item_at):
                 with self.text.loop("0", self.short(length)) as index:
                     yield item_at(index)
             case _:
@@ -132,7 +132,7 @@ class PromelaContainers(PromelaMemory):
         match kind, a, b:
             case (NoneType() | NothingType()), _, _:
                 return "1"
-            case OptionalType(inner), Maybe(), Maybe():
+            case OptionalType(inner), OptionalValue(), OptionalValue():
                 if b.there in ("0", "1") or a.there in ("0", "1"):
                     a, b = (b, a) if a.there in ("0", "1") else (a, b)
                     if b.there == "0":
@@ -159,7 +159,7 @@ class PromelaContainers(PromelaMemory):
                 return self.all_of(room, slot)
             case MapType(key, of), Entries(), Entries():
                 return self.all_of(key.size, lambda index: self.equal(of, a.at(index), b.at(index)))
-            case SeqType(element, room), Listing(), Listing():
+            case SeqType(element, room), SequenceValue(), SequenceValue():
                 length = self.short(a.length)
                 alike = self.held(f"({length} == {b.length})", "b")
                 with self.text.when(alike), self.text.loop("0", length) as index:

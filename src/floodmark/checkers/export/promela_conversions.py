@@ -5,10 +5,10 @@ from __future__ import annotations
 from floodmark.checkers.export.promela_containers import PromelaContainers
 from floodmark.checkers.export.promela_values import (
     Entries,
-    Listing,
     Mask,
-    Maybe,
     Number,
+    OptionalValue,
+    SequenceValue,
     Value,
     both,
     code,
@@ -45,9 +45,9 @@ class PromelaConversions(PromelaContainers):
         match source, target, value:
             case NoneType(), _, _:
                 return "0"
-            case OptionalType(inner), OptionalType(other), Maybe(there, held):
+            case OptionalType(inner), OptionalType(other), OptionalValue(there, held):
                 return either([no(there), self.guarded(there, lambda: self.fits(inner, other, held))])
-            case OptionalType(inner), _, Maybe(there, held):
+            case OptionalType(inner), _, OptionalValue(there, held):
                 return both([there, self.guarded(there, lambda: self.fits(inner, target, held))])
             case _, OptionalType(other), _:
                 return self.fits(source, other, value)
@@ -82,12 +82,12 @@ class PromelaConversions(PromelaContainers):
         match source, target, value:
             case (NothingType() | NoneType()), _, _:
                 return empty(target)
-            case OptionalType(inner), OptionalType(other), Maybe(there, held):
-                return Maybe(there, self.converted(inner, other, held))
-            case OptionalType(inner), _, Maybe(_, held):
+            case OptionalType(inner), OptionalType(other), OptionalValue(there, held):
+                return OptionalValue(there, self.converted(inner, other, held))
+            case OptionalType(inner), _, OptionalValue(_, held):
                 return self.converted(inner, target, held)
             case _, OptionalType(other), _:
-                return Maybe("1", self.converted(source, other, value))
+                return OptionalValue("1", self.converted(source, other, value))
             case (SetType() | BagType() | SeqType()), _, _ if isinstance(source.element, NothingType):
                 return empty(target)
             case SetType(element, None), SetType(other, None), Mask():
@@ -107,10 +107,10 @@ class PromelaConversions(PromelaContainers):
                     else:
                         self.insert(target, place, made)
                 return load(target, place)
-            case SeqType(element, _), SeqType(other, _), Listing(length, item_at):
+            case SeqType(element, _), SeqType(other, _), SequenceValue(length, item_at):
                 if element == other:
                     return value
-                return Listing(length, lambda index: self.converted(element, other, item_at(index)))
+                return SequenceValue(length, lambda index: self.converted(element, other, item_at(index)))
             case MapType(_, of), MapType(_, other), Entries(entry):
                 return Entries(lambda index: self.converted(of, other, entry(index)))
             case (BoolType() | EnumType() | IdentifierType() | IntType()), _, _:

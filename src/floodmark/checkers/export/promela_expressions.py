@@ -9,11 +9,11 @@ from floodmark.checkers.export.promela_memory import UNROLLED
 from floodmark.checkers.export.promela_values import (
     Entries,
     FieldCells,
-    Listing,
     Mask,
-    Maybe,
-    Nothing,
+    NoValue,
     Number,
+    OptionalValue,
+    SequenceValue,
     Value,
     both,
     cells,
@@ -53,7 +53,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
     def number(self, node: ir.Expr) -> str:
         """The value of an expression that is one cell."""
         value = self.evaluate(node)
-        if isinstance(value, Nothing):
+        if isinstance(value, NoValue):
             return "0"
         assert isinstance(value, Number), node
         return value.text
@@ -83,7 +83,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
     def visit_seq_get(self, node: ir.SeqGet) -> Value:
         seq, kind = self.evaluate(node.seq), node.seq.type
-        assert isinstance(seq, Listing) and isinstance(kind, SeqType)
+        assert isinstance(seq, SequenceValue) and isinstance(kind, SeqType)
         return seq.at(self.index(seq.length, node.index))
 
     def index(self, length: str, node: ir.Expr) -> str:
@@ -98,12 +98,12 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
     def visit_seq_slice(self, node: ir.SeqSlice) -> Value:
         seq, kind = self.evaluate(node.seq), node.seq.type
-        assert isinstance(seq, Listing) and isinstance(kind, SeqType)
+        assert isinstance(seq, SequenceValue) and isinstance(kind, SeqType)
         length = self.short(seq.length)
         low = "0" if node.low is None else self._clipped(self.number(node.low), length)
         high = length if node.high is None else self._end(node.high, length)
         taken = self.held(f"({high} > {low} -> {high} - {low} : 0)", "n") if (low, high) != ("0", length) else length
-        return Listing(taken, lambda index: seq.at(plus(low, index)))
+        return SequenceValue(taken, lambda index: seq.at(plus(low, index)))
 
     def _end(self, node: ir.Expr, length: str) -> str:
         maybe = open_end(node)
@@ -125,7 +125,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
     def visit_seq_concat(self, node: ir.SeqConcat) -> Value:
         kind, left, right = node.type, self.evaluate(node.left), self.evaluate(node.right)
-        assert isinstance(left, Listing) and isinstance(right, Listing) and isinstance(kind, SeqType)
+        assert isinstance(left, SequenceValue) and isinstance(right, SequenceValue) and isinstance(kind, SeqType)
         first = self.index_of(left.length, "n")
 
         def item(index: str) -> Value:
@@ -134,9 +134,9 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
         if isinstance(node.right, ir.SeqOf) and len(node.right.elements) == 1:
             last = right.at("0")
-            return Listing(plus(first, "1"),
+            return SequenceValue(plus(first, "1"),
                            lambda index: choose(kind.element, f"({index} < {first})", left.at(index), last))
-        return Listing(plus(first, right.length), item)
+        return SequenceValue(plus(first, right.length), item)
 
     def visit_seq_of(self, node: ir.SeqOf) -> Value:
         kind = node.type
@@ -155,7 +155,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
                 result = choose(kind.element, same(index, str(position)), values[position], result)
             return result
 
-        return Listing(str(len(values)), item)
+        return SequenceValue(str(len(values)), item)
 
     def visit_record_of(self, node: ir.RecordOf) -> Value:
         return FieldCells({name: self.evaluate(value) for name, value in node.fields.items()})
@@ -264,7 +264,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
     def visit_size(self, node: ir.Size) -> Value:
         kind, container = node.container.type, self.evaluate(node.container)
         match kind, container:
-            case SeqType(), Listing(length, _):
+            case SeqType(), SequenceValue(length, _):
                 return Number(length)
             case MapType(key, _), _:
                 return Number(str(key.size))
@@ -370,9 +370,9 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
     def visit_is_none(self, node: ir.IsNone) -> Value:
         value = self.evaluate(node.operand)
-        if isinstance(value, Maybe):
+        if isinstance(value, OptionalValue):
             return Number(no(value.there))
-        return Number("1" if isinstance(value, Nothing) else "0")
+        return Number("1" if isinstance(value, NoValue) else "0")
 
     def visit_extremum(self, node: ir.Extremum) -> Value:
         best = self.number(node.operands[0])

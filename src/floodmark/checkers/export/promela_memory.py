@@ -9,11 +9,11 @@ from floodmark.checkers.export.promela_values import (
     CellAddress,
     Entries,
     FieldCells,
-    Listing,
     Mask,
-    Maybe,
-    Nothing,
+    NoValue,
     Number,
+    OptionalValue,
+    SequenceValue,
     Slots,
     Value,
     cells,
@@ -86,9 +86,9 @@ class PromelaMemory:
         """Writes a value to a place; the value must not depend on the place's content."""
         text = self.text
         match kind, value:
-            case (NoneType() | NothingType(), _) | (_, Nothing()):
+            case (NoneType() | NothingType(), _) | (_, NoValue()):
                 return
-            case OptionalType(inner), Maybe(there, held):
+            case OptionalType(inner), OptionalValue(there, held):
                 if there in ("0", "1"):
                     text.emit(f"{place.cell('0')} = {there};")
                     self.write(inner, place.at("1"), held if there == "1" else empty(inner))
@@ -107,7 +107,7 @@ class PromelaMemory:
                 self.repeat(room, lambda index: self._write_slot(element, place, index, *slot(index)))
             case MapType(key, of), Entries(entry):
                 self.repeat(key.size, lambda index: self.write(of, place.at(stride(index, cells(of))), entry(index)))
-            case SeqType(element, room), Listing(length, item):
+            case SeqType(element, room), SequenceValue(length, item):
                 text.emit(f"{place.cell('0')} = {length};")
                 length = place.cell("0")
 

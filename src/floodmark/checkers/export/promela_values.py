@@ -50,7 +50,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Maybe:
+class OptionalValue:
     there: str
     held: Value
 
@@ -82,17 +82,17 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class SequenceValue:
     length: str
     at: Callable[[str], Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class NoValue:
     """None alone, and the elements of empty containers."""
 
 
-Value = Number | Maybe | FieldCells | Mask | Slots | Entries | Listing | Nothing
+Value = Number | OptionalValue | FieldCells | Mask | Slots | Entries | SequenceValue | NoValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +170,9 @@ def load(kind: Type, place: CellAddress) -> Value:
     """The value in a place."""
     match kind:
         case NoneType() | NothingType():
-            return Nothing()
+            return NoValue()
         case OptionalType(inner):
-            return Maybe(place.cell("0"), load(inner, place.at("1")))
+            return OptionalValue(place.cell("0"), load(inner, place.at("1")))
         case RecordType(_, fields):
             found, offset = {}, 0
             for name, of in fields:
@@ -192,7 +192,7 @@ def load(kind: Type, place: CellAddress) -> Value:
         case MapType(_, value):
             return Entries(lambda index: load(value, place.at(times(index, cells(value)))))
         case SeqType(element, _):
-            return Listing(
+            return SequenceValue(
                 place.cell("0"), lambda index: load(element, place.at(plus(times(index, cells(element)), "1")))
             )
     return Number(place.cell("0"))
@@ -202,7 +202,7 @@ def literal(kind: Type, value: Any) -> Value:
     """A value of the language."""
     match kind:
         case NoneType() | NothingType():
-            return Nothing()
+            return NoValue()
         case IntType():
             if abs(value) > MAX_C_INTEGER:
                 raise refuse(f"{value} is beyond the integers of Spin, which have 32 bits")
@@ -214,7 +214,7 @@ def literal(kind: Type, value: Any) -> Value:
         case IdentifierType():
             return Number(str(value.number - 1))
         case OptionalType(inner):
-            return Maybe("0", empty(inner)) if value is None else Maybe("1", literal(inner, value))
+            return OptionalValue("0", empty(inner)) if value is None else OptionalValue("1", literal(inner, value))
         case RecordType(_, fields):
             held = kind.parts(value)
             return FieldCells({name: literal(of, held[name]) for name, of in fields})
@@ -229,7 +229,7 @@ def literal(kind: Type, value: Any) -> Value:
             return Entries(lambda index: pick(of, entries, index))
         case SeqType(element, _):
             parts = [literal(element, item) for item in value]
-            return Listing(str(len(parts)), lambda index: pick(element, parts, index))
+            return SequenceValue(str(len(parts)), lambda index: pick(element, parts, index))
     raise refuse(f"a value of {kind}")
 
 
@@ -242,9 +242,9 @@ def empty(kind: Type) -> Value:
     """The value of cells that hold nothing."""
     match kind:
         case NoneType() | NothingType():
-            return Nothing()
+            return NoValue()
         case OptionalType(inner):
-            return Maybe("0", empty(inner))
+            return OptionalValue("0", empty(inner))
         case RecordType(_, fields):
             return FieldCells({name: empty(of) for name, of in fields})
         case SetType(_, None):
@@ -254,7 +254,7 @@ def empty(kind: Type) -> Value:
         case MapType(_, value):
             return Entries(lambda _: empty(value))
         case SeqType(element, _):
-            return Listing("0", lambda _: empty(element))
+            return SequenceValue("0", lambda _: empty(element))
     return Number("0")
 
 
@@ -277,10 +277,10 @@ def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
     match a, b:
         case Number(text=x), Number(text=y):
             return Number(x if x == y else f"({condition} -> {x} : {y})")
-        case Maybe(), Maybe() if isinstance(kind, OptionalType):
+        case OptionalValue(), OptionalValue() if isinstance(kind, OptionalType):
             there = choose(BoolType(), condition, Number(a.there), Number(b.there))
             assert isinstance(there, Number)
-            return Maybe(there.text, choose(kind.inner, condition, a.held, b.held))
+            return OptionalValue(there.text, choose(kind.inner, condition, a.held, b.held))
         case FieldCells(fields=x_fields), FieldCells(fields=y_fields) if isinstance(kind, RecordType):
             return FieldCells({name: choose(of, condition, x_fields[name], y_fields[name]) for name, of in kind.fields})
         case Mask(at=x_at), Mask(at=y_at):
@@ -296,10 +296,10 @@ def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
         case Entries(at=x_entry), Entries(at=y_entry) if isinstance(kind, MapType):
             value = kind.value
             return Entries(lambda index: choose(value, condition, x_entry(index), y_entry(index)))
-        case Listing(), Listing() if isinstance(kind, SeqType):
+        case SequenceValue(), SequenceValue() if isinstance(kind, SeqType):
             element, left, right = kind.element, a, b
             length = choice(condition, a.length, b.length)
-            return Listing(length, lambda index: choose(element, condition, left.at(index), right.at(index)))
+            return SequenceValue(length, lambda index: choose(element, condition, left.at(index), right.at(index)))
     return a
 
 
@@ -317,7 +317,7 @@ def code(kind: Type, value: Value) -> str:
             return "0"
         case IntType(low, _), Number(text):
             return text if low == 0 else f"({text} - {number(low)})"
-        case OptionalType(inner), Maybe(there, held):
+        case OptionalType(inner), OptionalValue(there, held):
             return f"({there} -> 1 + {code(inner, held)} : 0)"
         case UnionType(), FieldCells(parts):
             return _code_of_union(kind, parts)
@@ -356,7 +356,7 @@ def _code_of_union(kind: UnionType, parts: dict[str, Value]) -> str:
 
 def _held(source: Type, kind: Type, value: Value) -> Value:
     """A field of a union as the field of a class that has it."""
-    return value.held if isinstance(value, Maybe) and source != kind else value
+    return value.held if isinstance(value, OptionalValue) and source != kind else value
 
 
 def _decoded_union(kind: UnionType, index: str) -> Value:
@@ -371,7 +371,7 @@ def _decoded_union(kind: UnionType, index: str) -> Value:
             if value is None:
                 found[name] = empty(of)
             else:
-                found[name] = value if member.field(name) == of else Maybe("1", value)
+                found[name] = value if member.field(name) == of else OptionalValue("1", value)
         before += member.size
         rows.append(FieldCells(found))
         ends.append(before)
@@ -384,14 +384,14 @@ def _decoded_union(kind: UnionType, index: str) -> Value:
 def decoded(kind: Type, index: str) -> Value:
     """The value with this index among all those of its type."""
     if isinstance(kind, NoneType | NothingType):
-        return Nothing()
+        return NoValue()
     if index.isdigit():
         return literal(kind, members(kind)[int(index)])
     match kind:
         case IntType(low, _):
             return Number(index if low == 0 else f"({index} + {number(low)})")
         case OptionalType(inner):
-            return Maybe(f"({index} > 0)", decoded(inner, f"({index} - 1)"))
+            return OptionalValue(f"({index} > 0)", decoded(inner, f"({index} - 1)"))
         case UnionType():
             return _decoded_union(kind, index)
         case RecordType(_, fields):

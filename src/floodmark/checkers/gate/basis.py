@@ -68,7 +68,7 @@ def _changed(at_first: OwnDefinitions) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Defined:
+class _OwnerDefinitions:
     """The definitions of a module or a class: its names with their objects. ``found`` has those that no user's file may
     change, by their dotted names; ``classes`` are the classes whose own definitions are recorded too."""
 
@@ -91,7 +91,7 @@ class _Defined:
             and self.registered == _registered(self.owner)
         )
 
-    def has_only_of(self, was: _Defined) -> bool:
+    def has_only_of(self, was: _OwnerDefinitions) -> bool:
         """Whether every protected definition was there before, as the same object."""
         return all(was.found.get(name, self) is value for name, value in self.found.items())
 
@@ -106,7 +106,7 @@ def _parts(functions: Sequence[FunctionType]) -> list[Any]:
     return gc.get_referents(*functions)
 
 
-OwnDefinitions = dict[tuple[str, bool], _Defined]
+OwnDefinitions = dict[tuple[str, bool], _OwnerDefinitions]
 """The definitions of modules and classes, by dotted name and by whether the owner is a class."""
 _latest: OwnDefinitions = {}
 
@@ -138,10 +138,10 @@ def _define(found: OwnDefinitions, place: str, owner: Any, module: str, whole: b
         _define(found, inner, cls, module, whole)
 
 
-def _read(place: str, owner: Any, module: str, whole: bool) -> _Defined:
+def _read(place: str, owner: Any, module: str, whole: bool) -> _OwnerDefinitions:
     names, values = [*vars(owner)], [*vars(owner).values()]
     functions = [value for value in values if isinstance(value, FunctionType)]
-    defined = _Defined(owner, names, values, functions, _parts(functions), _registered(owner), {}, [])
+    defined = _OwnerDefinitions(owner, names, values, functions, _parts(functions), _registered(owner), {}, [])
     found = defined.found
     if whole:
         found[place] = owner

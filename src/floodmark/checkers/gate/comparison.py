@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from floodmark.checkers.gate.drift import (
-    Where,
+    DriftSources,
     compared,
     compared_designs,
     entry_gone,
@@ -36,7 +36,7 @@ from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Tier
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 
 
@@ -50,7 +50,7 @@ class LockComparison:
         tier: Tier,
         plan: GatePlan,
         found: Mapping[tuple[str, str | None], tuple[CheckResult, Sources]],
-        proved: Mapping[str, tuple[Proved, Sources]],
+        proved: Mapping[str, tuple[ProofResult, Sources]],
         renew: bool,
     ) -> None:
         self.scope = scope
@@ -158,7 +158,7 @@ class LockComparison:
         nor = f", nor are the known-bad designs {', '.join(designs)}" if designs else ""
         return f": no row of the file has its constants{nor}"
 
-    def _where(self, name: str) -> Where:
+    def _where(self, name: str) -> DriftSources:
         designs = {variant: found[0] for (spec, variant), found in self.found.items() if spec == name and variant}
         model = self.found.get((name, None))
         return where_designs(designs) if model is None else where(model[0], designs)
@@ -207,7 +207,7 @@ class LockComparison:
             after: dict[str, LockEntry] = getattr(self.now, section)
             for name, entry in after.items():
                 proved = self.proved[name][0]
-                at = Where((proved.spec, proved.line))
+                at = DriftSources((proved.spec, proved.line))
                 if name not in before:
                     yield entry_new(name, entry, what, at.spec)
                 else:

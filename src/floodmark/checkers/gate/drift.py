@@ -37,7 +37,7 @@ FileLine = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class DriftSources:
     """The source locations for drift: ``spec`` is the default for everything without a location of its own.
 
     ``says_nothing`` tells whether a property is constant; ``failed`` is the unexpected result of this entry, and
@@ -52,7 +52,7 @@ class Where:
     designs: Mapping[str, str] = field(default_factory=dict)
 
 
-def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> Where:
+def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> DriftSources:
     """The locations of a check's spec, properties and actions, and the failures of it and its known-bad designs."""
     properties: dict[str, FileLine] = {prop.name: (prop.file, prop.line) for prop in result.properties}
     actions: dict[str, FileLine] = {}
@@ -66,21 +66,21 @@ def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> Where:
         return prop is not None and model is not None and is_constant(prop, model)
 
     failed = {name: _failed(each) for name, each in designs.items()}
-    return Where((result.spec, result.spec_line), properties, actions, says_nothing, _failed(result), failed)
+    return DriftSources((result.spec, result.spec_line), properties, actions, says_nothing, _failed(result), failed)
 
 
-def where_designs(designs: Mapping[str, CheckResult]) -> Where:
+def where_designs(designs: Mapping[str, CheckResult]) -> DriftSources:
     """The locations of a spec of which only known-bad designs were checked, with their failures."""
     any_of_them = next(iter(designs.values()))
     failed = {name: _failed(each) for name, each in designs.items()}
-    return Where((any_of_them.spec, any_of_them.spec_line), designs=failed)
+    return DriftSources((any_of_them.spec, any_of_them.spec_line), designs=failed)
 
 
 def _failed(result: CheckResult) -> str:
     return result.case_title() if result.exit_code == ExitCode.NOT_AS_EXPECTED else ""
 
 
-def compared(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
+def compared(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iterator[Drift]:
     """The differences between two entries, all in the table ``name``.
 
     If the entry has no verdict now, only the keys that need no search are compared. If its verdict changed, its figures
@@ -92,13 +92,13 @@ def compared(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[D
         yield replace(each, table=name, follows=each.follows or (at.failed if own else ""))
 
 
-def compared_designs(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
+def compared_designs(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iterator[Drift]:
     """The differences between the known-bad designs of two entries, where the model itself was not checked."""
     for each in _flawed(name, was.get("flawed", {}), now.get("flawed", {}), at):
         yield replace(each, table=name)
 
 
-def _differences(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[tuple[Drift, str]]:
+def _differences(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iterator[tuple[Drift, str]]:
     keys = dict.fromkeys([*_ORDER, *(key for key in (*was, *now) if key not in _ORDER)])
     compared_keys = [key for key in keys if was.get(key) != now.get(key) and (key in _STATIC or "verdict" in now)]
     if "verdict" in compared_keys:
@@ -135,7 +135,7 @@ def _verdict(entry: LockEntry) -> str:
     return f"{entry['verdict']} ({entry['property']})" if "property" in entry else str(entry.get("verdict", "-"))
 
 
-def _difference(name: str, key: str, was: Any, now: Any, at: Where) -> Iterator[Drift]:
+def _difference(name: str, key: str, was: Any, now: Any, at: DriftSources) -> Iterator[Drift]:
     match key:
         case "properties" | "scenarios" | "vacuous" | "lemmas" | "rankings" | "fairness" | "needs":
             yield from _names(name, key, was or (), now or (), at)
@@ -173,7 +173,7 @@ _ONE = {
 }  # fmt: skip
 
 
-def _names(name: str, key: str, was: Collection[str], now: Collection[str], at: Where) -> Iterator[Drift]:
+def _names(name: str, key: str, was: Collection[str], now: Collection[str], at: DriftSources) -> Iterator[Drift]:
     gone, new = _NAMED[key]
     for each in was:
         if each not in now:
@@ -183,7 +183,7 @@ def _names(name: str, key: str, was: Collection[str], now: Collection[str], at: 
             yield _drift(name, _ONE[key], None, each, new, at.properties.get(each, at.spec))
 
 
-def _actions(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
+def _actions(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iterator[Drift]:
     for action in dict.fromkeys([*was, *now]):
         before, after = was.get(action), now.get(action)
         if before == after:
@@ -198,7 +198,7 @@ def _actions(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[D
         yield _drift(name, f"action {action}", before, after, note, at.actions.get(action, at.spec))
 
 
-def _flawed(name: str, was: LockEntry, now: LockEntry, at: Where) -> Iterator[Drift]:
+def _flawed(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iterator[Drift]:
     for design in dict.fromkeys([*was, *now]):
         here = f"{name} {design}"
         if design not in now:

@@ -14,7 +14,7 @@ from floodmark.checkers.gate.lock import LockEntry
 from floodmark.checkers.project.spec import Spec, Tier
 from floodmark.checkers.project.spec_entries import Scenario
 from floodmark.checkers.report.liveness import needs_lines
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult
 
 FLAWED = "flawed"
@@ -107,7 +107,7 @@ def _figures(result: CheckResult) -> LockEntry:
     return entry
 
 
-def proof_entry(proved: Proved, sources: Sources, tier: Tier) -> LockEntry:
+def proof_entry(proved: ProofResult, sources: Sources, tier: Tier) -> LockEntry:
     """The entry of a claim or a proof, with its tier if that is not the quick one."""
     entry: LockEntry = {**sources, "verdict": proved.verdict}
     if tier != _USUAL:

@@ -24,7 +24,7 @@ from floodmark.checkers.project.claim import Claim, read_claims
 from floodmark.checkers.project.loading import is_users
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.project.versions import source_hash, versions
 from floodmark.checkers.run.checks import compared, run_check
 from floodmark.checkers.search_result import Limits, Watcher
@@ -33,7 +33,7 @@ from floodmark.checkers.symbolic.methods.rankings import ranking_roots
 from floodmark.checkers.symbolic.records.answer_file import recorded
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.proof_command import proof_command
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.verdict import blank
 from floodmark.language.errors import SourceError
@@ -42,7 +42,7 @@ from floodmark.language.model import Model
 Sources = Mapping[str, Any]
 """Hashes of what was checked, as they are in the lock; those of properties are a table of their own."""
 PROPERTIES = "properties"
-VerdictWithSources = tuple[CheckResult | Proved, Sources]
+VerdictWithSources = tuple[CheckResult | ProofResult, Sources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def run_pickled(job: Job) -> bytes:
     return pickled(*job.run(processes.tell))
 
 
-def pickled(result: CheckResult | Proved, sources: Sources) -> bytes:
+def pickled(result: CheckResult | ProofResult, sources: Sources) -> bytes:
     """A result in the form that ``unpickled`` reads."""
     if isinstance(result, CheckResult):
         result = replace(result, properties=[])  # the user's functions, which every process loads for itself
@@ -114,7 +114,7 @@ def unpickled(job: Job, subject: VerdictSubject | None, content: bytes) -> Verdi
     return job.received(found, subject)
 
 
-def is_final(result: CheckResult | Proved) -> bool:
+def is_final(result: CheckResult | ProofResult) -> bool:
     """Whether a verdict may be cached because more time would not change it."""
     return result.exit_code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED)
 
@@ -198,7 +198,7 @@ class ProofJob:
 
     name: str
     spec: Spec
-    proving: Proving
+    proving: ListedProof
     deadline: RunDeadline | None = None
 
     @property
@@ -241,14 +241,15 @@ class ProofJob:
         subject = self.load()
         return {"source": Numbering().hash(Closure().add(subject.roots, _files(subject.modules)))}
 
-    def _blank(self) -> Proved:
-        unset = Proved(self.name, self.proving.method, "error", ExitCode.USER_ERROR, "", 0.0, shown(self.spec.path))
+    def _blank(self) -> ProofResult:
+        file = shown(self.spec.path)
+        unset = ProofResult(self.name, self.proving.method, "error", ExitCode.USER_ERROR, "", 0.0, file)
         command = proof_command(self.spec, self.proving)
         return replace(unset, line=self.proving.line, model=self.spec.model, reproduce=command)
 
     def received(self, found: VerdictWithSources, subject: VerdictSubject | None) -> VerdictWithSources:
         result, sources = found
-        assert isinstance(result, Proved)
+        assert isinstance(result, ProofResult)
         command = proof_command(self.spec, self.proving)
         return replace(result, spec=shown(self.spec.path), line=self.proving.line, reproduce=command), sources
 
@@ -280,7 +281,7 @@ class ClaimJob:
         return _key("claim", subject, bases, self.path.resolve(), self.function)
 
     def run(self, watch: Watcher | None = None) -> VerdictWithSources:
-        unset = Proved(self.name, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(self.path))
+        unset = ProofResult(self.name, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(self.path))
         if self.deadline is not None and not self.deadline.left:
             return replace(unset, **_undetermined(self.deadline)), {}
         from floodmark.checkers.symbolic.prove import prove_claim
@@ -295,7 +296,7 @@ class ClaimJob:
 
     def received(self, found: VerdictWithSources, subject: VerdictSubject | None) -> VerdictWithSources:
         result, sources = found
-        assert isinstance(result, Proved)
+        assert isinstance(result, ProofResult)
         return replace(result, spec=shown(self.path), reproduce=f"floodmark prove {shown(self.path)}"), sources
 
 
@@ -336,14 +337,14 @@ def overdue(job: Job, deadline: RunDeadline) -> VerdictWithSources:
     if isinstance(job, CheckJob):
         undecided = replace(blank(job.check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED)
         return replace(undecided, message=deadline.reason), {}
-    return Proved(job.name, "", "undetermined", ExitCode.UNDETERMINED, deadline.reason, 0.0), {}
+    return ProofResult(job.name, "", "undetermined", ExitCode.UNDETERMINED, deadline.reason, 0.0), {}
 
 
 def _undetermined(deadline: RunDeadline) -> dict[str, Any]:
     return {"verdict": "undetermined", "exit_code": ExitCode.UNDETERMINED, "headline": deadline.reason}
 
 
-def _with(unset: Proved, error: Exception) -> Proved:
+def _with(unset: ProofResult, error: Exception) -> ProofResult:
     """A result that reports an error."""
     if isinstance(error, SourceError):
         return replace(unset, headline=str(error))
@@ -353,9 +354,9 @@ def _with(unset: Proved, error: Exception) -> Proved:
     )
 
 
-def unreadable(path: Path, error: SourceError) -> Proved:
+def unreadable(path: Path, error: SourceError) -> ProofResult:
     """The result of a file of claims that cannot be read."""
-    return _with(Proved(path.stem, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(path), error.line), error)
+    return _with(ProofResult(path.stem, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(path), error.line), error)
 
 
 @functools.lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.project.claim import Claim, claim_files, misplaced_files, read_claims
 from floodmark.checkers.project.spec import Spec, Tier, read_all
 from floodmark.checkers.verdict.check import CheckSettings, checks
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.checkers.verdict.verdict import failed
 from floodmark.language.errors import SourceError
@@ -27,7 +27,7 @@ class GatePlan:
     checks: list[CheckJob] = field(default_factory=list)
     others: list[Job] = field(default_factory=list)
     broken: list[CheckResult] = field(default_factory=list)
-    broken_claims: list[Proved] = field(default_factory=list)
+    broken_claims: list[ProofResult] = field(default_factory=list)
     tiers: dict[tuple[str, str], Tier] = field(default_factory=dict)
 
 

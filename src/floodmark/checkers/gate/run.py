@@ -30,7 +30,7 @@ from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.schedule import run_all
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.gate.verdicts import Verdicts
-from floodmark.checkers.processes import LostJob, Overdue
+from floodmark.checkers.processes import LostJob, OverdueJob
 from floodmark.checkers.project.modules import Project, names_looked_up_once
 from floodmark.checkers.project.spec import Tier
 from floodmark.checkers.project.unchecked_tiers import left_out
@@ -41,13 +41,13 @@ from floodmark.checkers.run.unfound_properties import unfound_properties
 from floodmark.checkers.search_result import Progress, Watcher
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.result_transfer import received
 from floodmark.checkers.verdict.verdict import misplaced
 from floodmark.language.errors import SourceError
 
-OutcomeReport = Callable[[CheckResult | Proved], None]
+OutcomeReport = Callable[[CheckResult | ProofResult], None]
 """A callback for each outcome as soon as it is known."""
 
 
@@ -64,7 +64,7 @@ class GateRun:
     renew: bool = False
     seconds: float | None = None
     found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
-    proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
+    proved: dict[str, tuple[ProofResult, Sources]] = field(default_factory=dict)
     shown: GateProgress = field(default_factory=GateProgress)
 
     def outcome(self, report: OutcomeReport) -> tuple[GateOutcome, Lock]:
@@ -148,7 +148,7 @@ class GateRun:
             assert isinstance(result, CheckResult)
             self.found[job.name, job.variant] = (result, sources)
         else:
-            assert isinstance(result, Proved)
+            assert isinstance(result, ProofResult)
             self.proved[job.name] = (result, sources)
 
 
@@ -201,9 +201,9 @@ def _one_of_a_cluster(deadline: RunDeadline | None, check: Check, watch: Watcher
 
 
 def _lost(job: Job, error: Exception, deadline: RunDeadline | None) -> VerdictWithSources:
-    if isinstance(error, Overdue) and deadline is not None and not deadline.left:
+    if isinstance(error, OverdueJob) and deadline is not None and not deadline.left:
         return overdue(job, deadline)
     if isinstance(job, CheckJob):
         return received(job.check, error), {}
     message = str(error) if isinstance(error, LostJob) else f"{type(error).__name__}: {error}"
-    return Proved(job.name, "", "error", ExitCode.INTERNAL_ERROR, message, 0.0), {}
+    return ProofResult(job.name, "", "error", ExitCode.INTERNAL_ERROR, message, 0.0), {}

@@ -16,7 +16,7 @@ from floodmark.checkers.report import text
 from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.report.verdict_summary import what_differs
 from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
@@ -25,7 +25,7 @@ WIDTH = 80
 _MIN_WIDTH = 12
 
 
-def wrong(result: CheckResult | Proved) -> list[str]:
+def wrong(result: CheckResult | ProofResult) -> list[str]:
     """The full text of an unexpected outcome; empty for an expected one."""
     if result.exit_code == ExitCode.AS_EXPECTED:
         return []
@@ -98,7 +98,7 @@ def _seconds(result: CheckResult) -> float:
     return 0.0 if found is None else found.seconds + found.compile_seconds
 
 
-def _proof_rows(proofs: Sequence[Proved]) -> Iterator[_TableRow]:
+def _proof_rows(proofs: Sequence[ProofResult]) -> Iterator[_TableRow]:
     files = dict.fromkeys(proved.spec for proved in proofs if proved.method == "claim")
     for file in files:
         every = [proved for proved in proofs if proved.spec == file and proved.method == "claim"]

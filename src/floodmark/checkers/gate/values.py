@@ -336,7 +336,7 @@ def _made(each: Any) -> Parts:
             return f"pattern {each.flags}", [each.pattern]
         case typing.ForwardRef():
             return "reference", [each.__forward_arg__]
-        case _ if kind is type(_Mentioned.names):
+        case _ if kind is type(_MentionedNames.names):
             return "field of a tuple", list(each.__reduce__()[1])
     if isinstance(each, types.GenericAlias) or kind.__module__ == "typing":
         return f"generic {kind.__name__}", [each.__origin__, each.__args__, getattr(each, "__metadata__", ())]
@@ -421,7 +421,7 @@ def _code(code: types.CodeType) -> Parts:
     return f"code {text!r}", list(code.co_consts)
 
 
-class _Mentioned(typing.NamedTuple):
+class _MentionedNames(typing.NamedTuple):
     names: frozenset[str]
     attributes: frozenset[str]
     written: frozenset[str]
@@ -436,7 +436,7 @@ _NAMING = frozenset({*_LOADS, *_STORES, _IMPORT, _EXTENDED})
 
 
 @functools.cache
-def _mentioned(code: types.CodeType) -> _Mentioned:
+def _mentioned(code: types.CodeType) -> _MentionedNames:
     """The names of the module that code and the functions within it read, all other names, and those of the module that
     it writes.
 
@@ -465,7 +465,7 @@ def _mentioned(code: types.CodeType) -> _Mentioned:
             names |= found.names
             attributes |= found.attributes
             written |= found.written
-    return _Mentioned(frozenset(names), frozenset(attributes), frozenset(written))
+    return _MentionedNames(frozenset(names), frozenset(attributes), frozenset(written))
 
 
 def _content(cell: Any) -> Any:

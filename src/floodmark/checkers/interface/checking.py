@@ -12,7 +12,7 @@ from floodmark.checkers.interface.results import Result
 from floodmark.checkers.interface.subject import ClassSpec, Design, PropertyArgument, given, names_of
 from floodmark.checkers.project.input_limits import memory as amount
 from floodmark.checkers.project.input_limits import require_numbers
-from floodmark.checkers.project.spec_entries import Flawed
+from floodmark.checkers.project.spec_entries import ListedDesign
 from floodmark.checkers.run.checks import compared, run, run_check
 from floodmark.checkers.run.unfound_properties import unfound_properties
 from floodmark.checkers.search_result import Limits
@@ -102,7 +102,7 @@ def _compared(found: CheckResult, asked: Check, good: type[Model]) -> CheckResul
     cls = asked.cls()
     if not issubclass(cls, good):
         raise TypeError(f"{cls.__name__} is not a subclass of {good.__name__}")
-    flawed = Flawed(asked.spec.model, cls.__name__, found.property or "")
+    flawed = ListedDesign(asked.spec.model, cls.__name__, found.property or "")
     spec = ClassSpec(asked.spec.path, asked.spec.model, constants=_known(asked.constants, good), design=good)
     return compared(Check(spec, flawed, asked.settings), found)
 

@@ -18,7 +18,7 @@ from floodmark.checkers.interface.subject import given
 from floodmark.checkers.project.properties import choose
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.simulation import deep_runs as simulated
-from floodmark.checkers.simulation.walker import Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import WalkPlan, WalkStrategy
 from floodmark.checkers.value_text import plain
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -27,7 +27,7 @@ from floodmark.language.reference import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Hunted:
+class MinimalCounterexample:
     """A run of a model that breaks the property ``broken``, from which no step can be left out.
 
     It was ``length`` steps long when walks came upon it, after ``taken`` steps in all. ``why`` says, line by line, why
@@ -62,7 +62,7 @@ def deep_runs(
 ) -> list[tuple[Step, ...]]:
     """Runs to states that few of so many random walks visit, the rarest first: places to begin a test. The same seed
     finds the same runs."""
-    walking = Walking(walks, steps, seed, WalkStrategy.ACTIONS)
+    walking = WalkPlan(walks, steps, seed, WalkStrategy.ACTIONS)
     runs = at_widths(model, lambda sized: simulated.deep_runs(sized, walking, most))
     return [tuple(at.step for at in run) for run in runs]
 
@@ -70,7 +70,7 @@ def deep_runs(
 def hunt(
     model: Model, broken: str, choice: WalkChoice = "guided", seed: int = 1, most: int = 1_000_000,
     after: Sequence[Step] = (),
-) -> Hunted | None:
+) -> MinimalCounterexample | None:
     """Walks through a model, for up to ``most`` steps, until a run breaks the property of this name; then shortens it.
 
     With ``after`` every walk begins where that run ends. None means that nothing was found, not that nothing is there.
@@ -90,7 +90,7 @@ def hunt(
         return None
     steps = shrunk(found.steps, breaking(model, prop))
     trace = [TraceState(step, state) for step, state in followed(model, steps)]
-    return Hunted(steps, broken, len(found.steps), found.taken, tuple(explain(model, prop, trace)))
+    return MinimalCounterexample(steps, broken, len(found.steps), found.taken, tuple(explain(model, prop, trace)))
 
 
 def taken(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Adapter:

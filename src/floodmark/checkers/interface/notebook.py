@@ -16,7 +16,7 @@ from floodmark.checkers.report.html.document import page_style
 from floodmark.checkers.report.html.markup import Part, tag
 from floodmark.checkers.report.text import figures, warnings
 from floodmark.checkers.search_result import SearchResult
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, Verdict
 
 _CHIPS: dict[Verdict, str] = {"holds": "good", "violated": "bad", "error": "bad", "undetermined": "warn"}
@@ -49,7 +49,7 @@ def counterexample_html(found: CheckResult) -> str:
     return _block(_drawn(found))
 
 
-def proof_html(found: Proved) -> str:
+def proof_html(found: ProofResult) -> str:
     """A table of the proved statements, with their text."""
     rows = [
         ("Method", found.method),

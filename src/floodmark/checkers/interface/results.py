@@ -14,7 +14,7 @@ from floodmark.checkers.report.json import entry
 from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.search_result import SearchResult, Violation
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, Verdict
 from floodmark.language.errors import ValueOutOfRange
 from floodmark.language.reference import Step
@@ -213,7 +213,7 @@ class Proof(_Answer):
     ``if proof:`` asks whether every property is proved, and raises Undetermined if it is neither proved nor refuted.
     """
 
-    def __init__(self, found: Proved) -> None:
+    def __init__(self, found: ProofResult) -> None:
         self._found = found
         self._verdict = found.verdict
 

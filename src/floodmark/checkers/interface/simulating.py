@@ -8,14 +8,14 @@ from floodmark.checkers.interface.checking import result_of
 from floodmark.checkers.interface.results import Result
 from floodmark.checkers.interface.subject import Design, PropertyArgument, given, names_of
 from floodmark.checkers.project.input_limits import require_numbers
-from floodmark.checkers.project.spec_entries import STRATEGIES, Simulate, StrategyName
+from floodmark.checkers.project.spec_entries import STRATEGIES, SimulationSettings, StrategyName
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.model import Model
 
 SETTINGS = ("walks", "steps", "seed", "strategy", "properties", "good", "seconds", "workers", "constants")
 """The names of the arguments that are no constants."""
-_USUAL = Simulate()
+_USUAL = SimulationSettings()
 
 
 def simulate(
@@ -43,6 +43,6 @@ def simulate(
     require_numbers(walks=walks, steps=steps, seed=seed, seconds=seconds, workers=workers)
     names, functions = names_of(properties)
     spec = given(design, constants, sizes, SETTINGS, functions=functions, invariants=names)
-    simulation = Simulate(walks, steps, seed, strategy)
+    simulation = SimulationSettings(walks, steps, seed, strategy)
     settings = CheckSettings(limits=Limits(seconds=seconds), workers=workers, walks=simulation)
     return result_of(Check(spec, None, settings), names, good)

@@ -12,7 +12,7 @@ from floodmark.checkers.codegen.model_module import Interface
 from floodmark.checkers.kernel.loops import ALL_ONES, BROKEN, COUNTERS, CUT, FAILED, OUTSIDE
 
 
-class Stepped(NamedTuple):
+class Successors(NamedTuple):
     """All steps from a state: the packed states that they lead to, those outside the boundary left out.
 
     ``fired`` counts the steps of each action, in the order of the interface's actions; as long as none is ``cut`` at
@@ -44,13 +44,13 @@ class Stepper:
         self._clean[OUTSIDE] = ALL_ONES
         self._places = self._state.ctypes.data, self._out.ctypes.data, self._context.ctypes.data
 
-    def expand(self, state: Sequence[int]) -> Stepped:
+    def expand(self, state: Sequence[int]) -> Successors:
         """Takes all steps from a packed state."""
         self._state[:] = state
         self._context[:] = self._clean
         made = self._expand(*self._places)
         context = self._context[: self._end].tolist()
-        return Stepped(
+        return Successors(
             self._out[:made].tolist(), context[COUNTERS:],
             bool(context[FAILED]), context[BROKEN], context[CUT], context[OUTSIDE],
         )

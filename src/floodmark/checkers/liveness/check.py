@@ -17,21 +17,21 @@ from floodmark.checkers.liveness.mapped_runs import MappedRuns, mapped_goals
 from floodmark.checkers.liveness.plain import PlainSolver, plain_graph
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.search_result import Finding, Options, Premise, SearchResult, Stopped, Violation
+from floodmark.checkers.search_result import Finding, LimitReached, Options, Premise, SearchResult, Violation
 from floodmark.checkers.value_text import show_arguments
 from floodmark.compiler.layout import lay_out
-from floodmark.language.bounding import Beyond, beyond_bounds
+from floodmark.language.bounding import UnboundedAction, beyond_bounds
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, State, sized
 from floodmark.language.widths import Widths
 
 MAX_CONDITIONS = 60
-Make = Callable[[Sequence[Condition], Assumptions, dict[str, Beyond]], tuple[Graph, float]]
+Make = Callable[[Sequence[Condition], Assumptions, dict[str, UnboundedAction]], tuple[Graph, float]]
 """Builds the graph; returns it with the seconds that its code took to compile."""
 
 
-class Elsewhere(Protocol):
+class StoreJudge(Protocol):
     """Judges goals in the search's own store, without a graph."""
 
     def finding(self, goal: Goal) -> Finding | None:
@@ -47,7 +47,7 @@ class Elsewhere(Protocol):
         """Removes the data that was kept for it."""
 
 
-Begin = Callable[[Sequence[Condition], Assumptions, Callable[[], None]], Elsewhere]
+Begin = Callable[[Sequence[Condition], Assumptions, Callable[[], None]], StoreJudge]
 
 
 def split(properties: Sequence[Property]) -> tuple[list[Property], list[Property]]:
@@ -75,7 +75,7 @@ def after_native(
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
     def make(
-        conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
+        conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, UnboundedAction]
     ) -> tuple[Graph, float]:
         threads = max(found.workers, 1)
         maker = GraphMaker(model, pieces, found.distinct, threads, conditions, assumptions, beyond, paused)
@@ -92,7 +92,7 @@ def after_reference(
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
     def make(
-        conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
+        conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, UnboundedAction]
     ) -> tuple[Graph, float]:
         layout = lay_out(sized(model, Widths(found.widths)).variable_types)
         return plain_graph(model, states, initial, conditions, assumptions, beyond, layout), 0.0
@@ -109,7 +109,7 @@ def _judge(
     stop = found.stopped
     try:
         _find(model, liveness, judged, make, solver, paused, begin)
-    except Stopped as ended:
+    except LimitReached as ended:
         stop = ended.stop
     violations = [
         Violation(

@@ -20,8 +20,8 @@ from floodmark.checkers.liveness import components, loops
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.graph import Edges, Flags, Graph, Numbers
 from floodmark.checkers.liveness.labelled_module import MORE, labelled_parts
-from floodmark.checkers.search_result import Limit, Limits, Stop, Stopped
-from floodmark.language.bounding import Beyond
+from floodmark.checkers.search_result import Limit, LimitReached, Limits, Stop
+from floodmark.language.bounding import UnboundedAction
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
@@ -63,7 +63,7 @@ class GraphMaker:
     threads: int
     conditions: Sequence[Condition]
     assumptions: Assumptions
-    beyond: dict[str, Beyond]
+    beyond: dict[str, UnboundedAction]
     paused: Callable[[], None]
     compile_seconds: float = 0.0
 
@@ -193,7 +193,7 @@ def _loops(words: int) -> MachineCode:
 
 
 def budget(started: float, limits: Limits) -> Callable[[], None]:
-    """A function that raises Stopped when the time or the memory limit is exceeded."""
+    """A function that raises LimitReached when the time or the memory limit is exceeded."""
     memory = MemoryBudget(limits.memory)
 
     def paused() -> None:
@@ -201,6 +201,6 @@ def budget(started: float, limits: Limits) -> Callable[[], None]:
         if stop is None and memory.used() > memory.limit:
             stop = Stop(Limit.MEMORY)
         if stop is not None:
-            raise Stopped(stop)
+            raise LimitReached(stop)
 
     return paused

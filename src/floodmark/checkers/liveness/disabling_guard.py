@@ -8,7 +8,7 @@ from typing import Any
 
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.value_text import show, show_step
-from floodmark.language.errors import Disabled, user_position
+from floodmark.language.errors import ActionDisabled, user_position
 from floodmark.language.model import Model, State
 from floodmark.language.reference import (
     MAX_PARAMETER_VALUES,
@@ -63,7 +63,7 @@ def _stopped(model: Model, state: State, step: Step) -> tuple[int, str]:
     try:
         with running(model):
             method(model, **step.arguments)
-    except Disabled as stop:
+    except ActionDisabled as stop:
         file, line_there = user_position(stop.__traceback__)
         return len(guards), f"{_subject(step)} requires {_required(source, line_there)} ({_place(file, line_there)})"
     except Exception:

@@ -13,7 +13,7 @@ from floodmark.language.conditions import Condition, choices_of
 from floodmark.language.model import Model
 
 
-class Begins(Enum):
+class ViolationStart(Enum):
     """The point of a run at which a violation of the goal begins."""
 
     ANYWHERE = auto()
@@ -27,15 +27,15 @@ class Breach:
     """The runs that violate a goal: the fair runs that, from where the violation ``begins``, miss the goal in every
     state, or in infinitely many if ``again_and_again``."""
 
-    begins: Begins
+    begins: ViolationStart
     again_and_again: bool = False
 
 
 BREACHES: Mapping[str, Breach | None] = {
-    "eventually": Breach(Begins.INITIALLY),
-    "always_eventually": Breach(Begins.ANYWHERE),
-    "leads_to": Breach(Begins.AT_PREMISE),
-    "eventually_always": Breach(Begins.ANYWHERE, again_and_again=True),
+    "eventually": Breach(ViolationStart.INITIALLY),
+    "always_eventually": Breach(ViolationStart.ANYWHERE),
+    "leads_to": Breach(ViolationStart.AT_PREMISE),
+    "eventually_always": Breach(ViolationStart.ANYWHERE, again_and_again=True),
     "recoverable": None,
 }
 """The run that violates a liveness property of each kind, as data for every engine. None: not a run, but a state from
@@ -65,7 +65,7 @@ class Goal:
     def breach(self) -> Breach | None:
         """The run that violates it."""
         if self.bars is not None:
-            return Breach(Begins.ANYWHERE, again_and_again=self.strong)
+            return Breach(ViolationStart.ANYWHERE, again_and_again=self.strong)
         return BREACHES[self.prop.kind]
 
     @property

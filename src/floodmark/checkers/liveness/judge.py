@@ -16,7 +16,7 @@ import numpy as np
 
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import Demands, Region
-from floodmark.checkers.liveness.goals import Begins, Breach, Goal
+from floodmark.checkers.liveness.goals import Breach, Goal, ViolationStart
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, smallest_need, unfairness
@@ -93,12 +93,12 @@ class LivenessJudge:
     def _region(self, breach: Breach) -> Region:
         every = np.ones(self.graph.states, dtype=np.bool_)
         match breach.begins:
-            case Begins.ANYWHERE:
+            case ViolationStart.ANYWHERE:
                 roots: Flags = every
-            case Begins.INITIALLY:
+            case ViolationStart.INITIALLY:
                 roots = np.zeros(self.graph.states, dtype=np.bool_)
                 roots[self.graph.initial] = True
-            case Begins.AT_PREMISE:
+            case ViolationStart.AT_PREMISE:
                 assert self.started is not None
                 roots = self.started
         if breach.again_and_again:

@@ -26,7 +26,7 @@ from floodmark.compiler.fair_choices import read_choices
 from floodmark.compiler.guard_order import GuardOrder, plan
 from floodmark.compiler.ir import Action, Expr, Field, Local
 from floodmark.compiler.program import Program, read_action, read_predicate
-from floodmark.language.bounding import Beyond
+from floodmark.language.bounding import UnboundedAction
 from floodmark.language.conditions import Condition
 from floodmark.language.model import Model
 from floodmark.language.types import RecordType
@@ -38,7 +38,7 @@ _BEYOND = ".beyond"
 
 
 def labelled_parts(
-    model: Model, conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
+    model: Model, conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, UnboundedAction]
 ) -> tuple[list[CodePart], Interface]:
     """The functions of the code."""
     methods = type(model).methods("action")

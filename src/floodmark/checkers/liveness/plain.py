@@ -16,7 +16,7 @@ from floodmark.checkers.liveness.components import Demands, Region
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.loops import BARRED, LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
 from floodmark.compiler.layout import Layout
-from floodmark.language.bounding import Beyond
+from floodmark.language.bounding import UnboundedAction
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -29,7 +29,7 @@ def plain_graph(
     initial: Iterable[State],
     conditions: Sequence[Condition],
     assumptions: Assumptions,
-    beyond: dict[str, Beyond],
+    beyond: dict[str, UnboundedAction],
     layout: Layout,
 ) -> Graph:
     """The graph of all reachable states. Raises SourceError if a condition fails."""
@@ -56,7 +56,7 @@ def plain_graph(
     )
 
 
-def _beyond(model: Model, state: State, name: str, action: Beyond, assumptions: Assumptions) -> list[int]:
+def _beyond(model: Model, state: State, name: str, action: UnboundedAction, assumptions: Assumptions) -> list[int]:
     """The labels with which an action may be enabled beyond the bounds."""
     if not action.ruled_out_by:
         return []

@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.disabling_guard import why_disabled
-from floodmark.checkers.liveness.goals import Begins, Goal
+from floodmark.checkers.liveness.goals import Goal, ViolationStart
 from floodmark.checkers.liveness.mapped_runs import is_taken, mapped_bounds, seen
 from floodmark.checkers.search_result import FairReason, Finding, TraceState
 from floodmark.checkers.value_text import show
-from floodmark.language.bound_dependence import Unbounded
-from floodmark.language.bounding import Beyond, bounds_of, is_within, mentioned_bounds, widens
+from floodmark.language.bound_dependence import UnboundedModel
+from floodmark.language.bounding import UnboundedAction, bounds_of, is_within, mentioned_bounds, widens
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
-from floodmark.language.partial_values import Undecided
+from floodmark.language.partial_values import BoundDependence
 from floodmark.language.reference import (
     Step,
     choices,
@@ -40,11 +40,11 @@ class WitnessRuns:
 
     model: Model
     assumptions: Assumptions
-    beyond: dict[str, Beyond]
+    beyond: dict[str, UnboundedAction]
     known: dict[State, list[tuple[Step, State]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.unbounded = Unbounded(self.model)
+        self.unbounded = UnboundedModel(self.model)
 
     def lost(self, goal: Goal, way: Sequence[State], certain: bool) -> Finding:
         """A run to a state from which the goal is unreachable; ``certain`` if it is unreachable beyond the bounds, too.
@@ -107,11 +107,11 @@ class WitnessRuns:
         missed = [not goal.goal.holds(self.model, entry.state) for entry in trace]
         assert goal.breach is not None
         match goal.breach.begins:
-            case Begins.ANYWHERE:
+            case ViolationStart.ANYWHERE:
                 begun = [start]
-            case Begins.INITIALLY:
+            case ViolationStart.INITIALLY:
                 begun = [0]
-            case Begins.AT_PREMISE:
+            case ViolationStart.AT_PREMISE:
                 assert goal.starts is not None
                 before = trace[: start + 1]
                 begun = [place for place, it in enumerate(before) if goal.starts.holds(self.model, it.state)]
@@ -193,11 +193,11 @@ class WitnessRuns:
             return larger is not None and self._is_certain(goal, trace) and all(
                 self._is_taken_by(each, goal, trace, start) for each in larger
             )
-        except (SourceError, Undecided):
+        except (SourceError, BoundDependence):
             return False
 
     def _is_certain(self, goal: Goal, trace: Sequence[TraceState]) -> bool:
-        """Whether a run remains the same if only a lower limit of the bounds is known. Raises Undecided."""
+        """Whether a run remains the same if only a lower limit of the bounds is known. Raises BoundDependence."""
         if self.unbounded.begins(trace[0].step) != trace[0].state:
             return False
         return all(
@@ -286,7 +286,7 @@ class WitnessRuns:
                     add(self._label(state, step), bounds_of(type(self.model)))
         return found
 
-    def _ruling(self, action: Beyond, state: State, step: Step) -> frozenset[str]:
+    def _ruling(self, action: UnboundedAction, state: State, step: Step) -> frozenset[str]:
         """The bounds without which a disabled step might be enabled, or a stuttering one might change something."""
         known = not action.loose and self._is_known(state, step)
         return frozenset() if known else action.ruled_out_by
@@ -295,11 +295,11 @@ class WitnessRuns:
         """Whether a step is enabled, or changes something, equally for all larger bounds."""
         try:
             self.unbounded.after(state, step)
-        except Undecided:
+        except BoundDependence:
             return False
         return True
 
-    def _open_steps(self, name: str, action: Beyond, state: State) -> list[Step | None]:
+    def _open_steps(self, name: str, action: UnboundedAction, state: State) -> list[Step | None]:
         """The steps of an action that its guards without bounds allow; None stands for unknown steps."""
         if not action.ruled_out_by:
             return []

@@ -11,7 +11,7 @@ from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model
 
 
-class Native(Engine):
+class NativeEngine(Engine):
     """Searches in machine code, on this machine: the default engine."""
 
     def asked_for(self, check: Check) -> bool:

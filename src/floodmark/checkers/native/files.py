@@ -48,7 +48,7 @@ from floodmark.checkers.kernel.partitioned import (
 from floodmark.checkers.kernel.scratch import allocate, base_folder, full_disk, is_in_memory
 from floodmark.checkers.native.memory import CELL_BYTES, FULL, MAX_BITS, MemoryStore
 from floodmark.checkers.native.worker import unpacked
-from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
+from floodmark.checkers.search.store import Array, LocalStore, Packed, StoreFull
 from floodmark.checkers.search_result import Limit, Stop
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ class Partition:
         return len(self.table) // CELL_BYTES
 
     def make_room(self, states: int) -> None:
-        """Makes room for this many states. Raises OutOfRoom."""
+        """Makes room for this many states. Raises StoreFull."""
         if states <= self.room:
             return
         wanted = max(states, _FIRST_STATES, self.room + self.room // _GROWTH)
@@ -105,12 +105,12 @@ class Partition:
         self.store = _mapped(self._states, wanted * self.stride + 8, self.folder)
 
     def new_table(self, states: int) -> None:
-        """An empty table with room for this many states. Raises OutOfRoom."""
+        """An empty table with room for this many states. Raises StoreFull."""
         cells = _FIRST_CELLS
         while int(FULL * cells) < states:
             cells *= 2
         if cells.bit_length() > MAX_BITS:
-            raise OutOfRoom(Stop(Limit.STORE, detail="a partition holds at most a billion and a half states"))
+            raise StoreFull(Stop(Limit.STORE, detail="a partition holds at most a billion and a half states"))
         self.table = self.table[:0]
         self._cells.close()
         self._cells = _scratch(self.folder)
@@ -137,7 +137,7 @@ class Partition:
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     raise
                 full = full_disk(error, self.folder, self.sent + len(rest))
-                raise OutOfRoom(Stop(Limit.STORE, detail=str(full.strerror))) from None
+                raise StoreFull(Stop(Limit.STORE, detail=str(full.strerror))) from None
 
     def candidates(self) -> Array:
         """All candidates sent so far."""
@@ -162,7 +162,7 @@ class Partition:
 class _Lane:
     """The buffers with which one thread works on partitions, one at a time."""
 
-    def __init__(self, files: Files, size: int) -> None:
+    def __init__(self, files: FileStore, size: int) -> None:
         kernel, words = files.kernel, files.words
         interface = kernel.interface
         self.kernel = kernel
@@ -260,13 +260,13 @@ class _Lane:
         return given
 
 
-class Files(LocalStore):
+class FileStore(LocalStore):
     """All states of a search, in files."""
 
     def __init__(self, memory: MemoryStore, budget: MemoryBudget) -> None:
         """Takes over what was found in memory and is still to be done, and releases the memory on the way.
 
-        Raises OutOfRoom if there is no disk, or no room on it.
+        Raises StoreFull if there is no disk, or no room on it.
         """
         super().__init__(memory.interface)
         self.kernel = memory.kernel
@@ -534,15 +534,15 @@ def _without(whole: tuple[int, int], holes: Sequence[tuple[int, int]]) -> list[t
 
 
 def _must_have_room(folder: Path, memory: MemoryStore) -> None:
-    """Raises OutOfRoom if the files would be in memory too, or would not fit."""
+    """Raises StoreFull if the files would be in memory too, or would not fit."""
     if is_in_memory(folder):
         said = f"{folder} is in memory, too; name one on a disk in FLOODMARK_LOCAL_DIR"
-        raise OutOfRoom(Stop(Limit.MEMORY, detail=said))
+        raise StoreFull(Stop(Limit.MEMORY, detail=said))
     needed = 2 * memory.needed * (memory.stride + 2 * CELL_BYTES)
     free = shutil.disk_usage(folder).free
     if free < needed:
         said = f"{folder} has {free / 1e6:,.0f} MB for files, where {needed / 1e6:,.0f} are needed"
-        raise OutOfRoom(Stop(Limit.MEMORY, detail=said))
+        raise StoreFull(Stop(Limit.MEMORY, detail=said))
 
 
 def _scratch(folder: Path) -> IO[bytes]:
@@ -555,5 +555,5 @@ def _mapped(file: IO[bytes], size: int, folder: Path) -> NDArray[np.uint8]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise OutOfRoom(Stop(Limit.STORE, detail=str(error.strerror))) from None
+        raise StoreFull(Stop(Limit.STORE, detail=str(error.strerror))) from None
     return np.frombuffer(mmap.mmap(file.fileno(), size), dtype=np.uint8)

@@ -12,7 +12,7 @@ from floodmark.checkers.kernel import loops
 from floodmark.checkers.kernel.compiled_model import Kernel, stride_of
 from floodmark.checkers.kernel.memory import MemoryBudget, ReservedMemory, in_pages, reserve
 from floodmark.checkers.native.worker import Worker
-from floodmark.checkers.search.store import Array, LocalStore, OutOfRoom, Packed
+from floodmark.checkers.search.store import Array, LocalStore, Packed, StoreFull
 from floodmark.checkers.search_result import Limit, Stop
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class MemoryStore(LocalStore):
         return states + (0 if self.table is None else self.table.size)
 
     def _grow(self) -> None:
-        """Makes room for more states. No worker may be running. Raises OutOfRoom if memory has no room."""
+        """Makes room for more states. No worker may be running. Raises StoreFull if memory has no room."""
         self.must_grow = False
         self.stop[0] = 0
         if self.capacity - self.needed > self.capacity // 64 and self._divide():
@@ -83,11 +83,11 @@ class MemoryStore(LocalStore):
                 return
         self.drop_table()  # before more is taken: the new table is filled from the stores
         if not self._take_table(cells, capacity):
-            raise OutOfRoom(Stop(Limit.STORE, detail="what a table of 32-bit cells can point to"))
+            raise StoreFull(Stop(Limit.STORE, detail="what a table of 32-bit cells can point to"))
         self._each(Worker.rehash)
 
     def _next_table(self) -> tuple[int, int]:
-        """The number of cells that the table should have, and of states that then fit. Raises OutOfRoom."""
+        """The number of cells that the table should have, and of states that then fit. Raises StoreFull."""
         needed = self.needed
         room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
         cells = int(GROWTH * self.cells)
@@ -101,9 +101,9 @@ class MemoryStore(LocalStore):
             if capacity < WORTHWHILE * max(needed, here):
                 cells, capacity = self.cells, here
             if capacity < needed + needed // 64:
-                raise OutOfRoom(Stop(Limit.MEMORY))
+                raise StoreFull(Stop(Limit.MEMORY))
         if cells >= 1 << MAX_BITS:
-            raise OutOfRoom(Stop(Limit.STORE, detail="what a table of 32-bit cells can point to"))
+            raise StoreFull(Stop(Limit.STORE, detail="what a table of 32-bit cells can point to"))
         return cells, capacity
 
     def _take_table(self, cells: int, capacity: int) -> bool:

@@ -12,12 +12,12 @@ from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.kernel.memory import MemoryBudget, give_back_large_arrays
 from floodmark.checkers.kernel.scratch import base_folder
 from floodmark.checkers.liveness import check
-from floodmark.checkers.native.files import Files
+from floodmark.checkers.native.files import FileStore
 from floodmark.checkers.native.memory import MemoryStore
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
-from floodmark.checkers.search.driver import Moves, Search, is_long, search_in, telling
-from floodmark.checkers.search.store import OutOfRoom
+from floodmark.checkers.search.driver import Search, StoreMigration, is_long, search_in, telling
+from floodmark.checkers.search.store import StoreFull
 from floodmark.checkers.search_result import Options, SearchResult, Stop, Watcher
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, sized
@@ -28,7 +28,7 @@ ADDRESSES = 1 << 46
 """The number of bytes of address space that every process has."""
 
 
-class IntoFiles(Moves):
+class FileMigration(StoreMigration):
     """Continues a search in files when memory is full, with all its data, at the same point of the level."""
 
     def budget(self, options: Options) -> MemoryBudget:
@@ -38,11 +38,11 @@ class IntoFiles(Moves):
     def outgrown(self, search: Search, why: Stop) -> None:
         memory = search.store
         if not isinstance(memory, MemoryStore):
-            raise OutOfRoom(why)
+            raise StoreFull(why)
         search.look_at_memory()
         at = counted(memory.count, "state")
         search.say(f"at {at} it outgrew {why}, and continued in files in {base_folder()}")
-        search.go_on_in(Files(memory, search.budget))
+        search.go_on_in(FileStore(memory, search.budget))
 
 
 def search_states(
@@ -94,11 +94,11 @@ def begin(
     properties: Sequence[Property],
     options: Options,
     watch: Watcher | None = None,
-    moves: IntoFiles | None = None,
+    moves: FileMigration | None = None,
 ) -> Search:
     """A search whose states are in memory at first and then move with ``moves``, by default into files."""
     started = time.perf_counter()
-    moves = moves or IntoFiles()
+    moves = moves or FileMigration()
     budget = moves.budget(options)
     workers = options.workers or cores()
     functions = {prop.name: prop.function for prop in properties}

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from floodmark.checkers.plan.shapes import PlannedMove, Shape
-from floodmark.checkers.plan.verdicts import ShapeVerdict, WayStep
+from floodmark.checkers.plan.verdicts import ShapeVerdict, TroubleStep
 from floodmark.language.plurals import counted
 
 _WORDS = {
@@ -77,7 +77,7 @@ def way(verdict: ShapeVerdict, move: PlannedMove) -> list[str]:
     return [_words(step, move.brokers) for step in verdict.way]
 
 
-def _words(step: WayStep, brokers: Sequence[int]) -> str:
+def _words(step: TroubleStep, brokers: Sequence[int]) -> str:
     text = _WORDS.get(step.action, f"the controller: {step.action.replace('_', ' ')}")
     return text if step.broker is None else text.format(brokers[step.broker - 1])
 

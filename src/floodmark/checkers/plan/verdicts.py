@@ -32,7 +32,7 @@ _BROKER_PARAMETERS = ("broker", "follower")
 
 
 @dataclass(frozen=True, slots=True)
-class WayStep:
+class TroubleStep:
     """One step of a way into trouble; ``broker`` is the model's number of the broker that it is about."""
 
     action: str
@@ -40,7 +40,7 @@ class WayStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TroubleState:
     """The end of a way: the leader, the ISR and the live brokers, as the model's numbers."""
 
     leader: int | None
@@ -54,8 +54,8 @@ class ShapeVerdict:
 
     shape: Shape
     trouble: Trouble = ""
-    way: tuple[WayStep, ...] = ()
-    end: Point | None = None
+    way: tuple[TroubleStep, ...] = ()
+    end: TroubleState | None = None
     distinct: int = 0
 
     @property
@@ -110,7 +110,7 @@ def check_shape(
     if not explored.violations:
         return ShapeVerdict(shape, "" if explored.complete else "undetermined", distinct=explored.distinct)
     violation = explored.violations[0]
-    way = tuple(WayStep(state.step.action, _broker(state.step)) for state in violation.trace[1:])
+    way = tuple(TroubleStep(state.step.action, _broker(state.step)) for state in violation.trace[1:])
     trouble = _TROUBLE_BY_PROPERTY[violation.property]
     return ShapeVerdict(shape, trouble, way, _point(model, violation), explored.distinct)
 
@@ -123,10 +123,10 @@ def _broker(step: Step) -> int | None:
     return None
 
 
-def _point(model: Model, violation: Violation) -> Point:
+def _point(model: Model, violation: Violation) -> TroubleState:
     values = dict(zip(model.variable_types, violation.trace[-1].state, strict=True))
     (replication,) = values["replication"].values()
-    return Point(
+    return TroubleState(
         None if replication.leader is None else replication.leader.number,
         tuple(broker.number for broker in replication.isr),
         tuple(broker.number for broker in values["live"]),

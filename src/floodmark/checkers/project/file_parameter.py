@@ -11,7 +11,7 @@ from floodmark.checkers.project import input_file
 from floodmark.language.errors import SourceError
 
 
-class Named(click.ParamType[Path]):
+class PathParameter(click.ParamType[Path]):
     """A file or a folder, whether or not it exists; its name is text, so that messages and reports can repeat it."""
 
     name = "path"

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 
-class Imported:
+class ModuleTable:
     """The modules in the order of ``sys.modules``, each with its name, the first part of its name, and its file when it
     was read. Modules are compared by identity; those without a file are read again by each query."""
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
 
-from floodmark.checkers.project.imported import Imported, place_of
+from floodmark.checkers.project.imported import ModuleTable, place_of
 from floodmark.checkers.project.loading import SHIPPED, SourceLoader, is_users, observed
 from floodmark.checkers.project.paths import resolved
 from floodmark.language.errors import SourceError
@@ -144,7 +144,7 @@ class Project:
     def _load(self, path: Path) -> ModuleType:
         name = self.name_of(path)
         _by_prefix.setdefault(self.prefix, self)
-        _Everywhere.install()
+        _OutsideImportFinder.install()
         known = sys.modules.get(name)
         if known is not None and _file_of(known) != path:
             raise SourceError(f"this module has the same name as {_file_of(known)}; rename one of them", str(path))
@@ -153,7 +153,7 @@ class Project:
         if module is None:
             with observed(), self._imports(path.parent), _errors_placed(path):
                 module = _execute(name, path)
-        _Everywhere.last_names.add(_last_name(path))
+        _OutsideImportFinder.last_names.add(_last_name(path))
         return sys.modules.setdefault(name, module)
 
     def loaded_files(self) -> Iterator[Path]:
@@ -198,7 +198,7 @@ class Project:
                 _bind(name, module)
 
 
-_imported = Imported()
+_imported = ModuleTable()
 _by_prefix: dict[str, Project] = {}
 """The projects from which something was loaded."""
 _hidden: list[dict[str, ModuleType]] = []
@@ -342,7 +342,7 @@ class _ProjectFinder(MetaPathFinder):
         return ModuleSpec(fullname, _Alias(lambda: project.load(found)), origin=str(found))
 
 
-class _Shipped(MetaPathFinder):
+class _ShippedModelFinder(MetaPathFinder):
     """Finds the models of the shipped project by the names under which programs import them."""
 
     def find_spec(
@@ -362,11 +362,11 @@ class _Shipped(MetaPathFinder):
 def offer_protocols(package: str) -> None:
     """Lets programs import the shipped project's models as modules of a package, ``floodmark.protocols``."""
     assert f"{package}." == _OFFERED
-    if not any(isinstance(finder, _Shipped) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Shipped())
+    if not any(isinstance(finder, _ShippedModelFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ShippedModelFinder())
 
 
-class _Everywhere(MetaPathFinder):
+class _OutsideImportFinder(MetaPathFinder):
     """Finds modules of projects for imports from outside a project: by their unique names, as relative imports and
     pickle do, and by the names under which Python itself finds their files, as scripts and tests do."""
 

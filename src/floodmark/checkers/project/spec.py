@@ -27,15 +27,15 @@ from floodmark.checkers.project.properties import (
     known,
 )
 from floodmark.checkers.project.spec_entries import (
-    Expect,
-    Flawed,
+    ExpectedVerdict,
+    ListedDesign,
+    ListedProof,
     Mutation,
     ProofExpectation,
     ProofMethod,
-    Proving,
-    Refines,
+    RefinementDemands,
     Scenario,
-    Simulate,
+    SimulationSettings,
     SurvivalReason,
     Tier,
 )
@@ -53,7 +53,7 @@ INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
 """The suffixes that may follow a model's module name in the name of a file in ``invariants/``."""
 
 
-class NoRow(SourceError):  # noqa: N818 - the file is as it should be, and an address means none of its rows
+class MissingRow(SourceError):  # noqa: N818 - the file is as it should be, and an address means none of its rows
     """An address names a row that its file does not have."""
 
 
@@ -76,15 +76,15 @@ class Spec:
     deadlock: bool = False
     tier: Tier = "quick"
     constants: Mapping[str, int] = field(default_factory=dict)
-    expect: Expect = Expect()
+    expect: ExpectedVerdict = ExpectedVerdict()
     idle: tuple[str, ...] = ()
     vacuous: tuple[str, ...] = ()
     limits: Limits = Limits()
-    simulate: Simulate | None = None
+    simulate: SimulationSettings | None = None
     fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
-    refines: Refines = Refines()
-    flawed: tuple[Flawed, ...] = ()
-    prove: tuple[Proving, ...] = ()
+    refines: RefinementDemands = RefinementDemands()
+    flawed: tuple[ListedDesign, ...] = ()
+    prove: tuple[ListedProof, ...] = ()
     scenario: tuple[Scenario, ...] = ()
     mutation: Mutation | None = None
     row: str | None = None
@@ -113,7 +113,7 @@ class Spec:
         """The line of the file at which the row begins; None for a file without rows."""
         return self.line("row") if self.row is not None else None
 
-    def tier_of(self, flawed: Flawed | None) -> Tier:
+    def tier_of(self, flawed: ListedDesign | None) -> Tier:
         """The tier in which a known-bad design is checked; without one, the model."""
         return self.tier if flawed is None or flawed.tier is None else flawed.tier
 
@@ -132,7 +132,7 @@ class Spec:
         """The class that the spec is about."""
         return self._class(self.model, self.line("model"))
 
-    def flawed_class(self, flawed: Flawed) -> type[Model]:
+    def flawed_class(self, flawed: ListedDesign) -> type[Model]:
         """The class of a known-bad design, a subclass of the spec's model."""
         cls = self._class(flawed.reference, flawed.line)
         if not issubclass(cls, self.model_class()):
@@ -176,7 +176,7 @@ class Spec:
         for name in self.vacuous:
             known(name, _silent_names(chosen), "property", str(self.path), self.line("vacuous"))
 
-    def named(self, flawed: Flawed, found: dict[str, Property]) -> list[Property]:
+    def named(self, flawed: ListedDesign, found: dict[str, Property]) -> list[Property]:
         """The properties that a known-bad design is checked for: the one that it breaks, and those that its entry
         adds."""
         names = dict.fromkeys((flawed.property, *flawed.invariants))
@@ -284,7 +284,7 @@ def read_all(address: Path) -> list[Spec]:
     names = [spec.row for spec in specs if spec.row is not None]
     if row not in names:
         told = did_you_mean(row, names) if names else f": the spec has no rows; write {path.name}"
-        raise NoRow(f"there is no row {brief(row)}{told}", str(path))
+        raise MissingRow(f"there is no row {brief(row)}{told}", str(path))
     return [spec for spec in specs if spec.row == row]
 
 
@@ -424,11 +424,11 @@ def key_lines(text: str) -> dict[str, int]:
 
 __all__ = [
     "DEADLOCK",
-    "Expect",
-    "Flawed",
+    "ExpectedVerdict",
+    "ListedDesign",
+    "ListedProof",
     "ProofExpectation",
     "ProofMethod",
-    "Proving",
     "SelectedSpec",
     "Spec",
     "SurvivalReason",

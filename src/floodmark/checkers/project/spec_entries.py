@@ -12,7 +12,7 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 
 
 @dataclass(frozen=True, slots=True)
-class Expect:
+class ExpectedVerdict:
     """The verdict that a spec expects, and the figures that it states."""
 
     verdict: Literal["holds", "violated"] = "holds"
@@ -23,14 +23,14 @@ class Expect:
 
 
 @dataclass(frozen=True, slots=True)
-class Refines:
+class RefinementDemands:
     """The demands on refinements besides steps: that mapped runs are fair, and have the other model's properties."""
 
     liveness: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Flawed:
+class ListedDesign:
     """A known-bad design and the property that it must break; ``depth`` is the number of states of its shortest
     trace, ``rows`` are those of the spec's rows at which it is checked; ``tier`` is None if that is its model's."""
 
@@ -50,7 +50,7 @@ STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
 
 
 @dataclass(frozen=True, slots=True)
-class Simulate:
+class SimulationSettings:
     """Random walks instead of a search: their number, their maximum length in steps, the seed, and the strategy that
     draws each next step (``checkers/simulation/walker.py`` defines the strategies)."""
 
@@ -68,7 +68,7 @@ PROOF_METHODS: tuple[ProofMethod, ...] = get_args(ProofMethod)
 
 
 @dataclass(frozen=True, slots=True)
-class Proving:
+class ListedProof:
     """A proof that a spec lists: the request to ``floodmark prove``, and the ``tier`` in which the gate makes it.
 
     ``properties`` are those to prove; none means all. ``constants`` override the spec's. ``expect`` "bounded" is for

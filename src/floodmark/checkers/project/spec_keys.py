@@ -18,13 +18,13 @@ from floodmark.checkers.project.spec_entries import (
     PROOF_METHODS,
     STRATEGIES,
     TIERS,
-    Expect,
-    Flawed,
+    ExpectedVerdict,
+    ListedDesign,
+    ListedProof,
     Mutation,
-    Proving,
-    Refines,
+    RefinementDemands,
     Scenario,
-    Simulate,
+    SimulationSettings,
     SpecRow,
     SurvivalReason,
 )
@@ -55,8 +55,8 @@ from floodmark.checkers.project.spec_values import (
 from floodmark.checkers.search_result import Limits
 
 
-def _expect(reader: SpecReader, value: Any, key: str) -> Expect:
-    expect = Expect(**reader.table(value, EXPECT, key))
+def _expect(reader: SpecReader, value: Any, key: str) -> ExpectedVerdict:
+    expect = ExpectedVerdict(**reader.table(value, EXPECT, key))
     if expect.verdict == "violated" and expect.property is None:
         raise reader.error('a spec that expects "violated" names the property: property = "..."', key)
     if expect.verdict == "holds" and expect.property is not None:
@@ -64,18 +64,18 @@ def _expect(reader: SpecReader, value: Any, key: str) -> Expect:
     return expect
 
 
-def _flawed(reader: SpecReader, value: Any, key: str) -> tuple[Flawed, ...]:
-    found: list[Flawed] = []
+def _flawed(reader: SpecReader, value: Any, key: str) -> tuple[ListedDesign, ...]:
+    found: list[ListedDesign] = []
     for place, values in reader.entries(value, FLAWED, key):
         reference = values.pop("class")
-        found.append(Flawed(reference, class_name(reference), line=reader.lines.get(place), **values))
+        found.append(ListedDesign(reference, class_name(reference), line=reader.lines.get(place), **values))
     return tuple(found)
 
 
-def _prove(reader: SpecReader, value: Any, key: str) -> tuple[Proving, ...]:
-    found: list[Proving] = []
+def _prove(reader: SpecReader, value: Any, key: str) -> tuple[ListedProof, ...]:
+    found: list[ListedProof] = []
     for place, values in reader.entries(value, PROVE, key):
-        proving = Proving(**values, line=reader.lines.get(place))
+        proving = ListedProof(**values, line=reader.lines.get(place))
         for name in ("unbounded", "any_size"):
             methods = ("induction", "infer") if name == "any_size" else ("induction", "ranking")
             if getattr(proving, name) and proving.method not in methods:
@@ -231,12 +231,12 @@ COMMON: Sequence[Key] = (
     Key("expect", table(EXPECT, dict), "The expected result of a check of the model."),
     Key("limits", table(LIMITS, Limits), "Where a search, also that of a known-bad design, gives up and "
         "is undetermined (exit code 3). `--max-states`, `--max-seconds` and `--max-memory` take precedence."),
-    Key("simulate", table(SIMULATE, Simulate), "Random walks instead of a search, for a violation that no search "
-        "reaches. They never show that a property holds, so the spec has to expect `verdict = \"violated\"`; known-bad "
-        "designs are walked in the same way."),
+    Key("simulate", table(SIMULATE, SimulationSettings), "Random walks instead of a search, for a violation that no "
+        "search reaches. They never show that a property holds, so the spec has to expect `verdict = \"violated\"`; "
+        "known-bad designs are walked in the same way."),
     Key("fairness", fairness(FAIRNESS), "Fairness assumptions about actions, by name, as in `drain = \"weak\"`. They "
         "are added to those of the model's `@fair`; `\"none\"` removes one."),
-    Key("refines", table(REFINES, Refines), "What the spec requires of its refinements besides steps."),
+    Key("refines", table(REFINES, RefinementDemands), "What the spec requires of its refinements besides steps."),
 )
 """The statements of a spec about its model, one key at a time."""
 BELONGING: Sequence[Key] = (

@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.project.spec_entries import Flawed, Mutation, Proving, Scenario, SpecRow
+from floodmark.checkers.project.spec_entries import ListedDesign, ListedProof, Mutation, Scenario, SpecRow
 from floodmark.checkers.project.spec_keys import BELONGING, COMMON, ROWS, SPEC
 from floodmark.checkers.project.spec_values import SpecReader, line_of
 
-Entry = TypeVar("Entry", Flawed, Proving, Scenario)
+Entry = TypeVar("Entry", ListedDesign, ListedProof, Scenario)
 
 
 def expanded(reader: SpecReader, data: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model
 
 
-class Reference(Engine):
+class ReferenceEngine(Engine):
     """The search in CPython, which runs only if it is requested by name."""
 
     def asked_for(self, check: Check) -> bool:

@@ -22,10 +22,10 @@ from floodmark.checkers.reference.premises import PremiseTest, premises_of
 from floodmark.checkers.resources import CommandMemory
 from floodmark.checkers.search.beginning import without_initial_state, wrong_beginnings
 from floodmark.checkers.search_result import (
+    LimitReached,
     Options,
     Progress,
     SearchResult,
-    Stopped,
     TraceState,
     Violation,
     ViolationKind,
@@ -126,7 +126,7 @@ class _ReferenceSearch:
         stop, complete = None, False
         try:
             complete = self._all_levels()
-        except Stopped as ended:
+        except LimitReached as ended:
             stop = ended.stop
         in_order = sorted(self.properties, key=lambda prop: prop.kind == "transition")
         found = SearchResult(
@@ -398,7 +398,7 @@ class _ReferenceSearch:
         memory = 0 if limits.memory is None else self.memory.used()
         stop = limits.reached(len(self.parents), self.generated, time.perf_counter() - self.started, memory)
         if stop is not None:
-            raise Stopped(stop)
+            raise LimitReached(stop)
 
 
 def _choices(model: Model, state: State, name: str, method: Callable[..., Any]) -> list[Step]:

@@ -6,7 +6,7 @@ import itertools
 import linecache
 from collections.abc import Iterator, Sequence
 
-from floodmark.checkers.coverage.places import ACTION, REFUSALS, Covered, places, shares
+from floodmark.checkers.coverage.places import ACTION, REFUSALS, OutcomeCoverage, places, shares
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.search_result import Coverage
 from floodmark.language.plurals import plural
@@ -45,7 +45,7 @@ def coverage_lines(coverage: Coverage) -> list[str]:
     ]
 
 
-def _spans(lines: Sequence[Covered]) -> Iterator[str]:
+def _spans(lines: Sequence[OutcomeCoverage]) -> Iterator[str]:
     """The uncovered lines, with the text of the first line of each group; no line within a group is covered."""
     for (taken, file), several in itertools.groupby(lines, lambda it: (it.taken, it.file)):
         if taken:
@@ -66,7 +66,7 @@ def _close(numbers: Sequence[int]) -> list[list[int]]:
     return found
 
 
-def _never(it: Covered, branches: Sequence[Covered]) -> str:
+def _never(it: OutcomeCoverage, branches: Sequence[OutcomeCoverage]) -> str:
     """A missing outcome. If the other outcome of the condition is missing too, the condition was never evaluated."""
     at = f"{shown_line(it.file, it.line)}  {it.said}"
     if it.kind in REFUSALS:

@@ -17,7 +17,7 @@ from floodmark.checkers.project.used_files import used_files
 from floodmark.checkers.report.divergence import divergence_entry
 from floodmark.checkers.search_result import Finding, SearchResult, Stop, Violation
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.model import Model
 
@@ -26,7 +26,7 @@ SCHEMA = "floodmark.results/1"
 
 
 def document(
-    results: Sequence[CheckResult], proofs: Sequence[Proved] = (), drift: Sequence[Drift] = (),
+    results: Sequence[CheckResult], proofs: Sequence[ProofResult] = (), drift: Sequence[Drift] = (),
     edits: Mapping[str, Any] | None = None,
 ) -> str:
     """``{"schema": ..., "sources": {...}, "results": [...]}`` with the hash of each file that the results rest on, an

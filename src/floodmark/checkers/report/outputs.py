@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from floodmark.checkers.project.file_parameter import Named
+from floodmark.checkers.project.file_parameter import PathParameter
 from floodmark.checkers.report import atomic_file, standard_output
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 from floodmark.language.errors import SourceError
 
@@ -81,7 +81,7 @@ def _reserved(context: click.Context, parameter: click.Parameter, value: Path | 
 
 
 def _file(name: str, text: str, **more: Any) -> Callable[[F], F]:
-    return click.option(f"--{name}", f"{name}_file", type=Named(), metavar="FILE", help=text, **more)
+    return click.option(f"--{name}", f"{name}_file", type=PathParameter(), metavar="FILE", help=text, **more)
 
 
 json_option = _file("json", "Writes results as JSON; - is standard output.", callback=_reserved)
@@ -104,7 +104,7 @@ def report_options(command: F) -> F:
 def write_reports(
     reports: Reports,
     results: Sequence[CheckResult],
-    proofs: Sequence[Proved] = (),
+    proofs: Sequence[ProofResult] = (),
     drift: Sequence[Drift] = (),
     *,
     annotate: bool = True,
@@ -170,8 +170,8 @@ def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCod
 
 
 def _writers(
-    reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool,
-    edits: Mapping[str, Any] | None,
+    reports: Reports, results: Sequence[CheckResult], proofs: Sequence[ProofResult], drift: Sequence[Drift],
+    on_github: bool, edits: Mapping[str, Any] | None,
 ) -> Iterator[tuple[str, Path | None, Callable[[], None]]]:
     """Each requested report: its name, its file, and a function that writes it."""
     from floodmark.checkers.report.verdict_summary import cases

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 
 
-def text_lines(result: Proved) -> list[str]:
+def text_lines(result: ProofResult) -> list[str]:
     """The text output for a result."""
     variant = "" if result.variant is None else f" {result.variant}"
     first = f"{result.word:<12}  {result.name}{variant}  {result.method}: {result.headline}, {result.seconds:.1f} s"

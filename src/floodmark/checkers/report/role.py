@@ -18,7 +18,7 @@ HOLDERS = frozenset({"candidate", "controller", "coordinator", "leader", "owner"
 
 
 @dataclass(slots=True)
-class _Read:
+class _RoleReader:
     roles: list[str] = field(default_factory=list)
     epochs: list[int] = field(default_factory=list)
 
@@ -36,7 +36,7 @@ class _Read:
 def role_and_epoch(model: Model, state: State, who: Identifier | str) -> str:
     """``LEADER e2``: the first role and the first epoch that are found; empty without either."""
     given = dict(zip(model.variable_types, state, strict=True))
-    read = _Read()
+    read = _RoleReader()
     for name, value in given.items():
         if name in HOLDERS and isinstance(who, Identifier) and value == who:
             read.roles.insert(0, name)

@@ -100,7 +100,7 @@ def violation_sequence(model: Model, violation: Violation) -> MessageSequence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Letter:
+class _MessageRecord:
     """A record in a variable. If it is ``queued`` in a sequence, it may also be an entry of a log."""
 
     variable: str
@@ -109,8 +109,8 @@ class _Letter:
 
 
 @dataclass(slots=True)
-class _Pending:
-    letter: _Letter
+class _PendingMessage:
+    letter: _MessageRecord
     message: Message
 
 
@@ -124,7 +124,7 @@ class _Chart:
         self.participants = self._participants()
         self.index = {who: index for index, who in enumerate(self.participants)}
         self.chart = MessageSequence([_name(who) for who in self.participants] or [type(model).__name__])
-        self.pending: list[_Pending] = []
+        self.pending: list[_PendingMessage] = []
         for index in range(len(self.steps)):
             self._event(index)
             self._messages(index)
@@ -250,7 +250,7 @@ class _Chart:
             named = _addressee(letter.value)
             message.addressee = None if named is None else self.index.get(named)
             self.chart.messages.append(message)
-            self.pending.append(_Pending(letter, message))
+            self.pending.append(_PendingMessage(letter, message))
 
     def _receive(self, message: Message, event: Event) -> None:
         """Ends a message at a step; a second delivery becomes a second message from the same sender."""
@@ -259,13 +259,13 @@ class _Chart:
             self.chart.messages.append(message)
         message.receiver, message.received = event.actor, event.number
 
-    def _mail(self, state: State, other: State) -> list[_Letter]:
+    def _mail(self, state: State, other: State) -> list[_MessageRecord]:
         """The records in sets, bags and sequences of ``state`` that ``other`` lacks."""
         variables = zip(self.model.variable_types, state, other, strict=True)
         return [letter for name, here, there in variables if here != there for letter in _letters(name, here, there)]
 
 
-def _letters(path: str, here: Any, there: Any) -> Iterator[_Letter]:
+def _letters(path: str, here: Any, there: Any) -> Iterator[_MessageRecord]:
     match here, there:
         case Map(), Map():
             for key in here:
@@ -273,7 +273,7 @@ def _letters(path: str, here: Any, there: Any) -> Iterator[_Letter]:
         case (Set() | Bag() | Seq()), _:
             for item in surplus(list(here), [] if there is None else list(there)):
                 if isinstance(item, Record):
-                    yield _Letter(path, item, isinstance(here, Seq))
+                    yield _MessageRecord(path, item, isinstance(here, Seq))
 
 
 def _is_key(key: Any, entries: Map[Any, Any]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from floodmark.checkers.explanation.trace import StateChange, StatePart, changes, marked, owners, state_parts
 from floodmark.checkers.report.sequence import ROLES, message_sequence
-from floodmark.checkers.report.watched import Watched, participants_of
+from floodmark.checkers.report.watched import WatchExpression, participants_of
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_arguments, show_step
 from floodmark.language.errors import SourceError
@@ -27,7 +27,7 @@ class TraceView:
     model: Model
     participants: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
-    watched: tuple[Watched, ...] = ()
+    watched: tuple[WatchExpression, ...] = ()
 
     @classmethod
     def of(cls, model: Model, words: Sequence[str]) -> TraceView:
@@ -102,9 +102,9 @@ class TraceView:
         return shown
 
 
-def _watched(model: Model, word: str) -> Watched | None:
+def _watched(model: Model, word: str) -> WatchExpression | None:
     try:
-        return Watched(model, word)
+        return WatchExpression(model, word)
     except SourceError:
         return None
 
@@ -114,6 +114,6 @@ def require_meaning(words: Sequence[str], models: Sequence[Model]) -> None:
     for word in words if models else ():
         if not any(TraceView.of(model, [word]) for model in models):
             try:
-                Watched(models[0], word)
+                WatchExpression(models[0], word)
             except SourceError as error:
                 raise SourceError(f"--for {word}: {error.message}") from None

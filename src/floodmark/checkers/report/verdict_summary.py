@@ -12,7 +12,7 @@ import click
 from floodmark.checkers.explanation.source_location import SourceLocation, source_location
 from floodmark.checkers.report import text
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 
 Status = Literal["passed", "failed", "error"]
@@ -57,7 +57,7 @@ def status_of(code: ExitCode) -> Status:
 
 
 def cases(
-    results: Iterable[CheckResult], proofs: Iterable[Proved] = (), drift: Iterable[Drift] = ()
+    results: Iterable[CheckResult], proofs: Iterable[ProofResult] = (), drift: Iterable[Drift] = ()
 ) -> list[Case]:
     """The cases of a run: checks, claims and proofs, and differences from the lock."""
     drift = list(drift)
@@ -163,7 +163,7 @@ def drift_case(table: str, drift: Sequence[Drift]) -> Case:
     )
 
 
-def proof_case(proved: Proved) -> Case:
+def proof_case(proved: ProofResult) -> Case:
     """A claim or a proof as a case."""
     claim = proved.method == "claim"
     reproduce = proved.reproduce or _asking(proved)
@@ -184,7 +184,7 @@ def proof_case(proved: Proved) -> Case:
     )
 
 
-def _asking(proved: Proved) -> str:
+def _asking(proved: ProofResult) -> str:
     """The command for a proof that no spec lists."""
     words = ["floodmark", "prove", proved.spec]
     if proved.method not in ("claim", "induction"):

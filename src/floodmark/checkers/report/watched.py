@@ -41,7 +41,7 @@ _VALUES = {"Bag": Bag, "Map": Map, "Seq": Seq, "Set": Set, "implies": implies}
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchExpression:
     """An expression about the states of a model. Raises SourceError if the expression is not accepted."""
 
     model: Model

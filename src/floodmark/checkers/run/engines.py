@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from floodmark.checkers.engine import ClusterEngine, Engine
-from floodmark.checkers.native.engine import Native
-from floodmark.checkers.reference.engine import Reference
+from floodmark.checkers.native.engine import NativeEngine
+from floodmark.checkers.reference.engine import ReferenceEngine
 from floodmark.checkers.simulation.engine import RandomWalks
-from floodmark.checkers.spark.engine import Spark
+from floodmark.checkers.spark.engine import SparkEngine
 from floodmark.checkers.verdict.check import Check, EngineName
 
-_NATIVE, _SPARK = Native(), Spark()
-_NAMED: Mapping[EngineName, Engine] = {"native": _NATIVE, "spark": _SPARK, "reference": Reference()}
+_NATIVE, _SPARK = NativeEngine(), SparkEngine()
+_NAMED: Mapping[EngineName, Engine] = {"native": _NATIVE, "spark": _SPARK, "reference": ReferenceEngine()}
 _AUTOMATIC: tuple[Engine, ...] = (RandomWalks(), _SPARK, _NATIVE)
 """``--engine auto`` selects the first of these that a check requests."""
 

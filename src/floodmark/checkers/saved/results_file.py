@@ -32,7 +32,7 @@ from floodmark.checkers.search_result import (
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.checkers.verdict.divergence import Divergence, RuleResult, Ruling
 from floodmark.checkers.verdict.gate_outcome import Drift
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.scenario import ScenarioResult
 from floodmark.language.errors import SourceError
@@ -42,16 +42,16 @@ STANDARD_INPUT = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedResults:
     """The results of a run of ``check``, ``gate`` or ``prove``."""
 
     results: list[CheckResult]
-    proofs: list[Proved]
+    proofs: list[ProofResult]
     drift: list[Drift]
     edits: Mapping[str, Any] | None = None
 
 
-def read(path: Path) -> Saved:
+def read(path: Path) -> SavedResults:
     """The results in a file; ``-`` is standard input.
 
     Raises SourceError for a file that no run wrote so, if a source has changed since, and if the model, run by CPython,
@@ -75,7 +75,7 @@ def read(path: Path) -> Saved:
         said = f"{type(error).__name__}: {error}"
         raise SourceError(f"was changed since floodmark wrote it ({said})", str(path)) from None
     checks = [it for it in every if isinstance(it, CheckResult)]
-    return Saved(checks, [it for it in every if isinstance(it, Proved)], drift, whole.get("edits"))
+    return SavedResults(checks, [it for it in every if isinstance(it, ProofResult)], drift, whole.get("edits"))
 
 
 def _require_unchanged(sources: Mapping[str, str]) -> None:
@@ -91,9 +91,9 @@ class _ResultsReader:
     def __init__(self) -> None:
         self._checks = functools.cache(_check)
 
-    def result(self, entry: WrittenEntry) -> CheckResult | Proved:
+    def result(self, entry: WrittenEntry) -> CheckResult | ProofResult:
         if "method" in entry:
-            return Proved.of_json(entry)
+            return ProofResult.of_json(entry)
         result = CheckResult(
             **{name: entry[name] for name in _SAME},
             symmetry=_symmetry(entry["symmetry"]),

@@ -13,7 +13,7 @@ from floodmark.language.reference import Step, holds, initial_states, within_bou
 
 
 @dataclass(slots=True)
-class Beginning:
+class InitialStates:
     """All initial states, and those ``within`` the boundary, with which a search continues. The others, ``cut`` of
     them, are only checked; ``violations`` are those of initial states."""
 
@@ -23,9 +23,9 @@ class Beginning:
     violations: list[Violation] = field(default_factory=list)
 
 
-def beginnings(model: Model, properties: Sequence[Property]) -> Beginning:
+def beginnings(model: Model, properties: Sequence[Property]) -> InitialStates:
     """The initial states of a model. Raises ModelError if it has none."""
-    found = Beginning()
+    found = InitialStates()
     try:
         for step, state in initial_states(model):
             found.states.append((step, state))
@@ -60,7 +60,7 @@ def wrong_beginnings(
     return found
 
 
-def _is_within(model: Model, properties: Sequence[Property], first: TraceState, found: Beginning) -> bool:
+def _is_within(model: Model, properties: Sequence[Property], first: TraceState, found: InitialStates) -> bool:
     name = ""
     try:
         if within_boundary(model, first.state):

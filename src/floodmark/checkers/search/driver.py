@@ -1,7 +1,7 @@
 """A search, level by level, independent of the store that holds the states.
 
-The states begin in one store and may move to another (``Moves``): the order of events, the verdicts and the traces do
-not depend on the store. Parents are not kept. A trace is found by expanding the earlier levels again.
+The states begin in one store and may move to another (``StoreMigration``): the order of events, the verdicts and the
+traces do not depend on the store. Parents are not kept. A trace is found by expanding the earlier levels again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search.beginning import beginnings
-from floodmark.checkers.search.store import OutOfRoom, Packed, Store
+from floodmark.checkers.search.store import Packed, Store, StoreFull
 from floodmark.checkers.search.trace import Tracer
 from floodmark.checkers.search_result import (
     Coverage,
@@ -54,11 +54,11 @@ COUNTED_STATES = 4_000_000
 """Above this many states the distinct values of each variable are not counted."""
 
 
-class UndoneError(Exception):
+class LevelUndoneError(Exception):
     """The level begins again, in another store."""
 
 
-class Moves:
+class StoreMigration:
     """The store changes of a search, and other hooks between levels."""
 
     def begin(self, search: Search) -> None:
@@ -71,8 +71,8 @@ class Moves:
         """Is called after each completed level."""
 
     def outgrown(self, search: Search, why: Stop) -> None:
-        """Moves the states elsewhere, or raises OutOfRoom. Raises UndoneError if the level was undone."""
-        raise OutOfRoom(why)
+        """Moves the states elsewhere, or raises StoreFull. Raises LevelUndoneError if the level was undone."""
+        raise StoreFull(why)
 
     def end(self, search: Search) -> None:
         """Is called after the last level."""
@@ -145,7 +145,7 @@ class Search:
         kernel: Kernel,
         store: Store,
         budget: MemoryBudget,
-        moves: Moves,
+        moves: StoreMigration,
         watch: Watcher | None,
     ) -> None:
         self.model = model
@@ -184,7 +184,7 @@ class Search:
         try:
             self._start()
             self._flood()
-        except OutOfRoom as full:
+        except StoreFull as full:
             self.stop = self.stop or full.stop
         if self.options.symmetry:
             self.store.confirm_symmetry(self.kernel, self.stop is not None)
@@ -219,7 +219,7 @@ class Search:
             batch = [self.tracer.canonical(words) for words in packed[start : start + loops.BATCH]]
             try:
                 self.store.add(batch)
-            except OutOfRoom as full:
+            except StoreFull as full:
                 self.moves.outgrown(self, full.stop)
         self._check()
         self.moves.begin(self)
@@ -243,7 +243,7 @@ class Search:
         try:
             if not self._expand():
                 return False
-        except UndoneError:
+        except LevelUndoneError:
             return True
         self._look_at_steps()
         self._check()
@@ -280,7 +280,7 @@ class Search:
                     return True
                 if not self.stop:  # else a search that claims to be complete would lack the rest of the level
                     raise RuntimeError("a store left a level before its end, and nothing had ended the search")
-            except OutOfRoom as full:
+            except StoreFull as full:
                 self.moves.outgrown(self, full.stop)
         return False
 

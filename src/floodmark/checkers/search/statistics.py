@@ -31,7 +31,7 @@ def values_seen(
     wide = {name: slot for name, slot in layout.slots.items() if name not in narrow}
     each = {name: _COPIES * -(-slot.bits // 64) * 8 * states for name, slot in wide.items()}
     together = room is None or sum(each.values()) <= room
-    distinct = {name: Distinct() for name in wide}
+    distinct = {name: DistinctCodes() for name in wide}
     for rows in pieces():
         for name, flags in narrow.items():
             flags[column(rows, layout.slots[name]).view(np.int64)] = True
@@ -51,7 +51,7 @@ def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: i
     """
     found = 0
     for part in range(parts):
-        values = Distinct()
+        values = DistinctCodes()
         for rows in pieces():
             codes = column(rows, slot)
             values.add(codes[(_mixed(codes) >> np.uint64(32)) % np.uint64(parts) == part])
@@ -59,7 +59,7 @@ def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: i
     return found
 
 
-class Distinct:
+class DistinctCodes:
     """The distinct codes of a variable. New codes are collected until there are as many as known ones: sorting all of
     them for each piece would take time quadratic in the states.
 

@@ -15,7 +15,7 @@ from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.search.container_sizes import LargestSizes
 from floodmark.checkers.search.statistics import values_seen
 from floodmark.checkers.search.symmetry import confirm_symmetry
-from floodmark.checkers.search_result import ClusterProgress, Stopped
+from floodmark.checkers.search_result import ClusterProgress, LimitReached
 
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]
@@ -23,7 +23,7 @@ PIECE = 1 << 16
 """The number of states that Python processes together."""
 
 
-class OutOfRoom(Stopped):
+class StoreFull(LimitReached):
     """The store has no room for more states."""
 
 
@@ -73,7 +73,7 @@ class Store(ABC):
 
     @abstractmethod
     def add(self, states: Sequence[Packed]) -> None:
-        """Adds up to a batch of initial states. Raises OutOfRoom."""
+        """Adds up to a batch of initial states. Raises StoreFull."""
 
     @abstractmethod
     def start_level(self, level: int) -> None:
@@ -81,7 +81,7 @@ class Store(ABC):
 
     @abstractmethod
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        """Expands the rest of the frontier; False when ``paused`` said to stop partway. Raises OutOfRoom."""
+        """Expands the rest of the frontier; False when ``paused`` said to stop partway. Raises StoreFull."""
 
     @abstractmethod
     def check_level(self) -> None:

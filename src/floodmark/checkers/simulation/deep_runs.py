@@ -14,16 +14,16 @@ from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.shrinking import completed
-from floodmark.checkers.simulation.walker import Walker, Walking
+from floodmark.checkers.simulation.walker import Walker, WalkPlan
 from floodmark.compiler.layout import Layout
 from floodmark.language.model import Model
 from floodmark.language.reference import initial_states
 
 
-def deep_runs(model: Model, walking: Walking, most: int) -> list[tuple[TraceState, ...]]:
+def deep_runs(model: Model, walking: WalkPlan, most: int) -> list[tuple[TraceState, ...]]:
     """At most ``most`` runs, the rarest end first. CPython takes each of their steps; equal walks give equal runs.
 
-    Raises SourceError if the model cannot be read, and Outgrown if a step needs a wider container.
+    Raises SourceError if the model cannot be read, and WidthExceeded if a step needs a wider container.
     """
     code = build_walk_code(model, {}, good=False)
     layout = code.interface.layout

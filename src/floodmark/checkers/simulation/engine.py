@@ -12,7 +12,7 @@ from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model
 
 if TYPE_CHECKING:
-    from floodmark.checkers.simulation.walker import Walking
+    from floodmark.checkers.simulation.walker import WalkPlan
 
 
 class RandomWalks(Engine):
@@ -32,10 +32,10 @@ class RandomWalks(Engine):
         return simulate(model, properties, check.options, walking_of(check), watch)
 
 
-def walking_of(check: Check) -> Walking:
+def walking_of(check: Check) -> WalkPlan:
     """The walks that a check requests."""
-    from floodmark.checkers.simulation.walker import Walking, WalkStrategy
+    from floodmark.checkers.simulation.walker import WalkPlan, WalkStrategy
 
     walks = check.walks
     assert walks is not None
-    return Walking(walks.walks, walks.steps, walks.seed, WalkStrategy[walks.strategy.upper()])
+    return WalkPlan(walks.walks, walks.steps, walks.seed, WalkStrategy[walks.strategy.upper()])

@@ -40,7 +40,7 @@ def shrunk(model: Model, violation: Violation, prop: Property | None, kernel: Ke
     shortest = _searched(model, violation, prop)
     if shortest is not None:
         return shortest
-    judge = _SameViolation(model, violation, prop)
+    judge = _ViolationMatch(model, violation, prop)
     trace = _with_fewer_steps(judge, violation.trace)
     return replace(violation, trace=_with_shortcuts(judge, trace, kernel))
 
@@ -59,7 +59,7 @@ def _searched(model: Model, violation: Violation, prop: Property | None) -> Viol
 
 
 @dataclass(frozen=True, slots=True)
-class _SameViolation:
+class _ViolationMatch:
     """Decides whether a trace shows a certain violation."""
 
     model: Model
@@ -114,7 +114,7 @@ class _SameViolation:
         return None
 
 
-def _with_fewer_steps(judge: _SameViolation, trace: tuple[TraceState, ...]) -> tuple[TraceState, ...]:
+def _with_fewer_steps(judge: _ViolationMatch, trace: tuple[TraceState, ...]) -> tuple[TraceState, ...]:
     """The trace without superfluous steps. A trace that cannot be judged again is returned unchanged."""
     best = judge.replayed(trace[0], [at.step for at in trace[1:]])
     if best is None:
@@ -136,7 +136,7 @@ def _with_fewer_steps(judge: _SameViolation, trace: tuple[TraceState, ...]) -> t
     return best
 
 
-def _with_shortcuts(judge: _SameViolation, trace: tuple[TraceState, ...], kernel: Kernel) -> tuple[TraceState, ...]:
+def _with_shortcuts(judge: _ViolationMatch, trace: tuple[TraceState, ...], kernel: Kernel) -> tuple[TraceState, ...]:
     """The trace with shorter ways between its states."""
     layout = kernel.interface.layout
     stepper = Stepper(kernel.model, kernel.interface)
@@ -185,7 +185,7 @@ def _around(path: Sequence[Packed], at: int, stepper: Stepper) -> tuple[list[Pac
 
 
 def _rebuilt(
-    judge: _SameViolation, trace: tuple[TraceState, ...], at: int, way: Sequence[State], joins: int
+    judge: _ViolationMatch, trace: tuple[TraceState, ...], at: int, way: Sequence[State], joins: int
 ) -> tuple[TraceState, ...] | None:
     """The trace with a part of it replaced by a shorter way, whose steps CPython finds."""
     steps = [it.step for it in trace[1 : at + 1]]

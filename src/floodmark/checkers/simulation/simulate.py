@@ -46,7 +46,7 @@ from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.sample import MIN_WALKS
 from floodmark.checkers.simulation.shrinking import shrunk
 from floodmark.checkers.simulation.totals import Counts, Totals
-from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, WalkPlan, WalkStrategy
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 from floodmark.language.reference import holds
@@ -57,7 +57,7 @@ MANY_STEPS = 1_000_000
 
 
 def simulate(
-    model: Model, properties: Sequence[Property], options: Options, walking: Walking, watch: Watcher | None = None,
+    model: Model, properties: Sequence[Property], options: Options, walking: WalkPlan, watch: Watcher | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> SearchResult:
     """The result of random walks. Liveness is about infinite runs and is not checked, as a note says. ``elsewhere``
@@ -100,7 +100,7 @@ class Simulation:
     """The walks of one model whose containers have certain widths."""
 
     def __init__(
-        self, model: Model, properties: Sequence[Property], options: Options, walking: Walking, watch: Watcher | None
+        self, model: Model, properties: Sequence[Property], options: Options, walking: WalkPlan, watch: Watcher | None
     ) -> None:
         self.model = model
         self.properties = properties

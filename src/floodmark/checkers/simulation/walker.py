@@ -44,7 +44,7 @@ class WalkStrategy(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Walking:
+class WalkPlan:
     """The walks to take: those with the numbers from 0 up to ``walks``, of up to ``steps`` steps each."""
 
     walks: int
@@ -79,7 +79,7 @@ class Walker:
     visited states."""
 
     def __init__(
-        self, code: WalkCode, initial: Sequence[Packed], walking: Walking, invariants: int, deadlock: bool,
+        self, code: WalkCode, initial: Sequence[Packed], walking: WalkPlan, invariants: int, deadlock: bool,
         coverage: CoverageCounter | None = None,
     ) -> None:
         self.coverage = coverage

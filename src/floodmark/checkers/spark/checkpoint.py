@@ -36,7 +36,7 @@ from floodmark.checkers.spark.folders import Folder, ObjectFolder, opened
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
 from floodmark.checkers.spark.object_tasks import StoredObject
-from floodmark.checkers.spark.tasks import Seeded
+from floodmark.checkers.spark.tasks import SeedResult
 from floodmark.language.errors import SourceError
 from floodmark.language.widths import FIRST_WIDTHS, Widths
 
@@ -270,7 +270,7 @@ class Checkpoints:
                 ledger.accept([int(count) for count in level[:, 0]], level[:, 1:])
             levels.append(range(first, ledger.levels))
 
-        def parts() -> Iterator[tuple[Callable[[str], list[Seeded]], range]]:
+        def parts() -> Iterator[tuple[Callable[[str], list[SeedResult]], range]]:
             for number, (each, own) in enumerate(zip(chain, levels, strict=True), 1):
                 tell(f"reads checkpoint {number} of {len(chain)}")
                 yield partial(self._put, cluster, each, ledger), own
@@ -288,7 +288,7 @@ class Checkpoints:
             self.damaged.setdefault(chain[intact].data)
         return intact
 
-    def _put(self, cluster: Cluster, manifest: Manifest, ledger: Ledger, token: str) -> list[Seeded]:
+    def _put(self, cluster: Cluster, manifest: Manifest, ledger: Ledger, token: str) -> list[SeedResult]:
         """Gives the partitions of a cluster the states that a manifest is about."""
         data = self.folder.at(manifest.data)
         if isinstance(self.folder, ObjectFolder):

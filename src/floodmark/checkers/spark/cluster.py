@@ -31,26 +31,26 @@ from floodmark.checkers.spark.code_transfer import KernelCode
 from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
 from floodmark.checkers.spark.jobs import (
-    Cancelled,
+    JobCancelled,
     JobFailed,
-    NoWorker,
     TaskCounts,
     Watch,
+    WorkersUnavailable,
     java_has_ended,
     watched,
     workers,
 )
-from floodmark.checkers.spark.ledger import END, Accepted, Ledger
+from floodmark.checkers.spark.ledger import END, AcceptedLevels, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
 from floodmark.checkers.spark.object_tasks import StoredObject
 from floodmark.checkers.spark.shard import Array, divided
 from floodmark.checkers.spark.tasks import (
-    Absent,
     ExpandedPart,
     LevelInput,
-    Merged,
+    MergeResult,
+    MissingPartition,
     SearchContext,
-    Seeded,
+    SeedResult,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Cluster(Store):
         self.tell: Callable[[str], None] = lambda what: None
         self.limit: Callable[[], bool] = lambda: False
         self._noted: dict[int, Packed] = {}
-        self.reports: list[Merged] = []
+        self.reports: list[MergeResult] = []
         self.expansions: list[ExpandedPart] = []
         self.frontier: Frontier | None = None
         self._watch: Watch | None = None
@@ -144,13 +144,13 @@ class Cluster(Store):
         """Expands the frontier and checks what is found."""
         try:
             self.reports = self._complete(paused)
-        except Cancelled:
+        except JobCancelled:
             return False
         self.ledger.accept([report.found for report in self.reports], [report.digest for report in self.reports])
         self._digest[:] = self.ledger.digest()
         self.frontier = frontier(tasks.code_of(self.run), self.reports)
         self.shuffled += sum(report.received for report in self.reports)
-        parts: list[Merged | ExpandedPart] = [*self.reports, *self.expansions]
+        parts: list[MergeResult | ExpandedPart] = [*self.reports, *self.expansions]
         for part in parts:
             self._counters += np.frombuffer(part.context, dtype=np.uint64)
             self._note(part.noted)
@@ -187,7 +187,7 @@ class Cluster(Store):
 
     # Levels.
 
-    def _complete(self, paused: Callable[[], bool]) -> list[Merged]:
+    def _complete(self, paused: Callable[[], bool]) -> list[MergeResult]:
         """The reports of a level on which no partition was lost, one for each partition, in order."""
         why = ""
         for attempt in range(RETRIES):
@@ -201,19 +201,19 @@ class Cluster(Store):
             self._recover()
         raise too_often(why)
 
-    def _of_all(self, task: Callable[[Accepted], Callable[[int], Iterator[Any]]]) -> list[Any]:
+    def _of_all(self, task: Callable[[AcceptedLevels], Callable[[int], Iterator[Any]]]) -> list[Any]:
         """The results of a task on accepted levels for each partition, when none was lost."""
         why = ""
         for attempt in range(RETRIES):
             found = self._collect(self._everywhere(task(self.ledger.upto(patience=2**attempt))))
-            absent = [each for each in found if isinstance(each, Absent)]
+            absent = [each for each in found if isinstance(each, MissingPartition)]
             if not absent:
                 return found
             why = absent[0].why
             self._recover()
         raise too_often(why)
 
-    def _next_level(self, level: LevelInput, paused: Callable[[], bool]) -> list[Merged]:
+    def _next_level(self, level: LevelInput, paused: Callable[[], bool]) -> list[MergeResult]:
         """The reports of a level, whose first stage the driver does if it has the states."""
         sent = None if self.frontier is None else self.frontier.sent(self.run, level)
         if sent is None:
@@ -225,7 +225,7 @@ class Cluster(Store):
         task = partial(tasks.merge, self.run, replace(level, senders=1))
         return self._collect(self._carried(payloads, task), paused)
 
-    def _level(self, level: LevelInput, paused: Callable[[], bool] | None = None) -> list[Merged]:
+    def _level(self, level: LevelInput, paused: Callable[[], bool] | None = None) -> list[MergeResult]:
         successors = self._everywhere(partial(tasks.expand, self.run, level))
         return self._collect(self._arriving(successors, partial(tasks.merge, self.run, level)), paused)
 
@@ -339,7 +339,7 @@ class Cluster(Store):
         if not self._adopt(token, frozenset(range(self.partitions)), self.ledger.levels):
             self._repair()
 
-    def restore(self, ledger: Ledger, parts: Iterable[tuple[Callable[[str], list[Seeded]], range]]) -> int:
+    def restore(self, ledger: Ledger, parts: Iterable[tuple[Callable[[str], list[SeedResult]], range]]) -> int:
         """Gives all partitions states from elsewhere: for some levels at a time, a function that puts them there.
         Returns how many levels they have then: those before the first that differs from what the ledger says, or cannot
         be read. Raises JobFailed when a partition is lost meanwhile."""
@@ -357,21 +357,21 @@ class Cluster(Store):
             self._digest[:] = self.ledger.digest()
         return levels
 
-    def _put_intact(self, token: str, put: Callable[[str], list[Seeded]], ledger: Ledger, wanted: range) -> bool:
+    def _put_intact(self, token: str, put: Callable[[str], list[SeedResult]], ledger: Ledger, wanted: range) -> bool:
         """Gives partitions states of some levels; False when they are not those of the ledger."""
         for _ in range(READINGS):
             try:
                 if ledger.intact(wanted, put(token)):
                     return True
             except Exception as error:  # Hadoop, Spark or pickle may raise anything for a damaged file
-                if isinstance(error, NoWorker) or tells_of_full_disk(str(error)) or java_has_ended():
+                if isinstance(error, WorkersUnavailable) or tells_of_full_disk(str(error)) or java_has_ended():
                     raise
         return False
 
     def take_over(self, other: Cluster) -> None:
         """Takes over the accepted levels of a cluster with another number of partitions. Raises JobFailed."""
         self.seed([[self.initial]])
-        reports: list[Merged] = []
+        reports: list[MergeResult] = []
         for number in range(1, other.ledger.levels):
             reports = self._handed_over(other, number)
             self.ledger.accept([report.found for report in reports], [report.digest for report in reports])
@@ -381,7 +381,7 @@ class Cluster(Store):
         self._levels, self.shuffled = other._levels, other.shuffled + sum(report.received for report in reports)
         self.memory, self.repaired = sum(report.size for report in reports), self.repaired + other.repaired
 
-    def _handed_over(self, other: Cluster, number: int) -> list[Merged]:
+    def _handed_over(self, other: Cluster, number: int) -> list[MergeResult]:
         """The reports on a level that another cluster's partitions send."""
         why = ""
         for attempt in range(RETRIES):
@@ -403,13 +403,13 @@ class Cluster(Store):
             slices = min(len(records), 4 * self.partitions)
             self.put_from(self.spark.parallelize(records, slices), token)
 
-    def put_from(self, records: RDD[Any], token: str) -> list[Seeded]:
+    def put_from(self, records: RDD[Any], token: str) -> list[SeedResult]:
         """Gives partitions states: records of (partition, (position, bytes))."""
         return self._collect(self._arriving(records, partial(tasks.seed, self.run, token)))
 
     def put_from_objects(
         self, url: str, objects: Sequence[StoredObject], ledger: Ledger, token: str
-    ) -> list[Seeded]:
+    ) -> list[SeedResult]:
         """Gives partitions the states in objects, levels of a ledger."""
         ends = {p: ledger.of(p)[:, END].copy() for p in range(self.partitions)}
         task = partial(object_tasks.seed_from_objects, self.run, token, url, objects, ends)
@@ -419,7 +419,7 @@ class Cluster(Store):
         """Turns the seeded states into the partitions' first levels; False when they differ from the ledger."""
         rows = {p: self.ledger.of(p)[:levels] for p in partitions}
         sizes = self._collect(self._everywhere(partial(tasks.adopt, self.run, token, rows)))
-        if len(sizes) != len(partitions) or any(isinstance(size, Absent) for size in sizes):
+        if len(sizes) != len(partitions) or any(isinstance(size, MissingPartition) for size in sizes):
             return False
         self.memory = max(self.memory, sum(sizes))
         return True
@@ -536,7 +536,7 @@ class Cluster(Store):
             self._release(rdd)
 
     def _job(self, run: Callable[[], T], paused: Callable[[], bool] | None = None) -> T:
-        """The result of a Spark job. Raises JobFailed, Cancelled."""
+        """The result of a Spark job. Raises JobFailed, JobCancelled."""
         with watched(self.spark, paused, self.tell, self.limit) as watch:
             self._watch = watch
             self.spark.setJobGroup(watch.group, "floodmark", interruptOnCancel=False)

@@ -38,7 +38,7 @@ from floodmark.checkers.spark.rounds import Rounds
 
 
 class Elimination:
-    """One query to all partitions. Its methods raise Vanished when a partition was lost."""
+    """One query to all partitions. Its methods raise PartitionMismatch when a partition was lost."""
 
     def __init__(self, rounds: Rounds, question: FairRunQuery, roots: StateSelection | None) -> None:
         self.rounds = rounds

@@ -18,7 +18,7 @@ import numpy as np
 
 from floodmark.checkers.spark import elimination_loops as loops
 from floodmark.checkers.spark import tasks
-from floodmark.checkers.spark.ledger import Accepted, Array
+from floodmark.checkers.spark.ledger import AcceptedLevels, Array
 from floodmark.checkers.spark.marks import opened, written
 from floodmark.checkers.spark.outboxes import Arrivals, Outboxes, lost_ends
 from floodmark.checkers.spark.reader import Packed
@@ -65,7 +65,7 @@ class FairRunQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Sieve:
+class EliminationInput:
     """The input of an elimination's tasks: its code, its name, and the seals that the driver accepted.
 
     Of each partition ``orders`` identifies the order of the states, ``facts`` and ``marks`` are the seals of the files,
@@ -74,7 +74,7 @@ class Sieve:
 
     run: SearchContext
     code: Broadcast[StepCode]
-    accepted: Accepted
+    accepted: AcceptedLevels
     name: str
     orders: tuple[str, ...] = ()
     facts: tuple[int, ...] = ()
@@ -102,7 +102,7 @@ class TaskReport:
 _STEPS: OrderedDict[str, Steps] = OrderedDict()
 
 
-def _steps(sieve: Sieve) -> Steps:
+def _steps(sieve: EliminationInput) -> Steps:
     key = sieve.code.value.identity
     if key not in _STEPS:
         _STEPS[key] = sieve.code.value.load()
@@ -111,10 +111,10 @@ def _steps(sieve: Sieve) -> Steps:
     return _STEPS[key]
 
 
-class Opened:
+class OpenPartition:
     """A partition's states, looked up by machine code, while a task has them open."""
 
-    def __init__(self, sieve: Sieve, shard: Shard, partition: int) -> None:
+    def __init__(self, sieve: EliminationInput, shard: Shard, partition: int) -> None:
         self.sieve = sieve
         self.shard = shard
         self.partition = partition
@@ -229,17 +229,19 @@ class Opened:
 
 
 @contextlib.contextmanager
-def _opened(sieve: Sieve, partition: int) -> Iterator[Opened]:
+def _opened(sieve: EliminationInput, partition: int) -> Iterator[OpenPartition]:
     """A partition, open for a task. Raises PartitionLost unless its states are in the accepted order."""
     shard = tasks.shard_of(sieve.run, partition)
     accepted = sieve.accepted
     with tasks.held(accepted, shard.looking_up(accepted.levels, accepted.seal(partition))):
         if sieve.orders and shard.header.order != sieve.orders[partition]:
             raise PartitionLost(f"the states in {shard.folder} were written again, perhaps in another order")
-        yield Opened(sieve, shard, partition)
+        yield OpenPartition(sieve, shard, partition)
 
 
-def reported(sieve: Sieve, partition: int, do: Callable[[Opened], TaskReport]) -> Iterator[TaskReport]:
+def reported(
+    sieve: EliminationInput, partition: int, do: Callable[[OpenPartition], TaskReport]
+) -> Iterator[TaskReport]:
     """The report of a task that sends nothing."""
     try:
         with _opened(sieve, partition) as files:
@@ -252,10 +254,10 @@ def reported(sieve: Sieve, partition: int, do: Callable[[Opened], TaskReport]) -
 # The facts.
 
 
-def compute_facts(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
+def compute_facts(sieve: EliminationInput, partition: int) -> Iterator[TaskReport]:
     """Writes the facts of all states; ``counts`` are those of each level."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         shard, ever = files.shard, 0
         for path in [*shard.folder.glob("facts-*"), *shard.folder.glob("marks-*")]:
             if path.name.split("-")[1] != sieve.name:
@@ -279,11 +281,11 @@ def compute_facts(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
 
 
 def change(
-    sieve: Sieve, question: FairRunQuery, steps: tuple[tuple[str, int], ...], partition: int
+    sieve: EliminationInput, question: FairRunQuery, steps: tuple[tuple[str, int], ...], partition: int
 ) -> Iterator[TaskReport]:
     """Changes a partition's marks, without the others, by some loops, each for a word of labels."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             for name, word in steps:
                 files.set_query(question, loops.LEAVING, word)
@@ -293,13 +295,13 @@ def change(
     yield from reported(sieve, partition, do)
 
 
-def count_statuses(files: Opened, marks: Array) -> TaskReport:
+def count_statuses(files: OpenPartition, marks: Array) -> TaskReport:
     files.of_partition("count_statuses")
     counts = tuple(int(files.fields[place]) for place in (loops.LEFT_STATES, loops.TELLING_STATES, loops.ALONE))
     return TaskReport(files.partition, seal=files.seal(marks), counts=counts, state=files.hit)
 
 
-def send(sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int) -> Iterator[Record]:
+def send(sieve: EliminationInput, question: FairRunQuery, mode: int, word: int, partition: int) -> Iterator[Record]:
     """Sends the marks of the states that have to send to their successors."""
     try:
         with _opened(sieve, partition) as files:
@@ -314,7 +316,7 @@ def send(sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: 
         yield from lost_ends(sieve.run, partition)
 
 
-def _sent(files: Opened, boxes: Outboxes) -> Iterator[Record]:
+def _sent(files: OpenPartition, boxes: Outboxes) -> Iterator[Record]:
     width = (files.words + 1) * 8
     fitting = max(files.sieve.run.buffers // 2 // width, 1).bit_length() - 1
     bits = min(MAX_CACHE_BITS, fitting, int(files.fields[loops.TELLING_STATES]).bit_length() + 3)
@@ -332,12 +334,12 @@ def _sent(files: Opened, boxes: Outboxes) -> Iterator[Record]:
 
 
 def receive(
-    sieve: Sieve, question: FairRunQuery, mode: int, word: int, partition: int, records: Iterable[Record]
+    sieve: EliminationInput, question: FairRunQuery, mode: int, word: int, partition: int, records: Iterable[Record]
 ) -> Iterator[TaskReport]:
     """Marks the receivers of messages, and determines which states have to send next."""
     arriving = iter(records)
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         arrivals = Arrivals(sieve.run)
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             files.set_query(question, mode, word)
@@ -358,17 +360,17 @@ def receive(
         pass
 
 
-def _require_known(files: Opened, strange: int) -> None:
+def _require_known(files: OpenPartition, strange: int) -> None:
     if strange:
         files.shard.compare()
         raise RuntimeError(f"the search did not find where {counted(strange, 'step')} within the bounds would lead")
 
 
-def enabled_sets(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
+def enabled_sets(sieve: EliminationInput, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
     """The sets of labels that are enabled in some chosen state that is left."""
     care, want = np.uint64(question.chosen.care), np.uint64(question.chosen.want)
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         marks = files.read(files.count * loops.MARK_WORDS).reshape(-1, loops.MARK_WORDS)
         facts = files.facts.reshape(-1, 1 + files.label_words)
         found: set[tuple[int, ...]] = set()
@@ -387,10 +389,10 @@ def enabled_sets(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterat
 # Marks of states from which a goal was found to be reached.
 
 
-def mark_goals(sieve: Sieve, inside: StateSelection, partition: int) -> Iterator[TaskReport]:
+def mark_goals(sieve: EliminationInput, inside: StateSelection, partition: int) -> Iterator[TaskReport]:
     """Marks the goal states; ``inside`` are the others. ``counts``: how many of each level are not marked."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         with files.changed(files.read(_bit_words(files))) as marks:
             files.set_query(FairRunQuery(inside, StateSelection(), (), ()))
             files.of_partition("mark_goals")
@@ -399,24 +401,24 @@ def mark_goals(sieve: Sieve, inside: StateSelection, partition: int) -> Iterator
     yield from reported(sieve, partition, do)
 
 
-def _bit_words(files: Opened) -> int:
+def _bit_words(files: OpenPartition) -> int:
     return -(-files.count // 64)
 
 
-def _unmarked(files: Opened, marks: Array) -> TaskReport:
+def _unmarked(files: OpenPartition, marks: Array) -> TaskReport:
     levels = [files.shard.slice(level) for level in range(files.shard.header.levels)]
     counts = tuple(files.of_partition("count_unmarked", *level) for level in levels)
     return TaskReport(files.partition, seal=files.seal(marks), counts=counts)
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class LocalPredecessors:
     """The positions of a partition's own states that found a marked successor without asking another partition."""
 
     positions: bytes
 
 
-def request(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[Record]:
+def request(sieve: EliminationInput, levels: tuple[int, int], partition: int) -> Iterator[Record]:
     """Sends requests about the successors of unmarked states of some levels."""
     try:
         with _opened(sieve, partition) as files:
@@ -431,7 +433,7 @@ def request(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[R
                 found = own[: int(files.fields[loops.OWN_COUNT])]
                 if len(found):
                     boxes.sent[partition].add(found)
-                    yield partition, Own(found.tobytes())
+                    yield partition, LocalPredecessors(found.tobytes())
                 yield from boxes.drained(boxes.room // 2)
             yield from boxes.drained(1)
             yield from boxes.ends(partition, False)
@@ -439,7 +441,7 @@ def request(sieve: Sieve, levels: tuple[int, int], partition: int) -> Iterator[R
         yield from lost_ends(sieve.run, partition)
 
 
-def respond(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[Record]:
+def respond(sieve: EliminationInput, partition: int, records: Iterable[Record]) -> Iterator[Record]:
     """Responds to requests about marked states."""
     arriving = iter(records)
     try:
@@ -449,7 +451,7 @@ def respond(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator
             boxes = Outboxes(sieve.run, 1, 0)
             strange = 0
             for _, payload in arriving:
-                if isinstance(payload, Own):
+                if isinstance(payload, LocalPredecessors):
                     positions = arrivals.rows(payload.positions)
                     assert positions is not None
                     boxes.sent[partition].add(positions)
@@ -467,7 +469,7 @@ def respond(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator
         yield from lost_ends(sieve.run, partition)
 
 
-def _responded(files: Opened, boxes: Outboxes, rows: Array) -> Generator[Record, None, int]:
+def _responded(files: OpenPartition, boxes: Outboxes, rows: Array) -> Generator[Record, None, int]:
     """Responds to requests; returns how many of the requested states are not stored."""
     width = files.words + 1
     strange = 0
@@ -478,11 +480,11 @@ def _responded(files: Opened, boxes: Outboxes, rows: Array) -> Generator[Record,
     return strange
 
 
-def apply_responses(sieve: Sieve, partition: int, records: Iterable[Record]) -> Iterator[TaskReport]:
+def apply_responses(sieve: EliminationInput, partition: int, records: Iterable[Record]) -> Iterator[TaskReport]:
     """Marks the states that got a response. ``counts``: how many of each level are not marked."""
     arriving = iter(records)
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         arrivals = Arrivals(sieve.run)
         with files.changed(files.read(_bit_words(files))) as marks:
             for _, payload in arriving:
@@ -497,7 +499,7 @@ def apply_responses(sieve: Sieve, partition: int, records: Iterable[Record]) -> 
         pass
 
 
-def clean(sieve: Sieve, partition: int) -> Iterator[int]:
+def clean(sieve: EliminationInput, partition: int) -> Iterator[int]:
     """Removes what elimination wrote beside a partition."""
     folder = tasks.scratch_folder(sieve.run, partition) / f"{partition:05}"
     for kind in ("facts", "marks"):

@@ -16,7 +16,7 @@ from floodmark.language.model import Model
 # The search imports Spark on demand: most runs need nothing from it.
 
 
-class Spark(ClusterEngine):
+class SparkEngine(ClusterEngine):
     """Searches on a cluster, level by level once levels are wide."""
 
     def asked_for(self, check: Check) -> bool:

@@ -13,7 +13,14 @@ import numpy as np
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import LoadedKernel
 from floodmark.checkers.spark.reader import StateReader
-from floodmark.checkers.spark.tasks import End, ExpandedPart, LevelInput, Merged, SearchContext, Sum
+from floodmark.checkers.spark.tasks import (
+    Checksum,
+    EndOfExpansion,
+    ExpandedPart,
+    LevelInput,
+    MergeResult,
+    SearchContext,
+)
 
 MAX_BYTES = 64 << 10
 """A partition sends the driver the states of a level up to this size."""
@@ -27,23 +34,25 @@ class Frontier:
     def __init__(self, reader: StateReader) -> None:
         self.reader = reader
 
-    def sent(self, run: SearchContext, level: LevelInput) -> tuple[dict[int, list[bytes | End]], ExpandedPart] | None:
+    def sent(
+        self, run: SearchContext, level: LevelInput
+    ) -> tuple[dict[int, list[bytes | EndOfExpansion]], ExpandedPart] | None:
         """The input of each merge, and the report of the expansion; None if it is too large for a task."""
         report = ExpandedPart(run.partitions)
-        sums = [Sum() for _ in range(run.partitions)]
-        payloads: dict[int, list[bytes | End]] = {p: [] for p in range(run.partitions)}
+        sums = [Checksum() for _ in range(run.partitions)]
+        payloads: dict[int, list[bytes | EndOfExpansion]] = {p: [] for p in range(run.partitions)}
         for owner, piece in tasks.routed(run, level, self.reader, [0], self.reader.count, report, sums):
             payloads[owner].append(piece)
             if report.sent > MAX_SUCCESSORS:
                 return None
         for p in range(run.partitions):
-            payloads[p].append(End(run.partitions, False, sums[p]))
+            payloads[p].append(EndOfExpansion(run.partitions, False, sums[p]))
         report.noted = self.reader.take_noted()
         report.context = self.reader.take_counters()
         return payloads, report
 
 
-def frontier(code: LoadedKernel, reports: list[Merged]) -> Frontier | None:
+def frontier(code: LoadedKernel, reports: list[MergeResult]) -> Frontier | None:
     """The states that accepted reports came with, None if one of them came without, or with others."""
     reader = StateReader(code)
     found = []

@@ -28,12 +28,12 @@ exec '{java}' "$@"
 """
 
 
-class NoJava(SourceError):  # noqa: N818 - it tells the user what to install
+class JavaNotFound(SourceError):  # noqa: N818 - it tells the user what to install
     """There is no Java that Spark can run on."""
 
 
 def find_java(environment: Mapping[str, str] = os.environ) -> Path:
-    """The ``java`` to run. Raises NoJava, which says where it looked and what to do."""
+    """The ``java`` to run. Raises JavaNotFound, which says where it looked and what to do."""
     looked_at = []
     for where, java in _candidates(environment):
         version = _version(java)
@@ -41,7 +41,7 @@ def find_java(environment: Mapping[str, str] = os.environ) -> Path:
             return java
         found = "none that runs" if version is None else f"it is version {version}"
         looked_at.append(f"{where}: {found}")
-    raise NoJava(
+    raise JavaNotFound(
         f"Spark needs Java {OLDEST} or newer ({'; '.join(looked_at)}). Install one and set JAVA_HOME, or run: "
         'pip install "floodmark[java]"'
     )

@@ -32,7 +32,7 @@ WAIT_SECONDS = 600.0
 T = TypeVar("T")
 
 
-class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
+class JobCancelled(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
     """A budget ran out while Spark was working on a level."""
 
 
@@ -40,11 +40,11 @@ class JobFailed(SourceError):  # noqa: N818 - as above
     """Spark gave up on a job, or its result cannot be relied on."""
 
 
-class NoWorker(JobFailed):
+class WorkersUnavailable(JobFailed):
     """There was no worker for too long."""
 
 
-class Wait:
+class WorkerWait:
     """The time for which a cluster has had no worker. ``tell`` reports once that the job waits for one; ``limit`` says
     whether a limit of the search was reached, after which it does not wait."""
 
@@ -72,7 +72,7 @@ class Wait:
 
     def error(self) -> JobFailed:
         seconds = 0.0 if self.since is None else time.monotonic() - self.since
-        return NoWorker(
+        return WorkersUnavailable(
             f"{self.master} has had no worker for {seconds:.0f} s: none is registered, or none is free; start "
             "one, or search with --engine native"
         )
@@ -90,7 +90,7 @@ def wait_for_workers(
     context: SparkContext, paused: Callable[[], bool], tell: Callable[[str], None] | None = None
 ) -> bool:
     """Waits until there is a worker; False when ``paused`` said to stop. Raises JobFailed when it takes too long."""
-    wait = Wait(context, tell)
+    wait = WorkerWait(context, tell)
     while not workers(context):
         if wait.is_over():
             raise wait.error()
@@ -133,7 +133,7 @@ class Watch:
         self.spark = context
         self.group = f"floodmark-{uuid.uuid4().hex}"
         self.paused = paused
-        self.wait = Wait(context, tell, limit)
+        self.wait = WorkerWait(context, tell, limit)
         self.counts = TaskCounts()
         self.is_cancelled = False
         self.is_given_up = False
@@ -159,7 +159,7 @@ class Watch:
         if not isinstance(error, Py4JJavaError | PySparkException):
             return error
         if self.is_cancelled:
-            return Cancelled()
+            return JobCancelled()
         return self.wait.error() if self.is_given_up else JobFailed(reason(error))
 
 
@@ -170,7 +170,7 @@ def watched(
     tell: Callable[[str], None] | None = None,
     limit: Callable[[], bool] | None = None,
 ) -> Iterator[Watch]:
-    """Looks after the jobs of the group that is yielded. Raises JobFailed or, when ``paused`` said so, Cancelled.
+    """Looks after the jobs of the group that is yielded. Raises JobFailed or, when ``paused`` said so, JobCancelled.
     ``limit`` is for jobs that a limit does not end: it ends their wait for a worker."""
     watch = Watch(context, paused, tell, limit)
     thread = threading.Thread(target=watch.look, daemon=True)

@@ -45,7 +45,7 @@ Way = list[Packed]
 
 
 class LassoSearch:
-    """Builds a lasso from what an elimination left. Its methods raise Vanished when a partition was lost."""
+    """Builds a lasso from what an elimination left. Its methods raise PartitionMismatch when a partition was lost."""
 
     def __init__(
         self, elimination: Elimination, witness: WitnessRuns, demands: Demands, is_chosen: Callable[[State], bool]

@@ -12,9 +12,9 @@ import numpy as np
 
 from floodmark.checkers.spark import elimination_loops as loops
 from floodmark.checkers.spark.elimination_tasks import (
+    EliminationInput,
     FairRunQuery,
-    Opened,
-    Sieve,
+    OpenPartition,
     StateSelection,
     TaskReport,
     count_statuses,
@@ -40,10 +40,10 @@ def _set_status(marks: Array, which: Array, status: int) -> None:
     marks[which, 1] = marks[which, 1] & ~_STATUS | np.uint64(status)
 
 
-def start_coloring(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
+def start_coloring(sieve: EliminationInput, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
     """Gives each state that is left a color of its own, which it has to send."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             table = marks.reshape(-1, loops.MARK_WORDS)
             left = _left(table)
@@ -56,10 +56,10 @@ def start_coloring(sieve: Sieve, question: FairRunQuery, partition: int) -> Iter
     yield from reported(sieve, partition, do)
 
 
-def least_color(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
+def least_color(sieve: EliminationInput, partition: int) -> Iterator[TaskReport]:
     """``counts``: the least color of a state that is left, if there is one."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         table = files.read(files.count * loops.MARK_WORDS).reshape(-1, loops.MARK_WORDS)
         colors = table[_left(table), 0]
         return TaskReport(partition, counts=(int(colors.min()),) if len(colors) else ())
@@ -67,10 +67,10 @@ def least_color(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
     yield from reported(sieve, partition, do)
 
 
-def keep_color(sieve: Sieve, question: FairRunQuery, color: int, partition: int) -> Iterator[TaskReport]:
+def keep_color(sieve: EliminationInput, question: FairRunQuery, color: int, partition: int) -> Iterator[TaskReport]:
     """Leaves the states of a color. ``state`` is the one whose own color it was, if it is this partition's."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             table = marks.reshape(-1, loops.MARK_WORDS)
             table[table[:, 0] != np.uint64(color), 1] = loops.GONE
@@ -83,11 +83,11 @@ def keep_color(sieve: Sieve, question: FairRunQuery, color: int, partition: int)
 
 
 def start_layers(
-    sieve: Sieve, question: FairRunQuery, start: Packed | StateSelection, partition: int
+    sieve: EliminationInput, question: FairRunQuery, start: Packed | StateSelection, partition: int
 ) -> Iterator[TaskReport]:
     """Begins a breadth-first search among the states that are left, in a state or in those of a selection."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             table = marks.reshape(-1, loops.MARK_WORDS)
             left = _left(table)
@@ -109,10 +109,10 @@ def start_layers(
     yield from reported(sieve, partition, do)
 
 
-def drop_layers(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
+def drop_layers(sieve: EliminationInput, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
     """Eliminates the states that have a layer."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         with files.changed(files.read(files.count * loops.MARK_WORDS)) as marks:
             table = marks.reshape(-1, loops.MARK_WORDS)
             table[table[:, 0] != 0, 1] = loops.GONE
@@ -122,10 +122,12 @@ def drop_layers(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterato
     yield from reported(sieve, partition, do)
 
 
-def origin(sieve: Sieve, question: FairRunQuery, target: Packed, anyhow: bool, partition: int) -> Iterator[TaskReport]:
+def origin(
+    sieve: EliminationInput, question: FairRunQuery, target: Packed, anyhow: bool, partition: int
+) -> Iterator[TaskReport]:
     """``state``: the smallest of the question's layer with a step to the target, ``anyhow`` or with a wanted label."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         files.read(files.count * loops.MARK_WORDS)
         files.set_query(question)
         words = np.array(target, dtype=np.uint64)
@@ -135,12 +137,12 @@ def origin(sieve: Sieve, question: FairRunQuery, target: Packed, anyhow: bool, p
     yield from reported(sieve, partition, do)
 
 
-def smallest_alone(sieve: Sieve, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
+def smallest_alone(sieve: EliminationInput, question: FairRunQuery, partition: int) -> Iterator[TaskReport]:
     """``state``: the smallest, of those first found, where a run may stay forever; ``counts``: its level."""
     pressing = np.array(question.weak, dtype=np.uint64) | np.array(question.strong, dtype=np.uint64)
     care, want = np.uint64(question.chosen.care), np.uint64(question.chosen.want)
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         table = files.read(files.count * loops.MARK_WORDS).reshape(-1, loops.MARK_WORDS)
         facts = files.facts.reshape(-1, 1 + files.label_words)
         alone = _left(table) & ~(facts[:, 1:] & pressing).any(axis=1) & (facts[:, 0] & care == want)
@@ -149,10 +151,10 @@ def smallest_alone(sieve: Sieve, question: FairRunQuery, partition: int) -> Iter
     yield from reported(sieve, partition, do)
 
 
-def smallest_unmarked(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
+def smallest_unmarked(sieve: EliminationInput, partition: int) -> Iterator[TaskReport]:
     """``state``: the smallest, of those first found, that was not found to lead to a goal; ``counts``: its level."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         bits = files.read(-(-files.count // 64))
         marked = np.unpackbits(bits.view(np.uint8), bitorder="little")[: files.count]
         return _smallest_of_first_level(files, marked == 0)
@@ -160,7 +162,7 @@ def smallest_unmarked(sieve: Sieve, partition: int) -> Iterator[TaskReport]:
     yield from reported(sieve, partition, do)
 
 
-def _smallest_of_first_level(files: Opened, which: Array) -> TaskReport:
+def _smallest_of_first_level(files: OpenPartition, which: Array) -> TaskReport:
     for level in range(files.shard.header.levels):
         start, stop = files.shard.slice(level)
         places = start + np.flatnonzero(which[start:stop])
@@ -169,10 +171,10 @@ def _smallest_of_first_level(files: Opened, which: Array) -> TaskReport:
     return TaskReport(files.partition)
 
 
-def about(sieve: Sieve, state: Packed, partition: int) -> Iterator[TaskReport]:
+def about(sieve: EliminationInput, state: Packed, partition: int) -> Iterator[TaskReport]:
     """``counts``: the level of a state and its first fact, if it is this partition's."""
 
-    def do(files: Opened) -> TaskReport:
+    def do(files: OpenPartition) -> TaskReport:
         files.read(files.count * loops.MARK_WORDS)
         position = files.find(state)
         if position == loops.MISSING:

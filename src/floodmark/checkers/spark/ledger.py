@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from floodmark.checkers.spark.tasks import Seeded
+    from floodmark.checkers.spark.tasks import SeedResult
 
 Array = NDArray[np.uint64]
 
@@ -37,7 +37,7 @@ def row_after(rows: Array, count: int, digest: Sequence[int]) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedLevels:
     """The accepted levels in the form that tasks get: how many there are, and the last row of each partition.
 
     ``patience`` is for a task that Spark started a second time and that does not find its partition on its machine: how
@@ -89,7 +89,7 @@ class Ledger:
         known.rows, known._levels = self.rows[:levels].copy(), levels
         return known
 
-    def intact(self, levels: range, seeded: Iterable[Seeded]) -> bool:
+    def intact(self, levels: range, seeded: Iterable[SeedResult]) -> bool:
         """Whether states that were given to partitions are those of some levels."""
         counts = np.zeros((self._levels, self.partitions), dtype=np.int64)
         sums = np.zeros((self._levels, self.partitions, 2), dtype=np.uint64)
@@ -107,10 +107,10 @@ class Ledger:
             for level in levels
         )
 
-    def upto(self, levels: int | None = None, patience: float = 0) -> Accepted:
+    def upto(self, levels: int | None = None, patience: float = 0) -> AcceptedLevels:
         """The first levels, or all, in the form that tasks get."""
         known = self._levels if levels is None else levels
-        return Accepted(known, self.rows[known - 1].copy(), patience)
+        return AcceptedLevels(known, self.rows[known - 1].copy(), patience)
 
     def counts(self, level: int) -> list[int]:
         """The number of states of a level in each partition."""

@@ -16,7 +16,7 @@ from functools import partial
 
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import Demands
-from floodmark.checkers.liveness.goals import Begins, Goal
+from floodmark.checkers.liveness.goals import Goal, ViolationStart
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, provided, smallest_need
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.search_result import Finding
@@ -27,7 +27,7 @@ from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelect
 from floodmark.checkers.spark.lasso import LassoSearch, way_to_unmarked
 from floodmark.checkers.spark.reader import Packed
 from floodmark.checkers.spark.recoverability import all_lead_to_goals
-from floodmark.checkers.spark.rounds import Failing, Rounds
+from floodmark.checkers.spark.rounds import ConditionFailure, Rounds
 from floodmark.checkers.spark.step_code import WORD, build_steps, words_of
 from floodmark.language.bounding import beyond_bounds
 from floodmark.language.conditions import Condition
@@ -55,7 +55,7 @@ class LivenessCheck:
         """The finding on a goal; None if it requires the whole graph."""
         try:
             found = self.rounds.answered(partial(self._judged, goal))
-        except Failing as failing:
+        except ConditionFailure as failing:
             state = self.layout.unpack(failing.state)
             for condition in self.conditions:
                 condition.holds(self.model, state)
@@ -109,11 +109,11 @@ class LivenessCheck:
         assert goal.breach is not None
         inside, chosen = (everywhere, missed) if goal.breach.again_and_again else (missed, everywhere)
         match goal.breach.begins:
-            case Begins.ANYWHERE:
+            case ViolationStart.ANYWHERE:
                 roots = None
-            case Begins.INITIALLY:
+            case ViolationStart.INITIALLY:
                 roots = StateSelection(INITIAL, INITIAL)
-            case Begins.AT_PREMISE:
+            case ViolationStart.AT_PREMISE:
                 assert goal.starts is not None
                 begun = self._bit(goal.starts)
                 roots = StateSelection(begun, begun)

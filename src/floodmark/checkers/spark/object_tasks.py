@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 
 from floodmark.checkers.spark.folders import ObjectFolder
-from floodmark.checkers.spark.ledger import Accepted, Array
+from floodmark.checkers.spark.ledger import AcceptedLevels, Array
 from floodmark.checkers.spark.reader import StateReader
 from floodmark.checkers.spark.shard import PartitionLost
-from floodmark.checkers.spark.tasks import OUTBOX_BYTES, Absent, SearchContext, Seeded, reading, shard_of
+from floodmark.checkers.spark.tasks import OUTBOX_BYTES, MissingPartition, SearchContext, SeedResult, reading, shard_of
 
 OBJECT_BYTES = 32 << 20
 """An object in an object store has about this size at most; a task holds one in memory."""
@@ -29,8 +29,8 @@ class StoredObject:
 
 
 def write_objects(
-    run: SearchContext, accepted: Accepted, levels: tuple[int, int], url: str, partition: int
-) -> Iterator[StoredObject | Absent]:
+    run: SearchContext, accepted: AcceptedLevels, levels: tuple[int, int], url: str, partition: int
+) -> Iterator[StoredObject | MissingPartition]:
     """Writes the partition's states from one level to another to an object store.
 
     The names are those of this attempt, so that another one, or what it left, changes nothing. Levels follow each other
@@ -61,12 +61,12 @@ def write_objects(
             if size:
                 yield written()
     except PartitionLost as lost:
-        yield Absent(partition, str(lost))
+        yield MissingPartition(partition, str(lost))
 
 
 def seed_from_objects(
     run: SearchContext, token: str, url: str, objects: Sequence[StoredObject], ends: Mapping[int, Array], partition: int
-) -> Iterator[Seeded]:
+) -> Iterator[SeedResult]:
     """Gives the partition the states in its objects; says what it was given, by levels, of which ``ends`` has the ends
     in each partition."""
     shard, folder = shard_of(run, partition), ObjectFolder(url)
@@ -82,4 +82,4 @@ def seed_from_objects(
                 reader.begin()
                 reader.copy(piece)
                 shard.put(token, start, piece.tobytes())
-                yield Seeded(partition, start, stop - start, reader.digest)
+                yield SeedResult(partition, start, stop - start, reader.digest)

@@ -9,7 +9,7 @@ import numpy as np
 from floodmark.checkers.kernel.partitioned import COUNTS, FULLEST, OUTBOXES, OWNERS, ROOM, ROUTE_FIELDS
 from floodmark.checkers.spark.ledger import Array
 from floodmark.checkers.spark.shard import PartitionLost
-from floodmark.checkers.spark.tasks import OUTBOX_BYTES, End, Record, SearchContext, Sum
+from floodmark.checkers.spark.tasks import OUTBOX_BYTES, Checksum, EndOfExpansion, Record, SearchContext
 
 
 class Outboxes:
@@ -19,7 +19,7 @@ class Outboxes:
         self.words = words
         self.owners = run.partitions
         self.room = max(min(OUTBOX_BYTES, run.buffers // 2 // self.owners) // (words * 8), 1)
-        self.sent = [Sum() for _ in range(self.owners)]
+        self.sent = [Checksum() for _ in range(self.owners)]
         self._boxes = np.zeros((self.owners, (self.room + most) * words), dtype=np.uint64)
         self._addresses = np.array([box.ctypes.data for box in self._boxes], dtype=np.uint64)
         self._counts = np.zeros(self.owners, dtype=np.uint64)
@@ -47,13 +47,13 @@ class Outboxes:
     def ends(self, partition: int, lost: bool) -> Iterator[Record]:
         """Sends every partition the amount of data that was sent to it."""
         for owner in range(self.owners):
-            yield owner, End(partition, lost, self.sent[owner])
+            yield owner, EndOfExpansion(partition, lost, self.sent[owner])
 
 
 def lost_ends(run: SearchContext, partition: int) -> Iterator[Record]:
     """Informs every partition that one was lost."""
     for owner in range(run.partitions):
-        yield owner, End(partition, True, Sum())
+        yield owner, EndOfExpansion(partition, True, Checksum())
 
 
 class Arrivals:
@@ -61,7 +61,7 @@ class Arrivals:
 
     def __init__(self, run: SearchContext) -> None:
         self.senders = run.partitions
-        self._received, self._announced = Sum(), Sum()
+        self._received, self._announced = Checksum(), Checksum()
         self._ended: set[int] = set()
 
     def rows(self, payload: object) -> Array | None:
@@ -70,7 +70,7 @@ class Arrivals:
             states = np.frombuffer(payload, dtype=np.uint64)
             self._received.add(states)
             return states
-        if isinstance(payload, End):
+        if isinstance(payload, EndOfExpansion):
             if payload.lost:
                 raise PartitionLost(f"partition {payload.partition} has nothing to tell")
             self._ended.add(payload.partition)

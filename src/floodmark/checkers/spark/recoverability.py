@@ -22,7 +22,7 @@ MIN_STATES_OF_JOB = 50_000
 
 
 def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
-    """Whether every state leads to one that is not ``missed``. Raises Vanished when a partition was lost."""
+    """Whether every state leads to one that is not ``missed``. Raises PartitionMismatch when a partition was lost."""
     rounds.begin()
     left = _of_levels(rounds.change(lambda sieve: partial(tasks.mark_goals, sieve, missed)))
     while any(left):

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from floodmark.checkers.spark import elimination_tasks as tasks
 from floodmark.checkers.spark.cluster import RETRIES, Cluster, too_often
-from floodmark.checkers.spark.elimination_tasks import Sieve, TaskReport
-from floodmark.checkers.spark.jobs import Cancelled, JobFailed
+from floodmark.checkers.spark.elimination_tasks import EliminationInput, TaskReport
+from floodmark.checkers.spark.jobs import JobCancelled, JobFailed
 from floodmark.checkers.spark.reader import Packed
 from floodmark.checkers.spark.step_code import StepCode
 from floodmark.checkers.spark.tasks import Record
@@ -27,11 +27,11 @@ Receiving = Callable[[int, Iterable[Record]], Iterator[Any]]
 T = TypeVar("T")
 
 
-class Vanished(Exception):  # noqa: N818 - whoever asks begins anew
+class PartitionMismatch(Exception):  # noqa: N818 - whoever asks begins anew
     """A partition's states, facts or marks are not what was accepted."""
 
 
-class Failing(Exception):  # noqa: N818 - the model has to say how
+class ConditionFailure(Exception):  # noqa: N818 - the model has to say how
     """A condition cannot be evaluated in a state."""
 
     def __init__(self, state: Packed) -> None:
@@ -52,7 +52,7 @@ class Rounds:
         """The conditions that are true of some state."""
         self.taken = 0
         """The number of rounds."""
-        self._sieve: Sieve | None = None
+        self._sieve: EliminationInput | None = None
         self._patience = 0.0
 
     def answered(self, ask: Callable[[], T]) -> T:
@@ -62,7 +62,7 @@ class Rounds:
             self._patience = 2.0**attempt
             try:
                 return ask()
-            except Vanished as lost:
+            except PartitionMismatch as lost:
                 why = str(lost)
                 self._sieve = None
                 self.cluster._recover()
@@ -70,33 +70,35 @@ class Rounds:
         raise too_often(why)
 
     def begin(self) -> None:
-        """Prepares a query: the states have facts and no marks. Raises Vanished."""
+        """Prepares a query: the states have facts and no marks. Raises PartitionMismatch."""
         if self._sieve is None:
             accepted = self.cluster.ledger.upto(patience=self._patience)
-            new = Sieve(self.cluster.run, self.code, accepted, uuid.uuid4().hex)
+            new = EliminationInput(self.cluster.run, self.code, accepted, uuid.uuid4().hex)
             reports = self._reports(self._everywhere(partial(tasks.compute_facts, new)))
             for report in reports:
                 if report.state is not None:
-                    raise Failing(report.state)
+                    raise ConditionFailure(report.state)
                 self.ever |= report.ever
             orders = tuple(report.order for report in reports)
             self._sieve = replace(new, orders=orders, facts=tuple(report.seal for report in reports))
         self._sieve = replace(self._sieve, marks=())
 
     @property
-    def sieve(self) -> Sieve:
+    def sieve(self) -> EliminationInput:
         assert self._sieve is not None, "nothing was begun"
         return self._sieve
 
-    def report(self, task: Callable[[Sieve], Alone]) -> list[TaskReport]:
-        """The report of each partition, without any change. Raises Vanished."""
+    def report(self, task: Callable[[EliminationInput], Alone]) -> list[TaskReport]:
+        """The report of each partition, without any change. Raises PartitionMismatch."""
         return self._reports(self._everywhere(task(self.sieve)))
 
-    def change(self, task: Callable[[Sieve], Alone]) -> list[TaskReport]:
-        """The report of each partition on its new marks, computed without the others. Raises Vanished."""
+    def change(self, task: Callable[[EliminationInput], Alone]) -> list[TaskReport]:
+        """The report of each partition on its new marks, computed without the others. Raises PartitionMismatch."""
         return self._accepted(self._everywhere(task(self.sieve)))
 
-    def exchange(self, send: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[TaskReport]:
+    def exchange(
+        self, send: Callable[[EliminationInput], Alone], *then: Callable[[EliminationInput], Receiving]
+    ) -> list[TaskReport]:
         """The same, with marks made from the messages between partitions: once, and then from the responses."""
         jobs = self._everywhere(send(self.sieve))
         for task in then:
@@ -120,20 +122,20 @@ class Rounds:
         return reports
 
     def _reports(self, jobs: Any) -> list[TaskReport]:
-        """A report of each partition, in order. Raises Vanished, or what ``paused`` does."""
+        """A report of each partition, in order. Raises PartitionMismatch, or what ``paused`` does."""
         self.paused()
         self.taken += 1
         try:
             found: Sequence[TaskReport] = self.cluster._collect(jobs, self._is_over)
-        except Cancelled:
+        except JobCancelled:
             self.paused()
             raise JobFailed("Spark ended a job that Floodmark had not cancelled; run again") from None
         reports = sorted(found, key=lambda report: report.partition)
         for report in reports:
             if report.lost:
-                raise Vanished(report.lost)
+                raise PartitionMismatch(report.lost)
         if [report.partition for report in reports] != list(range(self.cluster.partitions)):
-            raise Vanished("a report is missing")
+            raise PartitionMismatch("a report is missing")
         return reports
 
     def _is_over(self) -> bool:

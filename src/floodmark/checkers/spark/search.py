@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from floodmark.checkers.kernel.memory import MemoryBudget
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native.memory import MemoryStore
-from floodmark.checkers.native.search import IntoFiles, begin
+from floodmark.checkers.native.search import FileMigration, begin
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.resources import cores
-from floodmark.checkers.search.driver import Search, UndoneError, search_in
+from floodmark.checkers.search.driver import LevelUndoneError, Search, search_in
 from floodmark.checkers.search.store import LocalStore
 from floodmark.checkers.search_result import Options, SearchResult, Stop, Watcher
 from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, newest_widths, refuse_another
@@ -71,10 +71,10 @@ def search_states(
     """Searches ``model`` and returns the same as ``floodmark.checkers.native.search.search_states``."""
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
-    moves: list[IntoCluster] = []  # of the newest attempt
+    moves: list[ClusterMigration] = []  # of the newest attempt
 
     def begun(model: Model, options: Options, widths: Widths) -> Search:
-        moves[:] = [IntoCluster(replace(distribution, widths=widths), options.limits.memory)]
+        moves[:] = [ClusterMigration(replace(distribution, widths=widths), options.limits.memory)]
         search = begin(model, of_states, options, watch, moves[0])
         search.found.engine = "spark"
         return search
@@ -98,7 +98,7 @@ def _widths_to_begin_with(options: Options, distribution: Distribution) -> Width
     return newest_widths(context, distribution.resume)
 
 
-class IntoCluster(IntoFiles):
+class ClusterMigration(FileMigration):
     """A search goes on in a cluster when a level is wide, or when the states outgrow the memory of this process.
 
     A level that outgrew the memory is undone and begins again in the cluster. Initial states that do go into files.
@@ -157,7 +157,7 @@ class IntoCluster(IntoFiles):
         if self._has_workers(search):
             self._moved(search)
             self._save(search)
-        raise UndoneError
+        raise LevelUndoneError
 
     def after_level(self, search: Search) -> None:
         self._save(search)

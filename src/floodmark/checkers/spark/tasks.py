@@ -43,9 +43,9 @@ from floodmark.checkers.kernel.partitioned import (
     ROUTE_FIELDS,
     empty_filter,
 )
-from floodmark.checkers.search.statistics import Distinct, column, first_rows
+from floodmark.checkers.search.statistics import DistinctCodes, column, first_rows
 from floodmark.checkers.spark.code_transfer import KernelCode, LoadedKernel
-from floodmark.checkers.spark.ledger import Accepted, Array
+from floodmark.checkers.spark.ledger import AcceptedLevels, Array
 from floodmark.checkers.spark.reader import Packed, StateReader
 from floodmark.checkers.spark.shard import PartitionLost, Shard, divided
 
@@ -82,7 +82,7 @@ class LevelInput:
     the level before for all of them, or the partitions of another cluster; None means the expansions."""
 
     number: int
-    accepted: Accepted
+    accepted: AcceptedLevels
     invariants: int
     reachable: int
     deadlock: bool
@@ -102,7 +102,7 @@ class ExpandedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SealedReport:
     """A report in the shuffle, which stores it on a disk."""
 
     content: bytes
@@ -116,9 +116,9 @@ class Sealed:
         return report
 
 
-def sealed(report: ExpandedPart) -> Sealed:
+def sealed(report: ExpandedPart) -> SealedReport:
     content = pickle.dumps(report, pickle.HIGHEST_PROTOCOL)
-    return Sealed(content, zlib.crc32(content))
+    return SealedReport(content, zlib.crc32(content))
 
 
 WEIGHTS = np.random.default_rng(1).integers(0, 1 << 64, 1 << 16, dtype=np.uint64) | np.uint64(1)
@@ -127,7 +127,7 @@ of two words change, the differences cancel each other out, so a cyclic redundan
 
 
 @dataclass(slots=True)
-class Sum:
+class Checksum:
     """The number of words that were sent to a receiver, and the sum of their pieces: every word must arrive unchanged,
     in its place in its piece. Pieces may arrive in any order."""
 
@@ -139,24 +139,24 @@ class Sum:
         for at in range(0, len(piece), len(WEIGHTS)):
             some = piece[at : at + len(WEIGHTS)]
             total = total * int(WEIGHTS[0]) + int(np.dot(some, WEIGHTS[: len(some)]))
-        self.add_sum(Sum(len(piece), total + (zlib.crc32(piece.data) << 32)))
+        self.add_sum(Checksum(len(piece), total + (zlib.crc32(piece.data) << 32)))
 
-    def add_sum(self, other: Sum) -> None:
+    def add_sum(self, other: Checksum) -> None:
         self.words += other.words
         self.total = (self.total + other.total) & native_loops.ALL_ONES
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndOfExpansion:
     """Tells a merge that an expansion has sent everything, with its totals; or that its partition is lost."""
 
     partition: int
     lost: bool
-    sent: Sum
+    sent: Checksum
 
 
 @dataclass(slots=True)
-class Merged:
+class MergeResult:
     """The content of a partition after a level, with the states if they are few. ``lost`` says why there is none.
     ``place`` and ``disk`` say where it is, and ``free`` are the bytes that the disk has left."""
 
@@ -177,7 +177,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
-class Seeded:
+class SeedResult:
     """States that were given to a partition, from a position on."""
 
     partition: int
@@ -187,7 +187,7 @@ class Seeded:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class MissingPartition:
     """The answer when a partition's files are not what the driver accepted."""
 
     partition: int
@@ -284,7 +284,7 @@ def carrying(
 
 
 @contextlib.contextmanager
-def held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
+def held(accepted: AcceptedLevels, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
     """A partition's files, while a task needs them. Raises PartitionLost, in a second attempt only after a wait."""
     with contextlib.ExitStack() as stack:
         try:
@@ -295,11 +295,11 @@ def held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> 
         yield
 
 
-def reading(shard: Shard, accepted: Accepted, partition: int) -> contextlib.AbstractContextManager[None]:
+def reading(shard: Shard, accepted: AcceptedLevels, partition: int) -> contextlib.AbstractContextManager[None]:
     return held(accepted, shard.reading(accepted.levels, accepted.seal(partition)))
 
 
-def _be_patient(accepted: Accepted) -> None:
+def _be_patient(accepted: AcceptedLevels) -> None:
     """Gives the first attempt at this task, on the partition's machine, time to finish before this one."""
     from pyspark import TaskContext
 
@@ -311,7 +311,7 @@ def _be_patient(accepted: Accepted) -> None:
 # Seeding.
 
 
-def seed(run: SearchContext, token: str, partition: int, records: Iterable[Record]) -> Iterator[Seeded]:
+def seed(run: SearchContext, token: str, partition: int, records: Iterable[Record]) -> Iterator[SeedResult]:
     """Writes states that are already known, each record (position, bytes); says what it was given."""
     shard = shard_of(run, partition)
     reader = StateReader(shard.code)
@@ -321,10 +321,10 @@ def seed(run: SearchContext, token: str, partition: int, records: Iterable[Recor
             reader.begin()
             reader.copy(np.frombuffer(states, dtype=np.uint64))
             shard.put(token, position, states)
-            yield Seeded(partition, position, len(states) // (8 * shard.words), reader.digest)
+            yield SeedResult(partition, position, len(states) // (8 * shard.words), reader.digest)
 
 
-def adopt(run: SearchContext, token: str, rows: dict[int, Array], partition: int) -> Iterator[int | Absent]:
+def adopt(run: SearchContext, token: str, rows: dict[int, Array], partition: int) -> Iterator[int | MissingPartition]:
     """Turns the seeded states into the partition's levels, unless it has them; returns the bytes they take."""
     if partition not in rows:
         return
@@ -332,7 +332,7 @@ def adopt(run: SearchContext, token: str, rows: dict[int, Array], partition: int
     try:
         shard.adopt(token, rows[partition])
     except PartitionLost as lost:
-        yield Absent(partition, str(lost))
+        yield MissingPartition(partition, str(lost))
     else:
         yield shard.size
 
@@ -345,7 +345,7 @@ def expand(run: SearchContext, level: LevelInput, partition: int) -> Iterator[Re
     started = time.perf_counter()
     shard = shard_of(run, partition)
     report = ExpandedPart(partition)
-    sent = [Sum() for _ in range(run.partitions)]
+    sent = [Checksum() for _ in range(run.partitions)]
     is_lost = False
     try:
         with reading(shard, level.accepted, partition):
@@ -357,7 +357,7 @@ def expand(run: SearchContext, level: LevelInput, partition: int) -> Iterator[Re
         is_lost = True
     report.seconds = time.perf_counter() - started
     for owner in range(run.partitions) if level.only is None else level.only:
-        yield owner, End(partition, is_lost, sent[owner])
+        yield owner, EndOfExpansion(partition, is_lost, sent[owner])
     if level.only is None:
         yield partition, sealed(report)
 
@@ -365,7 +365,7 @@ def expand(run: SearchContext, level: LevelInput, partition: int) -> Iterator[Re
 def routed(
     run: SearchContext, level: LevelInput, reader: StateReader, pieces: Iterable[
         int
-    ], count: int, report: ExpandedPart, sent: list[Sum]
+    ], count: int, report: ExpandedPart, sent: list[Checksum]
 ) -> Iterator[tuple[int, bytes]]:
     """The successors of so many states that a reader holds piece by piece, each array with the partition that owns it;
     ``sent`` are the sums for each. What was yielded counts only when the last piece was read, which may raise."""
@@ -415,7 +415,7 @@ def _empty_filter(process: _Process, bits: int, words: int) -> Any:
     return cells
 
 
-def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterable[Record]) -> Iterator[Merged]:
+def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterable[Record]) -> Iterator[MergeResult]:
     """Adds what arrives to the partition, checks what is new, and reports."""
     if level.only is not None and partition not in level.only:
         for _ in records:
@@ -423,7 +423,7 @@ def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterab
         return
     started = time.perf_counter()
     shard = shard_of(run, partition)
-    report = Merged(partition, place=f"{socket.gethostname()}:{os.getpid()}")
+    report = MergeResult(partition, place=f"{socket.gethostname()}:{os.getpid()}")
     try:
         with held(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
             first, reader = shard.count, StateReader(shard.code)
@@ -453,9 +453,9 @@ def _disk_of(folder: Path) -> tuple[str, int]:
     return f"{socket.gethostname()}:{scratch.parent}", 0
 
 
-def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable[Record], report: Merged) -> None:
+def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable[Record], report: MergeResult) -> None:
     """Adds what arrives. Raises PartitionLost unless it is everything that every expansion sent."""
-    here, told = Sum(), Sum()
+    here, told = Checksum(), Checksum()
     ended = set()
     for _, payload in records:
         if isinstance(payload, bytes):
@@ -463,9 +463,9 @@ def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable
             here.add(states)
             report.received += len(payload)
             shard.insert(states)
-        elif isinstance(payload, Sealed):
+        elif isinstance(payload, SealedReport):
             report.expanded = payload.opened()
-        elif isinstance(payload, End):
+        elif isinstance(payload, EndOfExpansion):
             if payload.lost:
                 raise PartitionLost(f"partition {payload.partition} could not be expanded")
             ended.add(payload.partition)
@@ -476,11 +476,13 @@ def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable
         raise PartitionLost("what arrived is not what was sent")
 
 
-def hand_over(run: SearchContext, accepted: Accepted, level: int, owners: int, partition: int) -> Iterator[Record]:
+def hand_over(
+    run: SearchContext, accepted: AcceptedLevels, level: int, owners: int, partition: int
+) -> Iterator[Record]:
     """Sends the states of the partition's part of a level to the partitions of another cluster, which has ``owners``
     of them."""
     shard = shard_of(run, partition)
-    sent = [Sum() for _ in range(owners)]
+    sent = [Checksum() for _ in range(owners)]
     is_lost = False
     try:
         with reading(shard, accepted, partition):
@@ -493,7 +495,7 @@ def hand_over(run: SearchContext, accepted: Accepted, level: int, owners: int, p
     except PartitionLost:
         is_lost = True
     for owner in range(owners):
-        yield owner, End(partition, is_lost, sent[owner])
+        yield owner, EndOfExpansion(partition, is_lost, sent[owner])
 
 
 # Looking back, and the end.
@@ -505,8 +507,8 @@ def have(run: SearchContext, partition: int) -> Iterator[tuple[int, bytes]]:
 
 
 def parent(
-    run: SearchContext, accepted: Accepted, level: int, target: Packed, partition: int
-) -> Iterator[Packed | Absent]:
+    run: SearchContext, accepted: AcceptedLevels, level: int, target: Packed, partition: int
+) -> Iterator[Packed | MissingPartition]:
     """The smallest state of the partition's part of a level that leads to ``target``."""
     shard = shard_of(run, partition)
     try:
@@ -518,10 +520,12 @@ def parent(
             if found is not None:
                 yield found
     except PartitionLost as lost:
-        yield Absent(partition, str(lost))
+        yield MissingPartition(partition, str(lost))
 
 
-def pieces(run: SearchContext, accepted: Accepted, level: int, partition: int) -> Iterator[tuple[int, int, bytes]]:
+def pieces(
+    run: SearchContext, accepted: AcceptedLevels, level: int, partition: int
+) -> Iterator[tuple[int, int, bytes]]:
     """The states of the partition's part of a level: (partition, position, bytes). Raises PartitionLost."""
     shard = shard_of(run, partition)
     reader = StateReader(shard.code)
@@ -530,7 +534,7 @@ def pieces(run: SearchContext, accepted: Accepted, level: int, partition: int) -
             yield partition, at, reader.states.tobytes()
 
 
-def verify(run: SearchContext, accepted: Accepted, partition: int) -> Iterator[int | Absent]:
+def verify(run: SearchContext, accepted: AcceptedLevels, partition: int) -> Iterator[int | MissingPartition]:
     """Reads everything that the partition has; returns the number of states."""
     shard = shard_of(run, partition)
     try:
@@ -538,17 +542,17 @@ def verify(run: SearchContext, accepted: Accepted, partition: int) -> Iterator[i
         yield shard.count
     except PartitionLost as lost:
         _be_patient(accepted)
-        yield Absent(partition, str(lost))
+        yield MissingPartition(partition, str(lost))
 
 
 def values(
-    run: SearchContext, accepted: Accepted, slots: dict[str, Any], partition: int
-) -> Iterator[dict[str, Any] | Absent]:
+    run: SearchContext, accepted: AcceptedLevels, slots: dict[str, Any], partition: int
+) -> Iterator[dict[str, Any] | MissingPartition]:
     """The values that each variable has in the partition, as an array of its distinct codes."""
     shard = shard_of(run, partition)
     try:
         with reading(shard, accepted, partition):
-            reader, found = StateReader(shard.code), {name: Distinct() for name in slots}
+            reader, found = StateReader(shard.code), {name: DistinctCodes() for name in slots}
 
             def add() -> None:
                 rows = reader.states.reshape(-1, shard.words)
@@ -561,10 +565,12 @@ def values(
                     add()
             yield {name: each.codes() for name, each in found.items()}
     except PartitionLost as lost:
-        yield Absent(partition, str(lost))
+        yield MissingPartition(partition, str(lost))
 
 
-def sampled(run: SearchContext, accepted: Accepted, parts: int, most: int, partition: int) -> Iterator[bytes | Absent]:
+def sampled(
+    run: SearchContext, accepted: AcceptedLevels, parts: int, most: int, partition: int
+) -> Iterator[bytes | MissingPartition]:
     """Up to ``most`` states of the partition, chosen by what they are, if it is one of the first ``parts``."""
     if partition >= parts:
         return
@@ -577,10 +583,10 @@ def sampled(run: SearchContext, accepted: Accepted, parts: int, most: int, parti
                     chosen = first_rows(np.concatenate([chosen, reader.states.reshape(-1, shard.words)]), most)
             yield chosen.tobytes()
     except PartitionLost as lost:
-        yield Absent(partition, str(lost))
+        yield MissingPartition(partition, str(lost))
 
 
-def all_pieces(run: SearchContext, accepted: Accepted, partition: int) -> Iterator[tuple[int, bytes]]:
+def all_pieces(run: SearchContext, accepted: AcceptedLevels, partition: int) -> Iterator[tuple[int, bytes]]:
     """All states of the partition: (level, counted from 1, and bytes). Raises PartitionLost."""
     for level in range(accepted.levels):
         for _, _, states in pieces(run, accepted, level, partition):

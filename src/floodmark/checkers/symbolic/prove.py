@@ -10,7 +10,7 @@ from typing import Any
 from floodmark.checkers.project.claim import Claim
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.search.beginning import wrong_beginnings
 from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.symbolic.attempts.any_size import attempt_at_any_size
@@ -24,14 +24,14 @@ from floodmark.checkers.symbolic.attempts.ranked import attempt_ranked
 from floodmark.checkers.symbolic.methods import claims
 from floodmark.checkers.symbolic.methods.capacities import require_capacities
 from floodmark.checkers.symbolic.methods.induction import WatchInduction
-from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask, subjects, task_of
-from floodmark.checkers.symbolic.records.answer_file import Recorded, keep, recorded
-from floodmark.checkers.symbolic.tactics.answers import Answers, Book, ObligationKey, solver_version
+from floodmark.checkers.symbolic.records.answer_file import AnswerRecord, keep, recorded
+from floodmark.checkers.symbolic.tactics.answers import AnswerBook, Answers, ObligationKey, solver_version
 from floodmark.checkers.value_text import plain, show
 from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
 from floodmark.checkers.verdict.proof_command import proof_command
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import ExitCode, Verdict
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -39,9 +39,9 @@ from floodmark.language.reference import initial_states
 
 
 def prove_check(
-    check: Check, task: ProofTask, scripts: Scripts | None = None, book: Book | None = None,
+    check: Check, task: ProofTask, scripts: SmtScripts | None = None, book: AnswerBook | None = None,
     watch: WatchInduction | None = None,
-) -> Proved:
+) -> ProofResult:
     """Runs the method on a spec's model, or on one of its known-bad designs.
 
     ``book`` has the answers to obligations of any size; without one, they are searched for. ``watch`` receives the
@@ -65,7 +65,7 @@ def prove_check(
         if task.method == "ranking":
             missing = f"no liveness property of {type(model).__name__} that the spec checks has a @ranking"
         draft.exit_code, draft.headline = ExitCode.NOTHING_CHECKED, f"nothing was checked: {missing}"
-    return Proved(
+    return ProofResult(
         check.spec.name,
         task.method,
         draft.verdict,
@@ -124,13 +124,13 @@ def subject_of(name: str, task: ProofTask, variant: str | None = None) -> str:
 
 def prove_listed(
     spec: Spec,
-    proving: Proving,
-    scripts: Scripts | None = None,
+    proving: ListedProof,
+    scripts: SmtScripts | None = None,
     seconds: float | None = None,
     find: bool = False,
     watch: WatchInduction | None = None,
     workers: int = 1,
-) -> Proved:
+) -> ProofResult:
     """Makes a proof that a spec lists. An unknown property is an error at its line.
 
     Obligations of any size are replayed from the answers beside the spec; with ``find`` answers are searched for and
@@ -144,9 +144,9 @@ def prove_listed(
         known = recorded(spec, proving)
 
         def kept(answers: Mapping[ObligationKey, Answers]) -> None:
-            keep(spec, proving, Recorded(solver_version(), answers))
+            keep(spec, proving, AnswerRecord(solver_version(), answers))
 
-        book = Book(known.answers, find, proof_command(spec, proving, "--find"), known.z3, kept if find else None)
+        book = AnswerBook(known.answers, find, proof_command(spec, proving, "--find"), known.z3, kept if find else None)
     proved = prove_check(check, task, scripts, book, watch)
     if book is not None and book.keep is not None and {**book.found} != book.known:
         book.keep(book.found)
@@ -159,7 +159,7 @@ def claim_subject(claim: Claim) -> str:
     return f"claim {Path(claim.file).stem}.{claim.name}"
 
 
-def prove_claim(claim: Claim, seconds: float | None = None, scripts: Scripts | None = None) -> Proved:
+def prove_claim(claim: Claim, seconds: float | None = None, scripts: SmtScripts | None = None) -> ProofResult:
     """Decides one claim."""
     name = f"{Path(claim.file).stem}.{claim.name}"
     answered = claims.ask(claim, seconds, None if scripts is None else scripts.of(claim_subject(claim)))
@@ -186,4 +186,6 @@ def prove_claim(claim: Claim, seconds: float | None = None, scripts: Scripts | N
     if answered.witness:
         facts["witness"] = {key: plain(value) for key, value in answered.witness.items()}
     place = shown(Path(claim.file))
-    return Proved(name, "claim", verdict, code, headline, answered.seconds, place, claim.line, lines=lines, facts=facts)
+    return ProofResult(
+        name, "claim", verdict, code, headline, answered.seconds, place, claim.line, lines=lines, facts=facts
+    )

@@ -11,7 +11,7 @@ from floodmark.compiler.renaming import Renaming, renamed
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, fire, holds
-from floodmark.language.widths import Outgrown
+from floodmark.language.widths import WidthExceeded
 
 
 def step_differs(model: Model, action: Action, state: State, step: Step, swap: Renaming) -> str | None:
@@ -49,7 +49,7 @@ def _pair(swap: Renaming) -> str:
 def _outcome(model: Model, state: State, step: Step) -> State | str:
     try:
         after = fire(model, state, step)
-    except (SourceError, Outgrown):
+    except (SourceError, WidthExceeded):
         return "fails"
     return "is not enabled" if after is None else after
 
@@ -65,7 +65,7 @@ def _made(model: Model, before: State, outcome: State | str) -> str:
 def _truth(model: Model, function: Callable[..., bool], states: Sequence[State]) -> str:
     try:
         return "is true" if holds(model, function, *states) else "is false"
-    except (SourceError, Outgrown):
+    except (SourceError, WidthExceeded):
         return "fails"
 
 

@@ -15,7 +15,7 @@ import z3
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, implied, negation, same_truth
-from floodmark.checkers.symbolic.translate.effects import Fired, StatementEvaluator, fire
+from floodmark.checkers.symbolic.translate.effects import StatementEvaluator, SymbolicStep, fire
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values.value import Values
@@ -90,7 +90,7 @@ class Swap:
         solver.add(as_term(negation(goal)))
         return bool(self.deadline.check(solver, most=MAX_EFFORT) == z3.unsat)
 
-    def same_step(self, one: Fired) -> Truth:
+    def same_step(self, one: SymbolicStep) -> Truth:
         """The condition that an action behaves the same after renaming, in every state and with every choice of its
         parameters."""
         system, values = self.system, self.system.values

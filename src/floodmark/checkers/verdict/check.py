@@ -13,9 +13,9 @@ from floodmark.checkers.project.lint import require_actions, require_calls, requ
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, about, did_you_mean
 from floodmark.checkers.project.reached_functions import Called
-from floodmark.checkers.project.spec import DEADLOCK, Flawed, Spec, Tier, only, read_all
+from floodmark.checkers.project.spec import DEADLOCK, ListedDesign, Spec, Tier, only, read_all
 from floodmark.checkers.project.spec_address import class_name
-from floodmark.checkers.project.spec_entries import Simulate
+from floodmark.checkers.project.spec_entries import SimulationSettings
 from floodmark.checkers.search_result import Limits, Options, Symmetry
 from floodmark.compiler.renaming import identifiers_in
 from floodmark.language.errors import SourceError
@@ -48,7 +48,7 @@ class CheckSettings:
     deadlock: bool = False
     properties: tuple[str, ...] = ()
     only_variant: str | None = None
-    walks: Simulate | None = None
+    walks: SimulationSettings | None = None
     coverage: bool = False
     compare: bool = True
     master: str | None = None
@@ -75,7 +75,7 @@ class Check:
     """A spec's model, or one known-bad design of it, and how to search it."""
 
     spec: Spec
-    flawed: Flawed | None
+    flawed: ListedDesign | None
     settings: CheckSettings
 
     @property
@@ -103,7 +103,7 @@ class Check:
         return Options(workers, self.symmetry, self._deadlock, limits, self._likely, self.spec.fairness, covers)
 
     @property
-    def walks(self) -> Simulate | None:
+    def walks(self) -> SimulationSettings | None:
         """The random walks to take instead of a search."""
         return self.spec.simulate if self.settings.walks is None else self.settings.walks
 
@@ -241,7 +241,7 @@ class Check:
         elif self.spec.flawed:
             words += ["--only-variant", class_name(self.spec.model)]
         if settings.walks is not None:
-            usual = asdict(Simulate())
+            usual = asdict(SimulationSettings())
             changed = {name: value for name, value in asdict(settings.walks).items() if value != usual[name]}
             words += [word for name, value in changed.items() for word in (f"--{name}", str(value))]
         for name, value in settings.constants.items():

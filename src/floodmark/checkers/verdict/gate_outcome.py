@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 
 
@@ -42,7 +42,7 @@ class GateOutcome:
     """
 
     results: list[CheckResult]
-    proofs: list[Proved]
+    proofs: list[ProofResult]
     drift: list[Drift]
     tier: str
     seconds: float

@@ -6,11 +6,11 @@ import shlex
 
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.language.errors import SourceError
 
 
-def proof_command(spec: Spec, proving: Proving, *options: str) -> str:
+def proof_command(spec: Spec, proving: ListedProof, *options: str) -> str:
     """The command, with the fewest words that name the proof."""
     words = ["floodmark", "prove", shown(spec.address)]
     if len(spec.prove) > 1:
@@ -18,7 +18,7 @@ def proof_command(spec: Spec, proving: Proving, *options: str) -> str:
     return shlex.join([*words, *options])
 
 
-def listed(spec: Spec, name: str | None) -> list[Proving]:
+def listed(spec: Spec, name: str | None) -> list[ListedProof]:
     """The proofs that a spec lists, or those that a name denotes: the proof of that name, or else all whose name begins
     with it. Raises SourceError if there is none."""
     if name is None:
@@ -31,7 +31,7 @@ def listed(spec: Spec, name: str | None) -> list[Proving]:
     return found
 
 
-def _shortest(spec: Spec, proving: Proving) -> str:
+def _shortest(spec: Spec, proving: ListedProof) -> str:
     words = proving.name.split()
     starts = (" ".join(words[:count]) for count in range(1, len(words) + 1))
     return next((it for it in starts if listed(spec, it) == [proving]), proving.name)

@@ -10,7 +10,7 @@ from floodmark.checkers.verdict.result import ExitCode, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
+class ProofResult:
     """The result for one spec or one claim. ``line`` is that of a claim; ``lines`` add detail to the headline.
 
     A bounded search that finds nothing is ``undetermined``, even if its spec expects no more.
@@ -65,7 +65,7 @@ class Proved:
         }
 
     @classmethod
-    def of_json(cls, entry: Mapping[str, Any]) -> Proved:
+    def of_json(cls, entry: Mapping[str, Any]) -> ProofResult:
         """The inverse of ``as_json``. Raises KeyError, TypeError or ValueError for anything else."""
         named = {name: entry[name] for name in _FIELDS}
         facts = {name: value for name, value in entry.items() if name not in (*_FIELDS, *_NOT_FACTS)}

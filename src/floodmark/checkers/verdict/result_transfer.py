@@ -6,7 +6,7 @@ import pickle
 import traceback
 from dataclasses import replace
 
-from floodmark.checkers.processes import LostJob, Overdue
+from floodmark.checkers.processes import LostJob, OverdueJob
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.verdict import blank, internal_error
@@ -29,7 +29,7 @@ def received(check: Check, content: bytes | Exception) -> CheckResult:
     """The result that another process passed through ``pickled``, or one that reports why there is none."""
     if isinstance(content, bytes):
         return unpickled(check, content)
-    if isinstance(content, Overdue):
+    if isinstance(content, OverdueJob):
         return replace(
             blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED,
             message=f"the search was still in a single step long after its limit of {counted_seconds(check.seconds)}",

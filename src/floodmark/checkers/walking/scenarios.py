@@ -17,7 +17,7 @@ from floodmark.checkers.project.spec_entries import Scenario
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import written_step
 from floodmark.checkers.verdict.scenario import ScenarioResult
-from floodmark.checkers.walking.walk import Walk, Walked, is_called
+from floodmark.checkers.walking.walk import Walk, WalkedPath, is_called
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 
@@ -28,8 +28,8 @@ def run_scenario(model: Model, scenario: Scenario) -> ScenarioResult:
     result = ScenarioResult(scenario.name, scenario.line, 0)
     *before, last = scenario.steps
     begins = scenario.steps[0].partition("(")[0] in (*type(model).methods("initial"), "initial")
-    starts = [Walked(())] if begins else [Walked((it,)) for it in walk.beginnings()]
-    reached: list[Walked] = []
+    starts = [WalkedPath(())] if begins else [WalkedPath((it,)) for it in walk.beginnings()]
+    reached: list[WalkedPath] = []
     problem = "the model has no initial state"
     for start in starts:
         walked = _along(walk, start, before)
@@ -54,15 +54,15 @@ def run_scenario(model: Model, scenario: Scenario) -> ScenarioResult:
     return result
 
 
-def _along(walk: Walk, start: Walked, steps: list[str]) -> Walked:
+def _along(walk: Walk, start: WalkedPath, steps: list[str]) -> WalkedPath:
     """A path continued by steps, as far as the model takes them."""
     trace = start.trace
     for text in steps:
         after = walk.next(trace[-1].state if trace else None, text) if "(" in text else _only(walk, trace, text)
         if isinstance(after, str):
-            return Walked(trace, after)
+            return WalkedPath(trace, after)
         trace = (*trace, after)
-    return Walked(trace)
+    return WalkedPath(trace)
 
 
 def _only(walk: Walk, trace: tuple[TraceState, ...], name: str) -> TraceState | str:
@@ -82,7 +82,7 @@ def _only(walk: Walk, trace: tuple[TraceState, ...], name: str) -> TraceState | 
     return f"{name} is not enabled: {walk.why_none(trace[-1].state, name)}" if trace else f"{name} begins no run"
 
 
-def _possible(walk: Walk, walked: Walked, text: str) -> str:
+def _possible(walk: Walk, walked: WalkedPath, text: str) -> str:
     """The error about a last step that must not be possible; empty if it is a disabled step of the model."""
     if not walked.trace:
         return "a scenario that must not be possible has at least two steps, the first of which begins a run"

@@ -31,7 +31,7 @@ def is_called(step: Step, text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class WalkedPath:
     """The part of a path that the model takes. ``stop`` is the reason why the next step is not taken."""
 
     trace: tuple[TraceState, ...]
@@ -60,15 +60,15 @@ class Walk:
             self.expanded[state] = expand(self.model, state)
         return self.expanded[state]
 
-    def along(self, path: Sequence[str]) -> Walked:
+    def along(self, path: Sequence[str]) -> WalkedPath:
         """The states of a path, as far as the model takes it."""
         trace: list[TraceState] = []
         for text in path:
             found = self.next(trace[-1].state if trace else None, text)
             if isinstance(found, str):
-                return Walked(tuple(trace), found)
+                return WalkedPath(tuple(trace), found)
             trace.append(found)
-        return Walked(tuple(trace))
+        return WalkedPath(tuple(trace))
 
     def next(self, state: State | None, text: str) -> TraceState | str:
         """The step of this text in a state, or in None the initial state of this text; else the reason why it is not

@@ -64,7 +64,7 @@ class LogEntry(NamedTuple):
         return self.position // _RANKS
 
 
-class Malformed(NamedTuple):
+class MalformedLine(NamedTuple):
     """A line that cannot be read, or not as the required kind of record."""
 
     file: str
@@ -92,7 +92,7 @@ class Tally:
     control: int = 0
     records: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    malformed: list[Malformed] = field(default_factory=list)
+    malformed: list[MalformedLine] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class _SectionReader:
 
     def bad(self, number: int, message: str, owned: bool) -> None:
         if owned:
-            self.tally.malformed.append(Malformed(str(self.section.path), number, message))
+            self.tally.malformed.append(MalformedLine(str(self.section.path), number, message))
 
     def mark(self, kind: str, offset: int, number: int) -> LogEntry:
         return LogEntry(offset * _RANKS + _MARK_RANK, kind, {}, self.section.file, number, False)

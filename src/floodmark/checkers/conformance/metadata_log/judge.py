@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from floodmark.checkers.conformance.metadata_log import dump
-from floodmark.checkers.conformance.metadata_log.dump import LogEntry, LogShard, Malformed, Tally
+from floodmark.checkers.conformance.metadata_log.dump import LogEntry, LogShard, MalformedLine, Tally
 from floodmark.checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
 from floodmark.checkers.conformance.metadata_log.rules import BrokenRule, broken
 
@@ -50,7 +50,7 @@ class LogReport:
     unknown: int = 0
     partitions: int = 0
     gaps: int = 0
-    malformed: tuple[Malformed, ...] = ()
+    malformed: tuple[MalformedLine, ...] = ()
     findings: tuple[RuleViolation, ...] = ()
 
     def __add__(self, other: LogReport) -> LogReport:
@@ -242,7 +242,7 @@ class _LogJudge:
     def _malformed(self, entry: LogEntry, message: str, owned: bool) -> None:
         if owned:
             self.tally.records -= 1
-            self.tally.malformed.append(Malformed(str(self.paths[entry.file]), entry.line, message))
+            self.tally.malformed.append(MalformedLine(str(self.paths[entry.file]), entry.line, message))
 
 
 def _shown(partition: Registration) -> str:

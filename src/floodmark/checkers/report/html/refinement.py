@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.explanation.refinement import Refuted, nearest_lines
+from floodmark.checkers.explanation.refinement import RefutedStep, nearest_lines
 from floodmark.checkers.report.html.markup import Part, code, tag
 from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import State
 
 
-def side_by_side(found: Refuted) -> list[Element]:
+def side_by_side(found: RefutedStep) -> list[Element]:
     """A table with a row for each variable, in which each change from one column to the next is marked."""
     step = found.nearest
     columns: list[tuple[Part, State]] = [("begins with", found.states[0])]

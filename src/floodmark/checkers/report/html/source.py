@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.coverage.places import REFUSALS, Covered, places
+from floodmark.checkers.coverage.places import REFUSALS, OutcomeCoverage, places
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report.html.markup import Part, tag
 from floodmark.checkers.search_result import Coverage, CoverageCount
@@ -27,9 +27,9 @@ def covered_source(coverage: Coverage) -> Element:
                class_="source")
 
 
-def _file(file: str, of_file: Sequence[Covered]) -> Element:
+def _file(file: str, of_file: Sequence[OutcomeCoverage]) -> Element:
     lines = {it.line: it for it in of_file if it.kind == "line"}
-    others: dict[int, list[Covered]] = {}
+    others: dict[int, list[OutcomeCoverage]] = {}
     for it in of_file:
         if it.kind != "line":
             others.setdefault(it.line, []).append(it)
@@ -46,7 +46,7 @@ def _file(file: str, of_file: Sequence[Covered]) -> Element:
     )
 
 
-def _row(file: str, number: int, line: Covered | None, others: Sequence[Covered]) -> Element:
+def _row(file: str, number: int, line: OutcomeCoverage | None, others: Sequence[OutcomeCoverage]) -> Element:
     text = linecache.getline(file, number).rstrip()
     kind: str | bool = False if line is None else "taken" if line.taken else "never"
     steps, evaluations = ("", "") if line is None else (_count(line.steps), _count(line.evaluations))
@@ -64,7 +64,7 @@ def _count(number: int) -> str:
     return f"{number:,}" if number else ""
 
 
-def _outcome(it: Covered) -> Element:
+def _outcome(it: OutcomeCoverage) -> Element:
     word = "refused" if it.kind in REFUSALS else str(it.outcome).lower()
     times = f"{it.steps + it.evaluations:,}" if it.taken else "never"
     return tag("span", f"{it.said} {word}: {times}", class_="outcome" if it.taken else "outcome never")

@@ -16,7 +16,7 @@ from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enum
 from floodmark.checkers.symbolic.methods.induction import WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.methods.task import ProofTask
-from floodmark.checkers.symbolic.tactics.answers import Book
+from floodmark.checkers.symbolic.tactics.answers import AnswerBook
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import ExitCode, Verdict
@@ -51,7 +51,7 @@ class Attempt:
     properties: list[Property]
     draft: Draft
     record: ObligationRecorder | None
-    book: Book | None = None
+    book: AnswerBook | None = None
     watch: WatchInduction | None = None
 
     @property

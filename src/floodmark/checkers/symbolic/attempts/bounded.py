@@ -5,7 +5,7 @@ from __future__ import annotations
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.simulation.deep_runs import deep_runs
-from floodmark.checkers.simulation.walker import Walking, WalkStrategy
+from floodmark.checkers.simulation.walker import WalkPlan, WalkStrategy
 from floodmark.checkers.symbolic.attempts.attempt import Attempt, all_states
 from floodmark.checkers.symbolic.methods import bmc
 from floodmark.checkers.symbolic.tactics.budget import Deadline
@@ -34,7 +34,7 @@ def attempt_bounded(attempt: Attempt) -> None:
         _after_walks(attempt, deadline)
         return
 
-    def search(model: Model) -> bmc.Bounded:
+    def search(model: Model) -> bmc.BmcResult:
         return bmc.search(system_of(model, wanted), wanted, task.depth, deadline, record=attempt.record)
 
     found = at_widths(attempt.model, search)
@@ -61,10 +61,10 @@ def _violated(attempt: Attempt, violation: Violation) -> None:
 def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
     """Searches for a violation near the deepest states of random walks. Finding none says nothing about other runs."""
     draft, task, wanted = attempt.draft, attempt.task, attempt.properties
-    walking = Walking(task.after_walks, WALKED_STEPS, 0, WalkStrategy.ACTIONS)
+    walking = WalkPlan(task.after_walks, WALKED_STEPS, 0, WalkStrategy.ACTIONS)
 
-    def search(model: Model) -> tuple[int, bmc.Bounded]:
-        found = bmc.Bounded()
+    def search(model: Model) -> tuple[int, bmc.BmcResult]:
+        found = bmc.BmcResult()
         runs = deep_runs(model, walking, MAX_RUNS)
         for number, run in enumerate(runs):
             found = bmc.search(system_of(model, wanted), wanted, task.depth, deadline, after=run)

@@ -8,7 +8,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
-from floodmark.checkers.symbolic.crosscheck.enumeration import Reachable
+from floodmark.checkers.symbolic.crosscheck.enumeration import ReachabilityOracle
 from floodmark.checkers.symbolic.crosscheck.spot_checks import spot_check
 from floodmark.checkers.symbolic.methods.induction import InductionProof, confirm, induction, with_reachability
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
@@ -34,7 +34,7 @@ def attempt_inductive(attempt: Attempt) -> None:
     if not unbounded:
         for obligation in proof.failing():
             confirm(model, every, obligation)
-        proof = with_reachability(proof, Reachable(model).asks)
+        proof = with_reachability(proof, ReachabilityOracle(model).asks)
     draft.facts |= {
         "lemmas": [lemma.name for lemma in lemmas],
         "obligations": len(proof.obligations),
@@ -62,7 +62,7 @@ def induction_failed(attempt: Attempt, system: System, properties: list[Property
     if not system.values.unbounded:
         for obligation in proof.failing():
             confirm(attempt.model, properties, obligation)
-        proof = with_reachability(proof, Reachable(attempt.model).asks)
+        proof = with_reachability(proof, ReachabilityOracle(attempt.model).asks)
     attempt.draft.verdict, attempt.draft.exit_code = _judged(proof)
     about = f"{len(properties)} invariants and lemmas that it rests on"
     _show_what_fails(attempt, system, proof, f"{about}, {counted(len(proof.obligations), 'obligation')}")

@@ -9,7 +9,7 @@ from floodmark.checkers.symbolic.attempts.any_size import domain_of
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.small_sizes import cross_check
 from floodmark.checkers.symbolic.methods.induction import InductionProof, induction
-from floodmark.checkers.symbolic.methods.lifting import Lifted
+from floodmark.checkers.symbolic.methods.lifting import LiftedLemma
 from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.plurals import counted
@@ -19,7 +19,7 @@ from floodmark.language.plurals import counted
 class LemmaTrial:
     """Inferred lemmas, and the induction of the properties with them, in a system that includes them."""
 
-    lemmas: Sequence[Lifted]
+    lemmas: Sequence[LiftedLemma]
     proof: InductionProof
     system: System
 

@@ -12,7 +12,7 @@ from floodmark.checkers.symbolic.attempts.suggested import attempt_suggested
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
 from floodmark.checkers.symbolic.methods.ic3 import infer
 from floodmark.checkers.symbolic.methods.induction import induction
-from floodmark.checkers.symbolic.methods.lifting import Lifted, lifted
+from floodmark.checkers.symbolic.methods.lifting import LiftedLemma, lifted
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
@@ -47,7 +47,7 @@ def attempt_lifted(attempt: Attempt) -> None:
     attempt_suggested(attempt, names, counting)
 
 
-def _is_meaningful(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> bool:
+def _is_meaningful(attempt: Attempt, guess: LiftedLemma, names: Sequence[str]) -> bool:
     """Whether a lifted clause is meaningful for any number: one about a position in a set of messages is not."""
     try:
         system = system_of(attempt.model, [guess.lemma], names, any_size=True)
@@ -57,7 +57,7 @@ def _is_meaningful(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> boo
     return True
 
 
-def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) -> LemmaTrial:
+def _inductive(attempt: Attempt, guesses: list[LiftedLemma], names: Sequence[str]) -> LemmaTrial:
     """The largest inductive subset of the guesses: those that are not preserved are dropped until all are. The result
     has the last induction.
 

@@ -15,12 +15,12 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_c
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.inductive import induction_failed, spot_checked
 from floodmark.checkers.symbolic.attempts.obligation_text import state_lines
-from floodmark.checkers.symbolic.crosscheck.enumeration import ENUMERATION_LIMITS, Reachable
+from floodmark.checkers.symbolic.crosscheck.enumeration import ENUMERATION_LIMITS, ReachabilityOracle
 from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction, with_reachability
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.methods.progress import EXPLAINED, HELPED, KEPT, NATURAL, RankingProof, confirmed
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, levels_of, rankings_of
-from floodmark.checkers.symbolic.methods.smtlib import Kept
+from floodmark.checkers.symbolic.methods.smtlib import DeferredRecorder
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.result import ExitCode
@@ -95,7 +95,7 @@ def _inductive(
     Queries with it are not recorded, because nothing depends on them.
     """
     while True:
-        asked = None if attempt.record is None else Kept()
+        asked = None if attempt.record is None else DeferredRecorder()
         proof = induction(system, states, attempt.left, asked, watch=attempt.watch)
         attempt.draft.seconds += proof.seconds
         left = {it.property for it in proof.failing()} - set(needed)
@@ -119,7 +119,7 @@ def _check_goal(
         return found
     explanations = Explanations(attempt.model, goal, levels, assumptions)
     marked = [confirmed(explanations, obligation) for obligation in found]
-    return with_reachability(InductionProof(marked), Reachable(attempt.model).asks).obligations
+    return with_reachability(InductionProof(marked), ReachabilityOracle(attempt.model).asks).obligations
 
 
 def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:

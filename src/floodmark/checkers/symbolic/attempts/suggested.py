@@ -11,8 +11,8 @@ from floodmark.checkers.symbolic.methods.induction import induction
 from floodmark.checkers.symbolic.methods.lifting import lemma_of
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
 from floodmark.checkers.symbolic.suggestions.scopes import scopes_of
-from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause, Sayable
-from floodmark.checkers.symbolic.suggestions.sized import Sized
+from floodmark.checkers.symbolic.suggestions.sentences import AtomFilter, QuantifiedClause
+from floodmark.checkers.symbolic.suggestions.sized import SizedSystem
 from floodmark.checkers.symbolic.suggestions.sizes import reachable_states, sizes_of
 from floodmark.checkers.symbolic.suggestions.support import NothingFoundError, Support
 from floodmark.checkers.symbolic.suggestions.vocabulary import Vocabulary, vocabulary_of
@@ -62,9 +62,9 @@ def _support(
     attempt: Attempt, vocabulary: Vocabulary, names: Sequence[str], counting: list[str], deadline: Deadline
 ) -> tuple[Grammar, Support]:
     sizes = sizes_of(attempt.model, names, counting)
-    scopes = scopes_of(vocabulary, Sayable(attempt.model, vocabulary.names, names, counting))
+    scopes = scopes_of(vocabulary, AtomFilter(attempt.model, vocabulary.names, names, counting))
     grammar = Grammar(scopes, list(reachable_states(sizes)))
-    sized = [Sized(model, attempt.properties, deadline) for model in sizes.queried]
+    sized = [SizedSystem(model, attempt.properties, deadline) for model in sizes.queried]
     return grammar, Support(grammar, sized, attempt.properties, deadline)
 
 

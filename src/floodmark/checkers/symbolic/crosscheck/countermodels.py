@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.symbolic.crosscheck.enumeration import Reachable
+from floodmark.checkers.symbolic.crosscheck.enumeration import ReachabilityOracle
 from floodmark.checkers.symbolic.methods.induction import (
     InductionProof,
     Obligation,
@@ -72,7 +72,7 @@ def countermodels(
             failing = failing_obligations(system, properties, left, deadline.left, MAX_EFFORT)
         except ModelError:  # no initial state at this size, or too much for z3
             continue
-        marked = with_reachability(InductionProof(failing), Reachable(sized).asks)
+        marked = with_reachability(InductionProof(failing), ReachabilityOracle(sized).asks)
         for obligation in marked.obligations:
             left.discard((obligation.action, obligation.property))
             shown = obligation.counterexample

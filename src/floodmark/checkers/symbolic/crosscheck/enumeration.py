@@ -62,7 +62,7 @@ def enumerate_states(
     return Enumeration(found.distinct, found.depth, found.stopped)
 
 
-class Reachable:
+class ReachabilityOracle:
     """Decides the reachability of states, within the same limits."""
 
     def __init__(self, model: Model) -> None:

@@ -29,7 +29,7 @@ Constants = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Spots:
+class SpotChecks:
     """The values at which the obligations were proved again, and those at which z3 did not decide them."""
 
     proved: list[Constants] = field(default_factory=list)
@@ -37,12 +37,12 @@ class Spots:
     seconds: float = 0.0
 
 
-def spot_check(system: System, properties: Sequence[Property], seconds: float | None = None) -> Spots:
+def spot_check(system: System, properties: Sequence[Property], seconds: float | None = None) -> SpotChecks:
     """Proves the properties again at some values: small ones, large ones, and those that the model mentions.
 
     A choice of values that z3 does not decide does not count. Raises RuntimeError when an obligation fails.
     """
-    found = Spots()
+    found = SpotChecks()
     deadline = Deadline(seconds)
     for constants in choices(system):
         try:

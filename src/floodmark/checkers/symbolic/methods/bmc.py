@@ -34,7 +34,7 @@ class RunGoal:
 
 
 @dataclass(slots=True)
-class Bounded:
+class BmcResult:
     """The result of a bounded search: apart from ``violation``, there is no violation within ``depth`` states.
 
     ``interchangeable`` are the identifiers that the model was proved to treat symmetrically.
@@ -56,7 +56,7 @@ def search(
     least: int = 1,
     record: ObligationRecorder | None = None,
     after: Sequence[TraceState] = (),
-) -> Bounded:
+) -> BmcResult:
     """Searches for a shortest run of at most ``depth`` states that violates a property or the model's types; from the
     initial states, or from the end of the run ``after``, with which a violation's trace then begins.
 
@@ -74,7 +74,7 @@ def search(
     inside = system.within(system.now.state)
     failing = as_term(conj((inside, disj(fired.failed for fired in system.fired))))
     unbounded = as_term(system.boundary_failed(system.now.state))
-    found = Bounded()
+    found = BmcResult()
     missing = {prop.name for prop in properties if prop.kind == "reachable"}
     for length in range(1, depth + 1):
         if length > 1:
@@ -111,7 +111,7 @@ def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> A
 
 
 def _ask(
-    runs: Runs, goals: list[RunGoal], missing: set[str], found: Bounded, length: int, deadline: Deadline
+    runs: Runs, goals: list[RunGoal], missing: set[str], found: BmcResult, length: int, deadline: Deadline
 ) -> Literal["clear", "violated"] | Stop:
     """Solves each goal at one length; a Stop if the answer is unknown."""
     bad = [goal for goal in goals if goal.kind != "reachable"]

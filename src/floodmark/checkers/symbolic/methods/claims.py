@@ -21,7 +21,7 @@ from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.frame import Frame, LocalTypes
 from floodmark.compiler.ir import INT, Local, Position, Stmt
 from floodmark.language.annotations import resolve
-from floodmark.language.errors import Disabled, ModelError, SourceError
+from floodmark.language.errors import ActionDisabled, ModelError, SourceError
 from floodmark.language.model import Model, opened
 from floodmark.language.reference import _located
 from floodmark.language.source import source_of
@@ -45,7 +45,7 @@ ClaimAnswer = Literal["holds", "fails", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ClaimResult:
     """The answer to a claim. ``witness`` is the smallest case in which it is false, with the values that it
     computes; with ``any_size`` the claim holds for any number of identifiers."""
 
@@ -66,13 +66,13 @@ class _NoState(Model):
     """Claims have no state."""
 
 
-def ask(claim: Claim, seconds: float | None = None, record: ObligationRecorder | None = None) -> Answered:
+def ask(claim: Claim, seconds: float | None = None, record: ObligationRecorder | None = None) -> ClaimResult:
     """Decides a claim with z3 and confirms a witness in CPython. ``record`` receives the queries."""
     started = time.perf_counter()
     return replace(_ask(claim, seconds, record), seconds=time.perf_counter() - started)
 
 
-def _ask(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> Answered:
+def _ask(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> ClaimResult:
     answered = _ask_for_a_number(claim, seconds, record)
     if answered.answer == "holds":
         return replace(answered, any_size=_holds_for_any_number(claim, seconds, record))
@@ -116,7 +116,7 @@ def _false(values: Values, model: Model, claim: Claim, kinds: dict[str, Type]) -
     return disj((conj((*effects.required, negation(effects.locals[result.slot]))), failed))
 
 
-def _ask_for_a_number(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> Answered:
+def _ask_for_a_number(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> ClaimResult:
     model = _NoState()
     kinds = _parameters(model, claim)
     parameters, body, result = _lower(model, claim, kinds)
@@ -145,12 +145,12 @@ def _ask_for_a_number(claim: Claim, seconds: float | None, record: ObligationRec
         record("premises", "a case that satisfies the premises", (premise,), status_of(satisfiable))
         record("claim", "a case in which the claim is false", (false,), status_of(answer))
     if answer == z3.unsat:
-        return Answered(claim, "undetermined", reason=unknown) if unknown else Answered(claim, "holds")
+        return ClaimResult(claim, "undetermined", reason=unknown) if unknown else ClaimResult(claim, "holds")
     if answer == z3.unknown:
-        return Answered(claim, "undetermined", reason=solver.reason_unknown())
+        return ClaimResult(claim, "undetermined", reason=solver.reason_unknown())
     smallest = _smallest(values, kinds, arguments, solver)
     witness = {name: values.decode(kind, arguments[name], smallest) for name, kind in kinds.items()}
-    return Answered(claim, "fails", witness, _confirm(model, claim, witness))
+    return ClaimResult(claim, "fails", witness, _confirm(model, claim, witness))
 
 
 def _parameters(model: Model, claim: Claim) -> dict[str, Type]:
@@ -296,7 +296,7 @@ def _confirm(model: Model, claim: Claim, witness: dict[str, Any]) -> dict[str, A
                 true = claim.function(**witness)
             finally:
                 sys.setprofile(before)
-    except Disabled:
+    except ActionDisabled:
         raise RuntimeError(f"{claim.name}: CPython does not allow the witness {witness}") from None
     except SourceError as error:
         raise ModelError(f"{error.message}, with {witness}", claim.file, claim.line) from None

@@ -18,7 +18,7 @@ from typing import Any
 import z3
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.search_result import Stop, Stopped
+from floodmark.checkers.search_result import LimitReached, Stop
 from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, predicate_of
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
@@ -59,7 +59,7 @@ Clause = frozenset[Literal]
 
 
 @dataclass(slots=True)
-class Inferred:
+class InferenceResult:
     """The result: ``clauses``, as text, which together with the properties are an inductive invariant; or why there are
     none. ``literals`` has them as atoms about components.
 
@@ -87,7 +87,7 @@ class _RefutedError(Exception):
 
 
 @dataclass(order=True, slots=True)
-class _Duty:
+class _ProofObligation:
     """A state to exclude from a frame."""
 
     frame: int
@@ -164,10 +164,10 @@ class Inference:
     def _check(self, solver: Any, assumptions: Iterable[Any]) -> bool:
         self.queries += 1
         if self.deadline.ended:
-            raise Stopped(self.deadline.reason)
+            raise LimitReached(self.deadline.reason)
         answer = self.deadline.check(solver, *assumptions)
         if answer == z3.unknown:
-            raise Stopped(gave_up(solver))
+            raise LimitReached(gave_up(solver))
         return bool(answer == z3.sat)
 
     def _named(self, cube: Iterable[Literal], names: list[Any]) -> list[Any]:
@@ -207,10 +207,10 @@ class Inference:
             if not self._check(self.bad, [self.bad_mark, *clauses]):
                 return
             cube = self._lifted_bad(self.bad.model())
-            duties = [_Duty(last, next(self.numbers), cube)]
+            duties = [_ProofObligation(last, next(self.numbers), cube)]
             self._discharge(duties, last)
 
-    def _discharge(self, duties: list[_Duty], last: int) -> None:
+    def _discharge(self, duties: list[_ProofObligation], last: int) -> None:
         while duties:
             duty = heapq.heappop(duties)
             if self._meets_first(duty.cube):
@@ -221,7 +221,7 @@ class Inference:
                 continue
             before = self._predecessor(duty)
             if before is not None:
-                heapq.heappush(duties, _Duty(duty.frame - 1, next(self.numbers), before))
+                heapq.heappush(duties, _ProofObligation(duty.frame - 1, next(self.numbers), before))
                 heapq.heappush(duties, duty)
                 continue
             cube = self._general(duty)
@@ -230,9 +230,9 @@ class Inference:
                 frame += 1
             self._add(frozenset(-literal for literal in cube), frame)
             if frame < last:
-                heapq.heappush(duties, _Duty(frame + 1, next(self.numbers), duty.cube))
+                heapq.heappush(duties, _ProofObligation(frame + 1, next(self.numbers), duty.cube))
 
-    def _excluded(self, duty: _Duty) -> bool:
+    def _excluded(self, duty: _ProofObligation) -> bool:
         clauses = set().union(*self.frames[duty.frame :])
         denied = {-literal for literal in duty.cube}
         return any(clause <= denied for clause in clauses)
@@ -254,7 +254,7 @@ class Inference:
     def _frame(self, frame: int) -> list[Any]:
         return self.marks if frame == 0 else self.marks[frame:]
 
-    def _predecessor(self, duty: _Duty) -> tuple[Literal, ...] | None:
+    def _predecessor(self, duty: _ProofObligation) -> tuple[Literal, ...] | None:
         """A cube of the previous frame with steps into the duty's cube; None when there is none."""
         if self._relative(duty.cube, duty.frame - 1):
             self.main.add(z3.Not(self._mark))
@@ -300,7 +300,7 @@ class Inference:
         needed = set(self._core(solver, cube, self.here))
         return tuple(it for it in cube if it in needed or abs(it) > self.plain) if needed else cube
 
-    def _general(self, duty: _Duty) -> tuple[Literal, ...]:
+    def _general(self, duty: _ProofObligation) -> tuple[Literal, ...]:
         """A subset of the duty's cube that is still unreachable.
 
         Cardinality atoms are dropped last, because they generalise to any number of identifiers; z3's core is ignored
@@ -533,14 +533,14 @@ def infer(
     record: ObligationRecorder | None = None,
     counts: Sequence[CountAtom] = (),
     effort: int | None = None,
-) -> Inferred:
+) -> InferenceResult:
     """Searches for clauses that make the properties inductive, and checks them by separate queries.
 
     ``record`` receives those queries. Clauses may contain ``counts``, whose cardinality atoms the system must have.
     ``effort`` is z3's resource limit.
     """
     started = time.perf_counter()
-    found = Inferred()
+    found = InferenceResult()
     inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds, counts, effort)
     try:
         clauses = inference.pruned(inference.run())
@@ -548,7 +548,7 @@ def infer(
         found.literals = inference.literals_of(clauses)
         found.predicate = predicate_of(system.variables, found.literals, counts)
         found.checks = checked(inference, clauses, record)
-    except Stopped as error:
+    except LimitReached as error:
         found.stopped = error.stop
     except _RefutedError:
         found.refuted = True

@@ -16,7 +16,7 @@ from floodmark.checkers.processes import LostJob, can_run_others, run_each, tell
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.smtlib import PART, ObligationRecorder
 from floodmark.checkers.symbolic.records.fresh_context import RecordedQuery, in_fresh_context
-from floodmark.checkers.symbolic.tactics.answers import Answers, Book, ObligationKey
+from floodmark.checkers.symbolic.tactics.answers import AnswerBook, Answers, ObligationKey
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.portfolio import BY_PATHS
 from floodmark.checkers.symbolic.tactics.relevant_lemmas import (
@@ -28,7 +28,7 @@ from floodmark.checkers.symbolic.tactics.relevant_lemmas import (
 from floodmark.checkers.symbolic.terms.axioms import Axiom, KnownAxioms
 from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_term, conj, disj
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, SolverStatus
-from floodmark.checkers.symbolic.translate.effects import Fired
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, INITIAL, TYPES, broken, goals_of, subjects
 from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.language.errors import SourceError
@@ -117,7 +117,7 @@ class Query:
 
     action: str
     property: str
-    fired: Fired
+    fired: SymbolicStep
     whole: Truth
     goal: Truth
     weaker: WeakerHypotheses
@@ -143,7 +143,7 @@ class QueryRunner:
         seconds: float | None,
         record: ObligationRecorder | None = None,
         effort: int | None = None,
-        book: Book | None = None,
+        book: AnswerBook | None = None,
         watch: WatchInduction | None = None,
     ) -> None:
         self.system = system
@@ -250,7 +250,7 @@ class QueryRunner:
         return z3.unknown, "z3 refutes it, but no strategy does so again"
 
     def _replay(
-        self, query: RecordedQuery, book: Book, key: ObligationKey, answers: Answers | None
+        self, query: RecordedQuery, book: AnswerBook, key: ObligationKey, answers: Answers | None
     ) -> tuple[Any, str]:
         """The outcome of replaying recorded answers, which are never trusted."""
         if answers is None:
@@ -353,7 +353,7 @@ def induction(
     seconds: float | None = None,
     record: ObligationRecorder | None = None,
     effort: int | None = None,
-    book: Book | None = None,
+    book: AnswerBook | None = None,
     watch: WatchInduction | None = None,
     workers: int = 1,
 ) -> InductionProof:
@@ -457,7 +457,8 @@ _STATUS: dict[Outcome, SolverStatus] = {"proved": "unsat", "fails": "sat", "unde
 
 
 def _preservation(
-    system: System, runner: QueryRunner, properties: Sequence[Property], assumed: InductionHypotheses, fired: Fired
+    system: System, runner: QueryRunner, properties: Sequence[Property], assumed: InductionHypotheses,
+    fired: SymbolicStep,
 ) -> list[Obligation]:
     """The obligations of one action: first whether any property can break, then which.
 
@@ -492,7 +493,7 @@ def _preservation(
     return found
 
 
-def _taken_condition(system: System, fired: Fired) -> Truth:
+def _taken_condition(system: System, fired: SymbolicStep) -> Truth:
     """The condition that an action is taken, while it is unknown whether it can fail.
 
     With any number of identifiers a step may count as failing although it does not: whether a set has room may be
@@ -552,7 +553,7 @@ def _check_goals(
     system: System,
     runner: QueryRunner,
     solver: Any,
-    fired: Fired,
+    fired: SymbolicStep,
     goals: Sequence[tuple[str, Truth]],
     assumed: InductionHypotheses,
 ) -> list[Obligation]:
@@ -569,7 +570,7 @@ def _check_goal(
     system: System,
     runner: QueryRunner,
     solver: Any,
-    fired: Fired,
+    fired: SymbolicStep,
     name: str,
     goal: Truth,
     action: str = "",

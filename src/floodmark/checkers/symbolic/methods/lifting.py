@@ -31,14 +31,14 @@ from floodmark.language.values import Identifier
 
 
 @dataclass(frozen=True, slots=True)
-class Lifted:
+class LiftedLemma:
     """An inferred lemma: as text, and as the property that the text defines."""
 
     text: str
     lemma: Property
 
 
-class _Readable(ClauseWriter):
+class _ReadableWriter(ClauseWriter):
     """Writes expressions with the names that a model's author would use."""
 
     def __init__(self) -> None:
@@ -99,12 +99,12 @@ def lifted(
     model: str, variables: Mapping[str, Type], clauses: Iterable[
         Sequence[ClauseLiteral]
     ], counts: Sequence[CountAtom] = ()
-) -> list[Lifted]:
+) -> list[LiftedLemma]:
     """The lemmas from clauses about a model of this class, each once; ``counts`` are numbered after components.
 
     Raises UnsupportedError for a clause that cannot be written.
     """
-    source = _Readable()
+    source = _ReadableWriter()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
     components += source.counted(counts)
     found: dict[str, None] = {}
@@ -160,11 +160,11 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
     return "".join(found)[:-1]
 
 
-def lemma_of(number: int, model: str, said: str, names: Mapping[str, Any]) -> Lifted:
+def lemma_of(number: int, model: str, said: str, names: Mapping[str, Any]) -> LiftedLemma:
     """The lemma of this number about a model of this class that states an expression, with these names."""
     name = f"inferred_{number}"
     body = f"    return {said}\n"
     function, file = written(f"def {name}(model):\n{body}", name, names)
     kind: Any = "lemma"
     text = f"@lemma\ndef {name}(model: {model}) -> bool:\n{body}"
-    return Lifted(text, Property(name, kind, function, file, 1, "Inferred."))
+    return LiftedLemma(text, Property(name, kind, function, file, 1, "Inferred."))

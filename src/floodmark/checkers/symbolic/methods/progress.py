@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduct
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, Help
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation, same_truth
-from floodmark.checkers.symbolic.translate.effects import Fired, StatementEvaluator, fire
+from floodmark.checkers.symbolic.translate.effects import StatementEvaluator, SymbolicStep, fire
 from floodmark.checkers.symbolic.translate.obligations import assumption
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.components import Relation
@@ -120,7 +120,7 @@ class RankingProof:
             yield self._obligation(runner, fired, EXPLAINED, unexplained, fired.after)
 
     def _obligation(
-        self, runner: QueryRunner, fired: Fired | None, name: str, goal: Truth, after: Components | None
+        self, runner: QueryRunner, fired: SymbolicStep | None, name: str, goal: Truth, after: Components | None
     ) -> Obligation:
         action = EVERY_PENDING_STATE if fired is None else fired.action.name
         found = self._check(runner, fired, action, name, goal, after)
@@ -128,7 +128,8 @@ class RankingProof:
         return found
 
     def _check(
-        self, runner: QueryRunner, fired: Fired | None, action: str, name: str, goal: Truth, after: Components | None
+        self, runner: QueryRunner, fired: SymbolicStep | None, action: str, name: str, goal: Truth,
+        after: Components | None,
     ) -> Obligation:
         if goal is False:
             return Obligation(action, name, "proved")
@@ -150,7 +151,7 @@ class RankingProof:
 
     # The rule.
 
-    def _explained_condition(self, fired: Fired, after: _GoalView) -> Truth:
+    def _explained_condition(self, fired: SymbolicStep, after: _GoalView) -> Truth:
         """The condition that some level explains a step."""
         above: list[Truth] = []
         ways = []
@@ -162,7 +163,7 @@ class RankingProof:
             above.append(stays)
         return disj(ways)
 
-    def _stays(self, index: int, level: BoundRanking, fired: Fired, after: _GoalView) -> Truth:
+    def _stays(self, index: int, level: BoundRanking, fired: SymbolicStep, after: _GoalView) -> Truth:
         """The condition that a step leaves a level unchanged."""
         values = self.system.values
         parts = [values.numbers.equal(self._before.ranks[index], after.ranks[index])]
@@ -178,7 +179,7 @@ class RankingProof:
                 parts.append(disj((negation(self._before.enabled[index][place]), after.enabled[index][place])))
         return conj(parts)
 
-    def _taken_condition(self, it: Help, chosen: _Choice, fired: Fired) -> Truth:
+    def _taken_condition(self, it: Help, chosen: _Choice, fired: SymbolicStep) -> Truth:
         """The condition that a step may be one of a helper, with the arguments for which it is fair, and possibly
         others.
 
@@ -195,7 +196,7 @@ class RankingProof:
         changes = negation(self.system.equal(fired.after, self._now))
         return conj((chosen.helps, changes, other.succeeds, *same))
 
-    def _fire(self, it: Help, given: dict[str, Value], state: Components) -> Fired:
+    def _fire(self, it: Help, given: dict[str, Value], state: Components) -> SymbolicStep:
         """A helper with these arguments; the others may be any."""
         action, values = self._actions[it.action], self.system.values
         arguments = [

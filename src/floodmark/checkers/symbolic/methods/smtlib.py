@@ -33,7 +33,7 @@ class ObligationRecorder(Protocol):
     def __call__(self, name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None: ...
 
 
-class Kept:
+class DeferredRecorder:
     """Holds obligations back until it is known whether a result relies on them."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ def status_of(answer: Any) -> SolverStatus:
     return "sat" if answer == z3.sat else "unknown"
 
 
-class Scripts:
+class SmtScripts:
     """A folder of SMT-LIB 2 files, with a subfolder for each proof."""
 
     def __init__(self, folder: Path) -> None:

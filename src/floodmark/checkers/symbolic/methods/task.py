@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from floodmark.checkers.project.properties import Property
-from floodmark.checkers.project.spec import ProofExpectation, ProofMethod, Proving, known
+from floodmark.checkers.project.spec import ListedProof, ProofExpectation, ProofMethod, known
 from floodmark.checkers.symbolic.methods.rankings import rankings_of
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.errors import SourceError
@@ -37,7 +37,7 @@ class ProofTask:
     after_walks: int = 0
 
 
-def task_of(proving: Proving) -> ProofTask:
+def task_of(proving: ListedProof) -> ProofTask:
     """The task of a proof that a spec lists."""
     return ProofTask(
         method=proving.method,

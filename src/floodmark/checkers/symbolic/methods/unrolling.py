@@ -9,7 +9,7 @@ from typing import Any
 import z3
 
 from floodmark.checkers.search_result import TraceState
-from floodmark.checkers.symbolic.translate.effects import Fired
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep
 from floodmark.checkers.symbolic.translate.transition_system import Replica, System, Transition, replaced
 from floodmark.checkers.symbolic.values.components import replaced_in
 from floodmark.language.model import State
@@ -90,14 +90,14 @@ class Unrolling:
             raise RuntimeError(f"{step} leads to {after} in z3, to {real} in CPython")
 
 
-def step_of(system: System, fired: Fired, copies: list[Any], model: Any) -> Step:
+def step_of(system: System, fired: SymbolicStep, copies: list[Any], model: Any) -> Step:
     """An action with the arguments that copies of its parameters have in a z3 model."""
     pairs = zip(fired.action.parameters, arguments_of(system, fired, copies), strict=True)
     arguments = {parameter.name: system.values.decode(parameter.type, value, model) for parameter, value in pairs}
     return Step(fired.action.name, arguments)
 
 
-def arguments_of(system: System, fired: Fired, copies: list[Any]) -> list[Any]:
+def arguments_of(system: System, fired: SymbolicStep, copies: list[Any]) -> list[Any]:
     """An action's parameters, with their terms replaced by copies."""
     own = system.parameter_terms(fired)
     names = dict(zip((term.get_id() for term in own), copies, strict=True))

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.project import toml
-from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.project.toml import inline
-from floodmark.checkers.symbolic.tactics.answers import Answers, NoAnswerError, ObligationKey, as_data, from_data
+from floodmark.checkers.symbolic.tactics.answers import Answers, MalformedAnswerError, ObligationKey, as_data, from_data
 from floodmark.language.errors import SourceError
 
 SUFFIX = ".answers"
@@ -34,7 +34,7 @@ _HEAD = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class AnswerRecord:
     """The answers of one proof, and the version of z3 that gave them; None where nothing is recorded."""
 
     z3: str | None = None
@@ -46,17 +46,17 @@ def path_of(spec: Spec) -> Path:
     return spec.path.with_suffix(SUFFIX)
 
 
-def name_of(spec: Spec, proving: Proving) -> str:
+def name_of(spec: Spec, proving: ListedProof) -> str:
     """The name of a proof in the file of its spec."""
     return proving.name if spec.row is None else f"{spec.row}: {proving.name}"
 
 
-def recorded(spec: Spec, proving: Proving) -> Recorded:
+def recorded(spec: Spec, proving: ListedProof) -> AnswerRecord:
     """The answers of a proof. Raises SourceError for an invalid file."""
-    return _read(path_of(spec)).get(name_of(spec, proving), Recorded())
+    return _read(path_of(spec)).get(name_of(spec, proving), AnswerRecord())
 
 
-def keep(spec: Spec, proving: Proving, found: Recorded) -> Path:
+def keep(spec: Spec, proving: ListedProof, found: AnswerRecord) -> Path:
     """Writes the answers of a proof, and keeps those of other proofs."""
     path = path_of(spec)
     every = {**_read(path), name_of(spec, proving): found}
@@ -67,7 +67,7 @@ def keep(spec: Spec, proving: Proving, found: Recorded) -> Path:
     return path
 
 
-def _lines(every: Mapping[str, Recorded]) -> Iterator[str]:
+def _lines(every: Mapping[str, AnswerRecord]) -> Iterator[str]:
     for name, known in sorted(every.items()):
         yield from ("", "[[proof]]", f"name = {inline(name)}", f"z3 = {inline(known.z3)}", "[proof.answers]")
         for key, answers in sorted(known.answers.items()):
@@ -76,7 +76,7 @@ def _lines(every: Mapping[str, Recorded]) -> Iterator[str]:
             yield "]"
 
 
-def _read(path: Path) -> dict[str, Recorded]:
+def _read(path: Path) -> dict[str, AnswerRecord]:
     if not os.path.lexists(path):
         return {}
     text = toml.text_of(path)
@@ -87,10 +87,10 @@ def _read(path: Path) -> dict[str, Recorded]:
     return dict(_proof(entry, text, path) for entry in entries)
 
 
-def _proof(entry: Any, text: str, path: Path) -> tuple[str, Recorded]:
+def _proof(entry: Any, text: str, path: Path) -> tuple[str, AnswerRecord]:
     match entry:
         case {"name": str() as name, "z3": str() as version, "answers": dict() as answers, **rest} if not rest:
-            return name, Recorded(version, dict(_obligation(said, it, text, path) for said, it in answers.items()))
+            return name, AnswerRecord(version, dict(_obligation(said, it, text, path) for said, it in answers.items()))
     raise SourceError("a proof has a name, a version of z3 and a table of answers", str(path), 1)
 
 
@@ -98,8 +98,8 @@ def _obligation(said: str, data: object, text: str, path: Path) -> tuple[Obligat
     action, preserves, name = said.partition(_PRESERVES)
     try:
         if not preserves:
-            raise NoAnswerError(f'{said!r} should be "ACTION preserves PROPERTY"')
+            raise MalformedAnswerError(f'{said!r} should be "ACTION preserves PROPERTY"')
         return (action, name), from_data(data)
-    except NoAnswerError as error:
+    except MalformedAnswerError as error:
         line = re.search(rf"^{re.escape(json.dumps(said, ensure_ascii=False))} =", text, re.MULTILINE)
         raise SourceError(str(error), str(path), text.count("\n", 0, line.start()) + 1 if line else None) from None

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from floodmark.checkers.symbolic.records.narrowing import NarrowedAnswer, immediate_answers, narrow_answers
-from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
+from floodmark.checkers.symbolic.records.replay import QueryReplay, ways_of
 from floodmark.checkers.symbolic.tactics.answers import Answers
 from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.terms.axioms import KnownAxioms
@@ -74,14 +74,14 @@ class RecordedQuery:
     sets: Sequence[Any] = ()
 
     @contextmanager
-    def copied(self, names: Iterable[str], seconds: float | None) -> Iterator[Replaying]:
+    def copied(self, names: Iterable[str], seconds: float | None) -> Iterator[QueryReplay]:
         """The query in a fresh context, with the assumptions of some names, for the duration of the block."""
         kept = {name: self.statements[name] for name in self.statements if name in names}
         copies = CanonicalCopies(self.symbols)
         (goal, always, *statements), known = copies.with_axioms([self.goal, self.always, *kept.values()], self.axioms)
         sorts = ([*map(copies.sort, each)] for each in (self.uncounted, self.sets))
         try:
-            yield Replaying(goal, always, dict(zip(kept, statements, strict=True)), known.about, seconds, *sorts)
+            yield QueryReplay(goal, always, dict(zip(kept, statements, strict=True)), known.about, seconds, *sorts)
         finally:
             copies.forget()
 

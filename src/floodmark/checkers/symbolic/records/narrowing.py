@@ -12,9 +12,9 @@ from typing import Any, Generic, TypeVar, get_args
 
 import z3
 
-from floodmark.checkers.symbolic.records.replay import REPLAY_EFFORT, SEEDS, UNSPLIT_VIEWS, Replaying, ways_of
+from floodmark.checkers.symbolic.records.replay import REPLAY_EFFORT, SEEDS, UNSPLIT_VIEWS, QueryReplay, ways_of
 from floodmark.checkers.symbolic.records.term_names import TermNames
-from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Instance, Sight, Split, Style, Way
+from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Instance, Refutation, Sight, Split, Style
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import LawInstance, by_set_pairs, with_laws
@@ -40,19 +40,19 @@ NarrowedAnswer = tuple[Collection[str], Strategy]
 """The assumptions with which a search refuted a case, and its strategy."""
 
 
-def narrow_answers(replaying: Replaying, found: Sequence[NarrowedAnswer]) -> Answers | None:
+def narrow_answers(replaying: QueryReplay, found: Sequence[NarrowedAnswer]) -> Answers | None:
     """The narrowed answers of a query whose cases were refuted as ``found`` says; None if some case has none."""
     return _Narrowing(replaying).answers(found) if len(found) == len(replaying.cases) else None
 
 
-def immediate_answers(replaying: Replaying, likely: Iterable[Collection[str]]) -> Answers | None:
+def immediate_answers(replaying: QueryReplay, likely: Iterable[Collection[str]]) -> Answers | None:
     """Answers to a query without a search; None if some case has no immediate answer. ``likely`` are subsets of the
     assumptions that are likely to suffice, the cheapest to find first.
     """
-    return _Narrowing(replaying).immediate_answers(Repeatable(likely))
+    return _Narrowing(replaying).immediate_answers(CachedIterable(likely))
 
 
-class Repeatable(Generic[Item]):
+class CachedIterable(Generic[Item]):
     """The elements of an iterator, kept for repeated iteration."""
 
     def __init__(self, items: Iterable[Item]) -> None:
@@ -75,9 +75,9 @@ def style_of(strategy: Strategy) -> Style:
 class _Narrowing:
     """Narrows the answers of the cases of a query. The answer to one case is tried first for the next."""
 
-    def __init__(self, replaying: Replaying) -> None:
+    def __init__(self, replaying: QueryReplay) -> None:
         self._query = replaying
-        self._last: Way | None = None
+        self._last: Refutation | None = None
 
     def answers(self, found: Sequence[NarrowedAnswer]) -> Answers | None:
         """The answers of all cases."""
@@ -101,17 +101,17 @@ class _Narrowing:
             answers.append(answer)
         return tuple(answers)
 
-    def _at_once(self, case: Case, likely: Iterable[Collection[str]]) -> Way | None:
+    def _at_once(self, case: Case, likely: Iterable[Collection[str]]) -> Refutation | None:
         every = tuple(self._query.statements)
         plain = self._last is None or self._last.view in UNSPLIT_VIEWS
-        whole = self._query.plain(case, Way("models", every))
+        whole = self._query.plain(case, Refutation("models", every))
         if plain and self._query.spent(whole, "models", effort=FIRST_STRATEGY_EFFORT) is not None:
             return self._as_a_whole(case, every, Strategy(0))
         for names in likely:
             needed = tuple(it for it in every if it in names)
             if plain:
                 for style in STYLE_ORDER[:3]:
-                    terms = self._query.plain(case, Way(style, needed))
+                    terms = self._query.plain(case, Refutation(style, needed))
                     if self._query.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
                         return self._as_a_whole(case, needed, Strategy(0, dict(STYLES[style])))
             asking = self._query.on_paths(case, needed)
@@ -119,23 +119,23 @@ class _Narrowing:
                 return way
         return None
 
-    def _as_a_whole(self, case: Case, names: Collection[str], strategy: Strategy) -> Way | None:
+    def _as_a_whole(self, case: Case, names: Collection[str], strategy: Strategy) -> Refutation | None:
         own = style_of(strategy)
         view: Sight = strategy.view if strategy.view in UNSPLIT_VIEWS else "everything"
         styles: list[Style] = [*dict.fromkeys((own, *STYLE_ORDER))]
         core = self._core(case, names, own) if view == "everything" else None
         for needed in (core, tuple(names)):
             if needed is not None:
-                fewer = self._fewer(case, Way(own, needed, view))
+                fewer = self._fewer(case, Refutation(own, needed, view))
                 sights: list[Sight] = [*dict.fromkeys(("everything", view))]
-                best = self._best(case, [Way(style, fewer, sight) for sight in sights for style in styles])
+                best = self._best(case, [Refutation(style, fewer, sight) for sight in sights for style in styles])
                 if best is not None:
                     return best
         return None
 
     def _core(self, case: Case, names: Collection[str], style: Style) -> tuple[str, ...] | None:
         """The assumptions that z3 needs; None if it does not find a core."""
-        _, *terms = self._query.plain(case, Way(style, tuple(names)))
+        _, *terms = self._query.plain(case, Refutation(style, tuple(names)))
         marked = {name: self._query.statements[name] for name in names}
         core = self._needed([self._query.always, *terms], [*marked.values()], style, MAX_RECORDED_EFFORT)
         return None if core is None else tuple(name for at, name in enumerate(marked) if at in core)
@@ -153,19 +153,19 @@ class _Narrowing:
         core = {it.get_id() for it in solver.unsat_core()}
         return {at for at, mark in enumerate(marks) if mark.get_id() in core}
 
-    def _fewer(self, case: Case, way: Way) -> tuple[str, ...]:
+    def _fewer(self, case: Case, way: Refutation) -> tuple[str, ...]:
         """The assumptions of a strategy, minimised: those without which it still succeeds are dropped one by one."""
         spent = self._query.spent(self._query.plain(case, way), way.style, effort=MAX_RECORDED_EFFORT)
         kept = list(way.needed)
         if spent is None or len(kept) > MAX_DROPPED:
             return way.needed
         for name in way.needed:
-            trial = self._query.plain(case, Way(way.style, tuple(it for it in kept if it != name), way.view))
+            trial = self._query.plain(case, Refutation(way.style, tuple(it for it in kept if it != name), way.view))
             if self._query.spent(trial, way.style, effort=2 * spent + FIRST_STRATEGY_EFFORT // 10) is not None:
                 kept.remove(name)
         return tuple(kept)
 
-    def _best(self, case: Case, ways: Sequence[Way]) -> Way | None:
+    def _best(self, case: Case, ways: Sequence[Refutation]) -> Refutation | None:
         """The first strategy that does not depend on z3's random seed, with little effort; else the first that refutes
         the case."""
         asked = [(way, self._query.plain(case, way)) for way in ways]
@@ -181,7 +181,7 @@ class _Narrowing:
         """The answer of a case that was split into paths: as a whole, or else by the conditions that split it."""
         if self._last is None or self._last.view in UNSPLIT_VIEWS:
             for style in STYLE_ORDER[:2]:
-                terms = self._query.plain(case, Way(style, tuple(names)))
+                terms = self._query.plain(case, Refutation(style, tuple(names)))
                 if self._query.spent(terms, style, effort=FIRST_STRATEGY_EFFORT) is not None:
                     return self._as_a_whole(case, names, Strategy(0, dict(STYLES[style])))
         for needed in dict.fromkeys((tuple(names), tuple(self._query.statements))):
@@ -213,17 +213,17 @@ class _Narrowing:
 
     def _ways_of(
         self, asking: PathQuestions, path: Path, needed: tuple[str, ...], efforts: Sequence[int]
-    ) -> Iterator[Way]:
+    ) -> Iterator[Refutation]:
         """Strategies that refute a path."""
         last: Sight = "set pairs" if self._last is None or self._last.view in UNSPLIT_VIEWS else self._last.view
         tried: list[tuple[Style, Sight, int]] = [(STYLE_ORDER[0], last, MAX_RECORDED_EFFORT)]
         tried += [(style, view, effort) for effort in efforts for style in STYLE_ORDER[:2] for view in VIEW_ORDER]
         for style, view, effort in tried:
-            way = Way(style, needed, view)
+            way = Refutation(style, needed, view)
             if view == "set pairs":
                 laws = self._laws(asking, path, needed, style, effort)
                 if laws is not None:
-                    yield Way(style, needed, view, laws)
+                    yield Refutation(style, needed, view, laws)
             elif self._query.spent(self._query.of_path(asking, path, way), style, effort=effort) is not None:
                 yield way
 

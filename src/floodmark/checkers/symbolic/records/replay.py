@@ -20,7 +20,7 @@ from typing import Any, Literal
 import z3
 
 from floodmark.checkers.symbolic.records.term_names import TermNames
-from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Split, Style, Way
+from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Refutation, Split, Style
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case, cases
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import LawInstance, counted_sets, with_laws
@@ -39,7 +39,7 @@ SEEDS = (0, 7, 11, 23, 42)
 """z3's random seeds, one after the other, so that an answer does not depend on one of them."""
 
 
-class Replaying:
+class QueryReplay:
     """One query and its answers. ``always`` is assumed with every answer, ``statements`` has those of properties and
     lemmas, by their names; the terms that ``known`` adds follow from their arguments."""
 
@@ -71,12 +71,12 @@ class Replaying:
 
     def refutes(self, case: Case, answer: Answer) -> bool:
         """Whether z3 refutes one case with an answer's strategy."""
-        if isinstance(answer, Way) and answer.view in UNSPLIT_VIEWS:
+        if isinstance(answer, Refutation) and answer.view in UNSPLIT_VIEWS:
             return self.decides(self.plain(case, answer), answer.style)
         asking = self.on_paths(case, {it for way in ways_of(answer) for it in way.needed})
         return self._on(asking, asking.whole, answer)
 
-    def plain(self, case: Case, way: Way) -> list[Any]:
+    def plain(self, case: Case, way: Refutation) -> list[Any]:
         """The terms of a case with the assumptions of a strategy, in its view."""
         view = next(it for it in UNSPLIT_VIEWS if it == way.view)
         stated = seen(view, self._assumed(way.needed), case, self._uncounted, self._witnesses)
@@ -93,7 +93,7 @@ class Replaying:
         return self._premises[key].about(case)
 
     def _on(self, asking: PathQuestions, path: Path, answer: Answer) -> bool:
-        if isinstance(answer, Way):
+        if isinstance(answer, Refutation):
             return self.decides(self.of_path(asking, path, answer), answer.style)
         names = TermNames([*path.stated, *path.known])
         condition = next((it for it in conditions_of(path) if names.of(it) == answer.condition), None)
@@ -102,12 +102,12 @@ class Replaying:
         both = zip(sides(path, condition), (answer.true, answer.false), strict=True)
         return all(side is None or (said is not None and self._on(asking, side, said)) for side, said in both)
 
-    def of_path(self, asking: PathQuestions, path: Path, way: Way) -> list[Any]:
+    def of_path(self, asking: PathQuestions, path: Path, way: Refutation) -> list[Any]:
         """The terms of a path, in the view of a strategy, with its instances of laws."""
         terms = asking.on(path, 0, closely=way.view in ("close sets", "set pairs"))
         return terms if way.view != "set pairs" else with_laws(terms, self.sets, self._instances(terms, way))
 
-    def _instances(self, terms: Sequence[Any], way: Way) -> Iterator[LawInstance]:
+    def _instances(self, terms: Sequence[Any], way: Refutation) -> Iterator[LawInstance]:
         """The instances of laws for sets that the query mentions."""
         names = TermNames(terms)
         by_name = {names.of(it): it for it in counted_sets(terms, self.sets)}
@@ -133,10 +133,10 @@ class Replaying:
         return limit.spent if limit.check(solver) == z3.unsat else None
 
 
-def ways_of(answer: Answer | None) -> Iterator[Way]:
+def ways_of(answer: Answer | None) -> Iterator[Refutation]:
     """The strategies in an answer."""
     match answer:
-        case Way():
+        case Refutation():
             yield answer
         case Split():
             yield from ways_of(answer.true)

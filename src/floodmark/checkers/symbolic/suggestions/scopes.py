@@ -12,7 +12,7 @@ import numpy as np
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.batches import Batch, Numbers
-from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause, Sayable, TruthColumn, clause_text
+from floodmark.checkers.symbolic.suggestions.sentences import AtomFilter, QuantifiedClause, TruthColumn, clause_text
 from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, ClauseVariable, Vocabulary
 from floodmark.checkers.symbolic.translate.synthetic_functions import written
 from floodmark.language.values import running
@@ -116,7 +116,7 @@ class AtomScope:
         return Property(name, "invariant", function, file, 1, "Suggested.")
 
 
-def scopes_of(vocabulary: Vocabulary, sayable: Sayable) -> list[AtomScope]:
+def scopes_of(vocabulary: Vocabulary, sayable: AtomFilter) -> list[AtomScope]:
     """The scopes of up to two variables, those of fewer variables first."""
     pairs = vocabulary.pairs
     chosen: list[tuple[ClauseVariable, ...]] = [(), *((one,) for one, _ in pairs), *pairs]
@@ -134,7 +134,7 @@ def _parts(variables: tuple[ClauseVariable, ...]) -> Iterator[tuple[ClauseVariab
         yield from itertools.combinations(variables, size)
 
 
-def _tables(vocabulary: Vocabulary, sayable: Sayable, variables: tuple[ClauseVariable, ...]) -> list[AtomTable]:
+def _tables(vocabulary: Vocabulary, sayable: AtomFilter, variables: tuple[ClauseVariable, ...]) -> list[AtomTable]:
     """The atoms about all of these variables; atoms that read the same variables share a table."""
     names = frozenset(it.name for it in variables)
     ranged = frozenset(it.container for it in variables if it.container is not None)

@@ -45,7 +45,7 @@ def clause_text(parts: Sequence[str], variables: Sequence[ClauseVariable]) -> st
     return "all(\n        " + "\n        or ".join(parts) + "".join(f"\n        {loop}" for loop in loops) + "\n    )"
 
 
-class Sayable:
+class AtomFilter:
     """Decides which atoms are meaningful for any number of identifiers.
 
     An atom that mentions a constant which only bounds integers is left out: a statement about small bounds seldom holds

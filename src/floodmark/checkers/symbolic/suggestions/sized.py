@@ -11,7 +11,7 @@ import z3
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj
-from floodmark.checkers.symbolic.translate.effects import Fired
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES, assumption, broken, holds_condition
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.language.model import Model, State
@@ -28,7 +28,7 @@ class SizedCountermodel:
     after: State | None
 
 
-class Sized:
+class SizedSystem:
     """The steps of a model at given constants, and the possible assumptions before them. Successive queries use the
     same solvers, one for each action, in which each statement has an assumption literal."""
 
@@ -74,7 +74,7 @@ class Sized:
         after = None if about in (TYPES, BOUNDARY) else self._system.decode(fired.after, model)
         return SizedCountermodel(self._system.decode(self._system.now.state, model), after)
 
-    def _fired(self, action: str) -> Fired:
+    def _fired(self, action: str) -> SymbolicStep:
         return next(fired for fired in self._system.fired if fired.action.name == action)
 
     def _solver(self, action: str) -> Any:
@@ -104,7 +104,7 @@ class Sized:
             self._goals[action, about] = goal
         return self._goals[action, about]
 
-    def _broken(self, fired: Fired, about: str) -> Truth:
+    def _broken(self, fired: SymbolicStep, about: str) -> Truth:
         if about == TYPES:
             return fired.failed
         prop = None if about == BOUNDARY else self._properties[about]

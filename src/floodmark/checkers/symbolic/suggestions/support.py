@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
 from floodmark.checkers.symbolic.suggestions.sentences import QuantifiedClause
-from floodmark.checkers.symbolic.suggestions.sized import Sized, SizedCountermodel
+from floodmark.checkers.symbolic.suggestions.sized import SizedCountermodel, SizedSystem
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES
 
@@ -34,7 +34,7 @@ class Support:
     """The search: the available clauses, and for each duty that was shown the statements that suffice for it."""
 
     def __init__(
-        self, grammar: Grammar, sizes: Sequence[Sized], properties: Sequence[Property], deadline: Deadline
+        self, grammar: Grammar, sizes: Sequence[SizedSystem], properties: Sequence[Property], deadline: Deadline
     ) -> None:
         self._grammar = grammar
         self._sizes = sizes

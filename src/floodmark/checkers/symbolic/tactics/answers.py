@@ -36,7 +36,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Refutation:
     """One query that z3 refuted: the names of its assumptions, their view, and z3's style."""
 
     style: Style
@@ -59,14 +59,14 @@ def solver_version() -> str:
     return version("z3-solver")
 
 
-Answer = Way | Split
+Answer = Refutation | Split
 """The answer to one case of an obligation."""
 Answers = tuple[Answer, ...]
 """The answers to the cases of an obligation, in their order."""
 
 
 @dataclass(slots=True)
-class Book:
+class AnswerBook:
     """The answers of one proof: the ``known`` ones, recorded with a ``version`` of z3, are replayed.
 
     With ``finds``, a search replaces answers that are missing or fail. Then ``found`` has all answers that succeeded,
@@ -114,7 +114,7 @@ def _data(answer: Answer | None) -> dict[str, Any]:
             return {}
         case Split(condition, true, false):
             return {"split": condition, "true": _data(true), "false": _data(false)}
-        case Way(style, needed, view, laws):
+        case Refutation(style, needed, view, laws):
             said: dict[str, Any] = {"style": style}
             said |= {} if view == "everything" else {"view": view}
             said |= {"needs": list(needed)} if needed else {}
@@ -122,53 +122,53 @@ def _data(answer: Answer | None) -> dict[str, Any]:
             return said
 
 
-class NoAnswerError(Exception):
+class MalformedAnswerError(Exception):
     """A record is malformed."""
 
 
 def from_data(data: object) -> Answers:
-    """Answers from TOML. Raises NoAnswerError for a malformed one."""
+    """Answers from TOML. Raises MalformedAnswerError for a malformed one."""
     if not isinstance(data, list):
-        raise NoAnswerError("an obligation has a list of answers, one for each of its cases")
+        raise MalformedAnswerError("an obligation has a list of answers, one for each of its cases")
     return tuple(_wanted(_answer(it)) for it in data)
 
 
 def _wanted(answer: Answer | None) -> Answer:
     if answer is None:
-        raise NoAnswerError("a case has no answer")
+        raise MalformedAnswerError("a case has no answer")
     return answer
 
 
 def _answer(data: object) -> Answer | None:
     if not isinstance(data, dict):
-        raise NoAnswerError("an answer is a table")
+        raise MalformedAnswerError("an answer is a table")
     if not data:
         return None
     allowed = {"split", "true", "false"} if "split" in data else {"style", "view", "needs", "laws"}
     if unknown := sorted({*data} - allowed):
-        raise NoAnswerError(f"an answer has no {unknown[0]!r}")
+        raise MalformedAnswerError(f"an answer has no {unknown[0]!r}")
     if "split" in data:
         (condition,) = _texts([data["split"]])
         return Split(condition, _answer(data.get("true", {})), _answer(data.get("false", {})))
     style: Style | None = next((it for it in get_args(Style) if it == data.get("style")), None)
     view: Sight | None = next((it for it in get_args(Sight) if it == data.get("view", "everything")), None)
     if style is None:
-        raise NoAnswerError(f"there is no style {data.get('style')!r}")
+        raise MalformedAnswerError(f"there is no style {data.get('style')!r}")
     if view is None:
-        raise NoAnswerError(f"there is no view {data['view']!r}")
-    return Way(style, tuple(_texts(data.get("needs", []))), view, tuple(_instances(data.get("laws", []))))
+        raise MalformedAnswerError(f"there is no view {data['view']!r}")
+    return Refutation(style, tuple(_texts(data.get("needs", []))), view, tuple(_instances(data.get("laws", []))))
 
 
 def _texts(data: object) -> list[str]:
     if not isinstance(data, list) or not all(isinstance(it, str) for it in data):
-        raise NoAnswerError(f"{data!r} should be texts")
+        raise MalformedAnswerError(f"{data!r} should be texts")
     return data
 
 
 def _instances(data: object) -> Iterable[Instance]:
     if not isinstance(data, list):
-        raise NoAnswerError("laws are a list")
+        raise MalformedAnswerError("laws are a list")
     for said in map(_texts, data):
         if len(said) < 2:
-            raise NoAnswerError("a law has a name and the sets that it is about")
+            raise MalformedAnswerError("a law has a name and the sets that it is about")
         yield Instance(said[0], tuple(said[1:]))

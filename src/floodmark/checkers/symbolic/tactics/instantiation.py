@@ -18,7 +18,7 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.tactics.skolem_instances import Rewritten
+from floodmark.checkers.symbolic.tactics.skolem_instances import QuantifierRewriter
 from floodmark.checkers.symbolic.terms.booleans import unbound
 from floodmark.checkers.symbolic.terms.structure import closed_subterms, kind_of, nodes_within, parts_of
 
@@ -34,7 +34,7 @@ def instantiated(assumed: Any, question: Sequence[Any], sets: Sequence[Any]) -> 
     return _Instantiation(assumed, list(closed_subterms(question)), sets).of(assumed, True)
 
 
-class _Instantiation(Rewritten):
+class _Instantiation(QuantifierRewriter):
     """Terms in which variables that sets depend on are instantiated with a query's terms."""
 
     def __init__(self, assumed: Any, mentioned: Sequence[Any], sets: Sequence[Any]) -> None:

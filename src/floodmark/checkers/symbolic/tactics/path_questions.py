@@ -17,7 +17,7 @@ from floodmark.checkers.symbolic.tactics.case_split import Case
 from floodmark.checkers.symbolic.tactics.instantiation import instantiated
 from floodmark.checkers.symbolic.tactics.path_split import Path, simple, start
 from floodmark.checkers.symbolic.tactics.premise_elimination import unconditional
-from floodmark.checkers.symbolic.tactics.simplification import Range, Simpler, conjuncts, ranges_in
+from floodmark.checkers.symbolic.tactics.simplification import Range, Simplifier, conjuncts, ranges_in
 from floodmark.checkers.symbolic.terms.axioms import Axiom
 
 AxiomsOf = Callable[[Sequence[Any]], Sequence[Axiom]]
@@ -33,7 +33,7 @@ class PathPremises:
         self._known = known
         self._stated = [*conjuncts(z3.simplify(assumed[0]))]
         self.sets = sets
-        self._simplers: dict[frozenset[tuple[int, Range]], Simpler] = {}
+        self._simplers: dict[frozenset[tuple[int, Range]], Simplifier] = {}
         simpler = self._simpler(known(assumed))
         simple_parts = ([simpler.of(it) for it in conjuncts(z3.simplify(term))] for term in assumed)
         self.assumed = [z3.And(unconditional(parts)) for parts in simple_parts]
@@ -46,10 +46,10 @@ class PathPremises:
         said = [simpler.of(z3.simplify(term)) for term in case]
         return PathQuestions(self, start(said, [Axiom(it.heads, simpler.of(it.term)) for it in simple(axioms)]))
 
-    def _simpler(self, axioms: Iterable[Axiom]) -> Simpler:
+    def _simpler(self, axioms: Iterable[Axiom]) -> Simplifier:
         ranges = ranges_in([*self._stated, *(it.term for it in simple(axioms))])
-        same = self._simplers.setdefault(frozenset(ranges.of.items()), Simpler(ranges))
-        return Simpler(ranges, same)
+        same = self._simplers.setdefault(frozenset(ranges.of.items()), Simplifier(ranges))
+        return Simplifier(ranges, same)
 
 
 class PathQuestions:

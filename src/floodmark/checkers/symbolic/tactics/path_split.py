@@ -89,7 +89,7 @@ def undecided(path: Path) -> Any | None:
 
 def conditions_of(path: Path) -> Iterator[Any]:
     """The atoms in the conditions of a path's ``if``s, once for each condition."""
-    looking = _Looking()
+    looking = _AtomCollector()
     for choice in _choices([*path.stated, *path.known]):
         yield from looking.atoms(choice.arg(0))
 
@@ -143,7 +143,7 @@ def _choices(terms: Sequence[Any]) -> Iterator[Any]:
     return (term for term in subterms(terms) if z3.is_app(term) and term.decl().kind() == z3.Z3_OP_ITE)
 
 
-class _Looking:
+class _AtomCollector:
     """Collects the atoms of conditions."""
 
     def __init__(self) -> None:

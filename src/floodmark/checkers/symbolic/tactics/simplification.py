@@ -120,10 +120,10 @@ MAX_DEPTH = 100
 """Terms that are nested more deeply are left as they are."""
 
 
-class Simpler:
+class Simplifier:
     """Simplifies closed terms of one context, given the ranges of numbers."""
 
-    def __init__(self, ranges: Ranges, same: Simpler | None = None) -> None:
+    def __init__(self, ranges: Ranges, same: Simplifier | None = None) -> None:
         """``same`` has the same ranges of functions, and simpler terms already."""
         self._ranges = ranges
         self._within: dict[tuple[int, frozenset[tuple[int, bool]] | None], Range] = {}

@@ -62,7 +62,7 @@ def _constants(terms: Iterable[Any]) -> list[Any]:
     return [it.term for it in found if not it.parts]
 
 
-class Rewritten(ABC):
+class QuantifierRewriter(ABC):
     """Terms in which quantified statements of definite polarity are replaced."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Rewritten(ABC):
     def quantified(self, term: Any, affirmed: bool) -> Any: ...
 
 
-class _SkolemisedTerms(Rewritten):
+class _SkolemisedTerms(QuantifierRewriter):
     """Terms in which existential variables are Skolem constants, from ``witnesses``."""
 
     def __init__(self, new: SkolemConstants) -> None:
@@ -109,7 +109,7 @@ class _SkolemisedTerms(Rewritten):
         return self.of(z3.substitute_vars(term.body(), *reversed(own)), affirmed)
 
 
-class _Instances(Rewritten):
+class _Instances(QuantifierRewriter):
     """Terms in which universal variables of the wanted sorts are instantiated with Skolem constants."""
 
     def __init__(

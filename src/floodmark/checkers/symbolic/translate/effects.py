@@ -46,7 +46,7 @@ class _LoopExits:
 
 
 @dataclass(frozen=True, slots=True)
-class Fired:
+class SymbolicStep:
     """An action taken from a symbolic state.
 
     ``enabled`` combines its guards, wherever in the body they are; ``failures`` have the locations and conditions of
@@ -69,7 +69,7 @@ class Fired:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class PredicateEvaluation:
     """A predicate in a symbolic state: its truth value, and the locations and conditions of failures in evaluating it.
     """
 
@@ -496,7 +496,7 @@ def assigned(body: list[ir.Stmt]) -> list[ir.Local]:
 
 def fire(
     values: Values, variables: dict[str, Type], action: ir.Action, state: dict[str, Value], parameters: list[Value]
-) -> Fired:
+) -> SymbolicStep:
     """An action taken from a symbolic state with symbolic arguments."""
     effects = StatementEvaluator(values, variables, state)
     guards: list[Truth] = []
@@ -510,7 +510,7 @@ def fire(
     effects.required.append(conj(guards))
     effects.run(action.body)
     enabled = conj(effects.required)
-    return Fired(action, enabled, effects.failures, effects.state["new"], parameters)
+    return SymbolicStep(action, enabled, effects.failures, effects.state["new"], parameters)
 
 
 def judge(
@@ -519,10 +519,10 @@ def judge(
     predicate: ir.Predicate,
     state: dict[str, Value],
     old: dict[str, Value] | None = None,
-) -> Judged:
+) -> PredicateEvaluation:
     """A predicate in a symbolic state, or on a step from ``old`` to it."""
     effects = StatementEvaluator(values, variables, state, old)
-    return Judged(predicate, effects.evaluate(predicate.value), effects.failures)
+    return PredicateEvaluation(predicate, effects.evaluate(predicate.value), effects.failures)
 
 
-__all__ = ["Fired", "Judged", "StatementEvaluator", "as_term", "fire", "judge"]
+__all__ = ["PredicateEvaluation", "StatementEvaluator", "SymbolicStep", "as_term", "fire", "judge"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.terms.booleans import Truth, conj, disj, negation
-from floodmark.checkers.symbolic.translate.effects import Fired
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.compiler.ir import Predicate, StateVar, walk
 
@@ -51,7 +51,9 @@ def broken(system: System, prop: Property | None, state: Components, old: Compon
     return disj((negation(judged.truth), judged.failed))
 
 
-def goals_of(system: System, properties: Sequence[Property], fired: Fired, taken: Truth) -> list[tuple[str, Truth]]:
+def goals_of(
+    system: System, properties: Sequence[Property], fired: SymbolicStep, taken: Truth
+) -> list[tuple[str, Truth]]:
     """The negated obligations of an action: it fails, or it violates the boundary or a property.
 
     An action that assigns none of a property's variables preserves it.

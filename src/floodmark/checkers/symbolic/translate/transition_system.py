@@ -11,7 +11,7 @@ import z3
 
 from floodmark.checkers.project.properties import Property, functions_by_name
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.translate.effects import Fired, Judged, fire, judge
+from floodmark.checkers.symbolic.translate.effects import PredicateEvaluation, SymbolicStep, fire, judge
 from floodmark.checkers.symbolic.values.components import Leaf
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values.value import Values
@@ -59,7 +59,7 @@ class System:
         self.program: Program = self._read(read, properties)
         self.variables = self.program.variables
         self.now = self.replica("")
-        self.fired: list[Fired] = [self._fire(action) for action in self.program.actions]
+        self.fired: list[SymbolicStep] = [self._fire(action) for action in self.program.actions]
         self.predicates = {predicate.name: predicate for predicate in self.program.predicates}
         self.beginnings = self._beginnings(read) if self.values.unbounded else []
         mappings = properties.items() if self.values.unbounded else ()
@@ -157,7 +157,7 @@ class System:
     def initial(self, state: Components) -> Truth:
         return disj(self.equal(state, self.constant(known)) for _, known in self.initial_states())
 
-    def _beginnings(self, read: Model) -> list[Fired]:
+    def _beginnings(self, read: Model) -> list[SymbolicStep]:
         """The methods that set the initial states, for every value of the open constants.
 
         Before they run, variables with a default have that value, which must be of their type; others have any value.
@@ -179,7 +179,7 @@ class System:
 
     # Actions and properties.
 
-    def _fire(self, action: Action, state: Components | None = None) -> Fired:
+    def _fire(self, action: Action, state: Components | None = None) -> SymbolicStep:
         try:
             parameters = [
                 self.values.fresh(parameter.type, f"{action.name}.{parameter.name}") for parameter in action.parameters
@@ -188,7 +188,7 @@ class System:
             raise error.at(action.at) from None
         return fire(self.values, self.variables, action, self.now.state if state is None else state, parameters)
 
-    def step(self, fired: Fired, model: Any) -> Step:
+    def step(self, fired: SymbolicStep, model: Any) -> Step:
         """The action and arguments in a z3 model."""
         arguments = {
             parameter.name: self.values.decode(parameter.type, value, model)
@@ -196,11 +196,11 @@ class System:
         }
         return Step(fired.action.name, arguments)
 
-    def parameter_terms(self, fired: Fired) -> list[Any]:
+    def parameter_terms(self, fired: SymbolicStep) -> list[Any]:
         pairs = zip(fired.action.parameters, fired.parameters, strict=True)
         return [term for parameter, value in pairs for term in self.values.arguments(parameter.type, value)]
 
-    def judge(self, predicate: Predicate, state: Components, old: Components | None = None) -> Judged:
+    def judge(self, predicate: Predicate, state: Components, old: Components | None = None) -> PredicateEvaluation:
         return judge(self.values, self.variables, predicate, state, old)
 
     def within(self, state: Components) -> Truth:
@@ -218,7 +218,7 @@ class System:
             reached = conj((reached, judged.truth))
         return disj(failed)
 
-    def leads_to(self, fired: Fired, after: Components) -> Truth:
+    def leads_to(self, fired: SymbolicStep, after: Components) -> Truth:
         """Whether an action leads from the current state to ``after``."""
         return conj((fired.succeeds, self.equal(fired.after, after)))
 
