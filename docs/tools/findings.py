@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from floodmark.checkers.project import spec_address, toml
+from floodmark.checkers.project import input_file, spec_address, toml
 from floodmark.checkers.project.claim import Claim, read_claims
 from floodmark.checkers.report import text
 from floodmark.checkers.run.checks import run_check
@@ -100,7 +100,7 @@ class Shown:
 
 def findings(path: Path = ENTRIES) -> list[Finding]:
     """The entries of a file, in order. Raises SourceError for a file that cannot be read, or an incomplete entry."""
-    entries = toml.parse(toml.text_of(path), path).get("finding")
+    entries = toml.parse(input_file.text_of(path), path).get("finding")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise SourceError("write each finding in a table of its own: [[finding]]", str(path))
     return [_finding(entry, path) for entry in entries]

@@ -22,8 +22,7 @@ import yaml
 
 from docs.tools.findings import HEAD, ROOT, VERDICTS, Finding, Shown, findings, links, wrapped
 from floodmark.checkers.report import text
-from floodmark.checkers.report.html.chart import chart
-from floodmark.checkers.report.html.legend import legend
+from floodmark.checkers.report.html.chart import chart, legend
 from floodmark.checkers.report.html.markup import code, tag
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import violation_sequence

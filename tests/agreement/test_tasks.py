@@ -19,7 +19,7 @@ import pytest
 from floodmark import Model
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.commands.export import promela_process, tla_module
-from floodmark.checkers.export.refusal import CannotExportError
+from floodmark.checkers.export.graph_queries import CannotExportError
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.methods.task import ProofTask

@@ -303,6 +303,6 @@ def test_the_command_serves_over_standard_input_and_output(project: Path) -> Non
 
 
 def test_without_the_package_the_command_says_what_to_install(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("floodmark.checkers.command_line.mcp.find_spec", lambda _: None)
+    monkeypatch.setattr("floodmark.checkers.command_line.servers.find_spec", lambda _: None)
     ended = floodmark("mcp", at=project)
     assert (ended.code, "pip install 'floodmark[assistants]'" in ended.err) == (2, True)

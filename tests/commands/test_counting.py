@@ -15,7 +15,7 @@ import pytest
 from floodmark.checkers.conformance.traces import judge_all
 from floodmark.checkers.mutation.run import run as try_mutants
 from floodmark.checkers.processes import run_each
-from floodmark.checkers.report.counting import Counting
+from floodmark.checkers.report.progress import Counting
 from floodmark.checkers.run.checks import run as run_checks
 from floodmark.checkers.symbolic.prove import prove_claim
 from floodmark.checkers.verdict.result import ExitCode

@@ -14,11 +14,11 @@ from floodmark import Between, Capacity, Model, Record, Seq, Set, action, initia
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.commands.export import promela_process, tla_module
 from floodmark.checkers.export import promela, tla, tla_values
+from floodmark.checkers.export.graph_queries import CannotExportError
 from floodmark.checkers.export.names import Names, legal
 from floodmark.checkers.export.promela_values import Number, decoded
-from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
-from floodmark.checkers.project.spec_names import spec_path
+from floodmark.checkers.project.arguments import spec_path
 from floodmark.checkers.reference import search
 from floodmark.checkers.search_result import Limits, Options, SearchResult
 from floodmark.checkers.verdict.check import CheckSettings, one_check

@@ -17,9 +17,9 @@ from floodmark.checkers.codegen import model_module
 from floodmark.checkers.codegen.model_module import Symbols, parts
 from floodmark.checkers.kernel import compiled_model
 from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.arguments import spec_path
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.project.spec_names import spec_path
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.compiler import ir
 from floodmark.compiler.fingerprint import Fingerprints, fingerprint

@@ -26,7 +26,7 @@ from floodmark import (
 from floodmark.checkers.codegen import cost
 from floodmark.checkers.codegen.model_module import parts
 from floodmark.checkers.export import promela, tla
-from floodmark.checkers.export.refusal import CannotExportError
+from floodmark.checkers.export.graph_queries import CannotExportError
 from floodmark.checkers.symbolic.translate import effects
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError

@@ -213,7 +213,7 @@ def test_an_editor_is_told_of_what_it_opens(project: Path, monkeypatch: pytest.M
 
 
 def test_without_the_package_the_command_says_what_to_install(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("floodmark.checkers.command_line.lsp.find_spec", lambda _: None)
+    monkeypatch.setattr("floodmark.checkers.command_line.servers.find_spec", lambda _: None)
     ended = floodmark("lsp", at=project)
     assert (ended.code, "pip install 'floodmark[editor]'" in ended.err) == (2, True)
 

@@ -10,8 +10,8 @@ from floodmark.checkers.edits.difference import ActionChange
 from floodmark.checkers.edits.spec_changes import Setting
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.text import action_text, sentences
+from floodmark.checkers.project.arguments import spec_path
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.project.spec_names import spec_path
 
 SPEC = read(spec_path("examples/two_phase_commit"))
 VERSIONS: Any = (None, None)

@@ -15,9 +15,8 @@ from floodmark.checkers.gate import text
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.plan import plan_of
-from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.run import GateRun, _on_cluster, _uncollected
-from floodmark.checkers.gate.schedule import _on_one_core
+from floodmark.checkers.gate.schedule import GateProgress, _on_one_core
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.search_result import SearchResult

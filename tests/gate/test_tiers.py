@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.lock import Lock
-from floodmark.checkers.project.spec import find, read, read_all
-from floodmark.checkers.project.unchecked_tiers import left_out
+from floodmark.checkers.project.spec import find, left_out, read, read_all
 from floodmark.checkers.spark.engine import SparkEngine
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode

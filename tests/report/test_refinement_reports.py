@@ -11,7 +11,7 @@ import pytest
 from floodmark.checkers.explorer.state_view import judged
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.html.counterexample import counterexample
-from floodmark.checkers.report.html.refinement import side_by_side
+from floodmark.checkers.report.html.states import side_by_side
 from floodmark.checkers.report.json import document
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.verdict.check import CheckSettings, checks

@@ -18,8 +18,7 @@ from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.symbolic.methods.smtlib import file_name
 from floodmark.checkers.symbolic.methods.task import task_of
 from floodmark.checkers.symbolic.prove import claim_subject, subject_of
-from floodmark.checkers.verdict.proof_command import listed, proof_command
-from floodmark.checkers.verdict.proof_result import ProofResult
+from floodmark.checkers.verdict.proof_result import ProofResult, listed, proof_command
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.shipped import shipped
 

@@ -22,7 +22,7 @@ from floodmark.checkers.gate.basis import Bases
 from floodmark.checkers.gate.job import ProofJob
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import ListedProof, Spec, read
-from floodmark.checkers.report.proof_progress import described
+from floodmark.checkers.report.progress import described
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.methods.induction import InductionProgress, InductionProof, QueryRunner, induction
 from floodmark.checkers.symbolic.prove import prove_listed

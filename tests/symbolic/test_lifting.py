@@ -14,7 +14,7 @@ from floodmark import Identifier
 from floodmark.checkers.native.search import search_states
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Options
-from floodmark.checkers.symbolic.attempts import lifted as attempts
+from floodmark.checkers.symbolic.attempts import inferred as attempts
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of

@@ -17,7 +17,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.search_result import Limit, Options, Stop
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.attempts import suggested
+from floodmark.checkers.symbolic.attempts import inferred
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration
 from floodmark.checkers.symbolic.methods.induction import induction
@@ -136,7 +136,7 @@ def _sizes(model: Model) -> Sizes:
 
 def _support(model: Model, properties: list[Property], examples: int | None = None) -> tuple[Grammar, Support]:
     """A search for what supports properties, which knows so many batches of examples, or all."""
-    chosen, deadline = _sizes(model), Deadline(None, suggested.SUGGESTION_EFFORT)
+    chosen, deadline = _sizes(model), Deadline(None, inferred.SUGGESTION_EFFORT)
     grammar = Grammar(_scopes(model), list(reachable_states(chosen))[:examples])
     sized = [SizedSystem(each, properties, deadline) for each in chosen.queried]
     return grammar, Support(grammar, sized, properties, deadline)
@@ -330,7 +330,7 @@ def test_nothing_supports_what_a_step_breaks(copies: Check) -> None:
 
 
 def _without_ic3() -> AbstractContextManager[object]:
-    found: AbstractContextManager[object] = patch("floodmark.checkers.symbolic.attempts.lifted.IC3_EFFORT", 1)
+    found: AbstractContextManager[object] = patch("floodmark.checkers.symbolic.attempts.inferred.IC3_EFFORT", 1)
     return found
 
 
@@ -355,13 +355,13 @@ class _Stubborn:
     pytest.param("model.written <= model.copy[replica]", True, marks=pytest.mark.slow),
 ])
 def test_a_wrong_clause_is_no_lemma(text: str, affirmed: bool, copies: Check) -> None:
-    real = suggested._support
+    real = inferred._support
 
     def stubborn(*arguments: object) -> tuple[Grammar, object]:
         grammar, support = real(*arguments)  # type: ignore[arg-type]
         return grammar, _Stubborn(support, _clause(grammar, text, affirmed))
 
-    with patch.object(suggested, "_support", stubborn), patch.object(suggested, "SUGGESTION_ROUNDS", 2):
+    with patch.object(inferred, "_support", stubborn), patch.object(inferred, "SUGGESTION_ROUNDS", 2):
         proved = _inferred(copies)
     assert proved.verdict == "undetermined"
     assert [property for _, property, *_ in proved.facts["open"]] == ["inferred_2"] * len(proved.facts["open"])
@@ -378,7 +378,7 @@ def test_what_is_not_inductive_at_any_size_is_replaced(copies: Check) -> None:
 
 
 def test_a_limit_in_z3s_own_units_ends_the_search(copies: Check) -> None:
-    with patch.object(suggested, "SUGGESTION_EFFORT", 100):
+    with patch.object(inferred, "SUGGESTION_EFFORT", 100):
         proved = _inferred(copies)
     assert proved.verdict == "undetermined"
     assert "ended by z3's limit of 100 units" in proved.headline

@@ -10,9 +10,9 @@ import pytest
 import z3
 
 from floodmark import Model
+from floodmark.checkers.project.arguments import spec_path
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.project.spec_names import spec_path
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.symbolic.methods import runs
 from floodmark.checkers.symbolic.methods.bmc import search

@@ -250,6 +250,11 @@ class Finding:
     needs: tuple[str, ...] = ()
     mapped: tuple[str, ...] = ()
 
+    def ended_by(self) -> str:
+        """``the bound max_epoch ends the run``."""
+        many = len(self.bounds) > 1
+        return f"the bound{'s' * many} {', '.join(self.bounds)} end{'' if many else 's'} the run"
+
 
 @dataclass(frozen=True, slots=True)
 class Premise:
@@ -362,6 +367,11 @@ class SearchResult:
     notes: list[str] = field(default_factory=list)
     walked: WalkFigures | None = None
     coverage: Coverage | None = None
+
+    @property
+    def undetermined(self) -> list[Finding]:
+        """The findings that a bound leaves undetermined."""
+        return [finding for finding in self.liveness if finding.verdict == "undetermined"]
 
 
 Watcher = Callable[[Progress], None]

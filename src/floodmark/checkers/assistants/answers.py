@@ -20,8 +20,7 @@ import click
 from floodmark.checkers.assistants.confinement import require_inside, specs_of
 from floodmark.checkers.explanation.false_property import explain as why_false
 from floodmark.checkers.explanation.guard import FalseGuard
-from floodmark.checkers.explanation.trace import change_lines
-from floodmark.checkers.explanation.trace_entries import step_entry, trace_entry
+from floodmark.checkers.explanation.trace import change_lines, step_entry, trace_entry
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property, did_you_mean
@@ -36,7 +35,6 @@ from floodmark.checkers.run.checks import run
 from floodmark.checkers.search_result import Limits, TraceState
 from floodmark.checkers.value_text import written_step
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, variant_name
-from floodmark.checkers.verdict.liveness_findings import undetermined
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
 from floodmark.checkers.walking.nearest_guard import nearest_guards
 from floodmark.checkers.walking.walk import Walk
@@ -190,7 +188,7 @@ def weak(result: CheckResult) -> list[Answer]:
     said += [{"kind": "never reached", "property": name} for name in result.unreached]
     if found.cut:
         said.append({"kind": "cut", "text": f"the search was cut at the boundary {counted(found.cut, 'time')}"})
-    said += [{"kind": "open", "text": line} for line in open_lines(undetermined(found))]
+    said += [{"kind": "open", "text": line} for line in open_lines(found)]
     if not result.properties:
         said.append({"kind": "nothing checked", "text": "no property belongs to this model"})
     return said

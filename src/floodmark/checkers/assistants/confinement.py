@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from floodmark.checkers.project import spec_address
+from floodmark.checkers.project.arguments import spec_path
 from floodmark.checkers.project.loading import SHIPPED
 from floodmark.checkers.project.spec import Spec, read_all
-from floodmark.checkers.project.spec_names import spec_path
 from floodmark.language.errors import SourceError
 
 

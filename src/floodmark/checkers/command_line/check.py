@@ -19,7 +19,7 @@ from floodmark.checkers.command_line.parameters import (
     workers_option,
 )
 from floodmark.checkers.project import input_file
-from floodmark.checkers.project.spec_names import spec_paths
+from floodmark.checkers.project.arguments import spec_paths
 from floodmark.checkers.report.outputs import Reports, json_option
 
 if TYPE_CHECKING:

@@ -15,19 +15,14 @@ from floodmark.checkers import interrupts
 from floodmark.checkers.command_line.check import check
 from floodmark.checkers.command_line.conform import conform
 from floodmark.checkers.command_line.diff import diff
-from floodmark.checkers.command_line.explore import explore
-from floodmark.checkers.command_line.export import export
 from floodmark.checkers.command_line.gate import gate
-from floodmark.checkers.command_line.init import init
-from floodmark.checkers.command_line.listing import list_, show
-from floodmark.checkers.command_line.lsp import lsp
-from floodmark.checkers.command_line.mcp import mcp
+from floodmark.checkers.command_line.listing import list_, schema, show
 from floodmark.checkers.command_line.mutate import mutate
 from floodmark.checkers.command_line.plan import plan
 from floodmark.checkers.command_line.prove import prove
-from floodmark.checkers.command_line.report import report
-from floodmark.checkers.command_line.schema import schema
+from floodmark.checkers.command_line.servers import explore, lsp, mcp
 from floodmark.checkers.command_line.simulate import simulate
+from floodmark.checkers.command_line.writers import export, init, report
 from floodmark.checkers.report import colour
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode
 from floodmark.language.errors import SourceError

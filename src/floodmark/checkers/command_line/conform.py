@@ -9,8 +9,7 @@ import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
 from floodmark.checkers.command_line.parameters import Count, Seconds, SpecName, set_option, workers_option
-from floodmark.checkers.project.file_parameter import PathParameter
-from floodmark.checkers.project.spec_names import spec_path
+from floodmark.checkers.project.arguments import PathParameter, spec_path
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 

@@ -9,7 +9,7 @@ import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
 from floodmark.checkers.command_line.parameters import MemorySize, Seconds, workers_option
-from floodmark.checkers.project.file_parameter import PathParameter
+from floodmark.checkers.project.arguments import PathParameter
 from floodmark.checkers.report.outputs import Reports, report_options
 
 

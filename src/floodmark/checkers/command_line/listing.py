@@ -1,4 +1,4 @@
-"""The commands ``floodmark list`` and ``floodmark show``, which check nothing."""
+"""The commands ``floodmark list``, ``floodmark show`` and ``floodmark schema``, which check nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.command_line.parameters import SpecName, set_option
-from floodmark.checkers.project.spec_names import shipped_specs, spec_path, spec_paths
+from floodmark.checkers.project.arguments import shipped_specs, spec_path, spec_paths
+from floodmark.checkers.report.schemas import KINDS, schema_text
 
 
 @click.command("list")
@@ -50,3 +51,15 @@ def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
     for each in read_all(spec_path(spec)):
         for line in description(Check(each, None, CheckSettings(constants=dict(assignments)))):
             click.echo(line)
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(KINDS), default="results")
+def schema(kind: str) -> None:
+    """Prints the JSON schema of what --json writes.
+
+    `results` is that of check, simulate, gate and prove, `progress` that of check while it runs, `mutation` that of
+    mutate, `traces` and `metadata-log` those of conform, `plan` that of plan, `edits` that of diff. The key "schema" of
+    an output names it, with its version.
+    """
+    click.echo(schema_text(kind), nl=False)

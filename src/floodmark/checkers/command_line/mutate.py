@@ -9,7 +9,7 @@ import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
 from floodmark.checkers.command_line.parameters import Factor, Seconds, SpecName, workers_option
-from floodmark.checkers.project.spec_names import spec_paths
+from floodmark.checkers.project.arguments import spec_paths
 from floodmark.checkers.report.outputs import json_option
 
 

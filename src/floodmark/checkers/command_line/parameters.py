@@ -10,8 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from floodmark.checkers.project import input_limits
-from floodmark.checkers.project.file_parameter import PathParameter
-from floodmark.checkers.project.spec_names import names_in, shipped_specs
+from floodmark.checkers.project.arguments import PathParameter, names_in, shipped_specs
 
 
 class _Amount(click.ParamType[Any]):

@@ -15,8 +15,7 @@ from floodmark.checkers.command_line.parameters import (
     set_option,
     workers_option,
 )
-from floodmark.checkers.project.file_parameter import PathParameter
-from floodmark.checkers.project.spec_names import spec_paths
+from floodmark.checkers.project.arguments import PathParameter, spec_paths
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
 

@@ -16,8 +16,8 @@ from floodmark.checkers.command_line.parameters import (
     set_option,
     workers_option,
 )
+from floodmark.checkers.project.arguments import spec_paths
 from floodmark.checkers.project.spec_entries import STRATEGIES, SimulationSettings
-from floodmark.checkers.project.spec_names import spec_paths
 from floodmark.checkers.report.outputs import Reports, json_option
 
 _USUAL = SimulationSettings()

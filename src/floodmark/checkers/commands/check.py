@@ -13,8 +13,7 @@ import click
 from floodmark.checkers import interrupts
 from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.project.spec import SelectedSpec, Spec, read, selected_specs
-from floodmark.checkers.project.unchecked_tiers import left_out
+from floodmark.checkers.project.spec import SelectedSpec, Spec, left_out, read, selected_specs
 from floodmark.checkers.report import text
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.progress import SearchProgress

@@ -24,8 +24,8 @@ from floodmark.checkers.conformance.traces import (
     recorded,
 )
 from floodmark.checkers.project.paths import shown, shown_line
-from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import write_json
+from floodmark.checkers.report.progress import Counting
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName, one_check, variant_name

@@ -16,9 +16,9 @@ from floodmark.checkers.edits import json_entries, text
 from floodmark.checkers.edits.pairs import SpecPair, compared, pairs_in
 from floodmark.checkers.edits.spec_edit import EditSettings, SpecEdit
 from floodmark.checkers.edits.versions import Version, commit, working_tree
+from floodmark.checkers.project.arguments import spec_path
 from floodmark.checkers.project.paths import resolved
 from floodmark.checkers.project.spec import Tier, only, read_all
-from floodmark.checkers.project.spec_names import spec_path
 from floodmark.checkers.report import edits as report
 from floodmark.checkers.report.outputs import must_be_writable, write_edits_page, write_json
 from floodmark.checkers.report.progress import StatusLine

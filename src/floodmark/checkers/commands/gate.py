@@ -11,8 +11,8 @@ from pathlib import Path
 
 from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.limits import limits_of
-from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.run import GateRun
+from floodmark.checkers.gate.schedule import GateProgress
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.input_limits import memory_text

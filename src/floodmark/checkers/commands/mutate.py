@@ -16,8 +16,8 @@ from floodmark.checkers.mutation.run import run
 from floodmark.checkers.mutation.trial import TrialBudget, stages
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.spec import Spec, read_all
-from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import must_be_writable, write_json
+from floodmark.checkers.report.progress import Counting
 from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from floodmark.language.errors import SourceError

@@ -12,18 +12,15 @@ from typing import Any
 from floodmark.checkers.project.claim import claims_of
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import ListedProof, Spec, find, read
-from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import Reports, write_reports
-from floodmark.checkers.report.proof_progress import ProofProgress
-from floodmark.checkers.report.proof_text import text_lines
+from floodmark.checkers.report.progress import Counting, ProofProgress
 from floodmark.checkers.resources import cores
 from floodmark.checkers.symbolic.methods.induction import WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check, prove_claim, prove_listed
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name
-from floodmark.checkers.verdict.proof_command import listed
-from floodmark.checkers.verdict.proof_result import ProofResult
+from floodmark.checkers.verdict.proof_result import ProofResult, listed
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
@@ -57,7 +54,7 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
                 result = ask(progress.show)
             results.append(result)
             counting.clear()
-            for line in text_lines(result):
+            for line in result.text_lines():
                 say(line)
             counting.one()
     code = worst(result.exit_code for result in results)

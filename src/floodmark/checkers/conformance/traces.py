@@ -15,7 +15,7 @@ from floodmark.checkers.conformance.behaviour import TraceResult, judge
 from floodmark.checkers.conformance.foreign_traces import reader_of
 from floodmark.checkers.conformance.rejection import RejectionReason, reasons
 from floodmark.checkers.conformance.trace_file import parse
-from floodmark.checkers.explanation.trace_entries import trace_entries
+from floodmark.checkers.explanation.trace import trace_entries
 from floodmark.checkers.project import input_file, json_text
 from floodmark.checkers.resources import cores
 from floodmark.checkers.search_result import Limits

@@ -13,7 +13,7 @@ from floodmark.checkers.edits.property_changes import PropertyChange, PropertyEx
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.text import Versions, headline, lines
 from floodmark.checkers.edits.versions import Version
-from floodmark.checkers.explanation.trace_entries import trace_entries
+from floodmark.checkers.explanation.trace import trace_entries
 
 
 def content(edits: Sequence[SpecEdit], versions: Versions) -> dict[str, Any]:

@@ -12,11 +12,9 @@ from floodmark.checkers.explorer.design_comparison import DesignComparison
 from floodmark.checkers.explorer.state_view import PathView, PropertyValue, StateView
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.paths import resolved, shown, shown_line
-from floodmark.checkers.report.html.chart import chart
-from floodmark.checkers.report.html.legend import legend
+from floodmark.checkers.report.html.chart import chart, legend
 from floodmark.checkers.report.html.markup import Part, code, tag
-from floodmark.checkers.report.html.refinement import side_by_side
-from floodmark.checkers.report.html.states import changes, whole
+from floodmark.checkers.report.html.states import changes, side_by_side, whole
 from floodmark.checkers.report.sequence import message_sequence
 from floodmark.checkers.report.text import first_sentence
 from floodmark.checkers.value_text import show_arguments, show_step, written_step

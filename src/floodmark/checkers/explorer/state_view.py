@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision
-from floodmark.checkers.explanation.false_property import explain
-from floodmark.checkers.explanation.refinement import RefutedStep, refuted
+from floodmark.checkers.explanation.false_property import RefutedStep, explain, refuted
 from floodmark.checkers.explorer.design_comparison import DesignComparison
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import TraceState

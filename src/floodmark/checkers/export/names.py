@@ -1,9 +1,12 @@
-"""Names in an exported text: unique, and legal in the target language."""
+"""Names and places in an exported text: names are unique, and legal in the target language."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
+
+from floodmark.compiler.ir import Position
 
 
 class Names:
@@ -31,3 +34,10 @@ def legal(wanted: str) -> str:
     """A name of letters, digits and underscores that begins with a letter and with no prefix that has a meaning."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
     return name if re.match(r"[A-Za-z]", name) and not re.match(r"[WS]F_", name) else f"v_{name}"
+
+
+def shown(at: Position) -> str:
+    """A place in a source file, with a relative path if it is below the current folder."""
+    path = Path(at.file)
+    here = Path.cwd()
+    return f"{path.relative_to(here) if path.is_relative_to(here) else path.name}:{at.line}"

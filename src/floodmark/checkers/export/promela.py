@@ -11,12 +11,11 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from floodmark.checkers.export.names import Names
-from floodmark.checkers.export.places import shown
+from floodmark.checkers.export.graph_queries import refuse
+from floodmark.checkers.export.names import Names, shown
 from floodmark.checkers.export.promela_effects import PromelaEffects
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import CellAddress, Slots, Value, cell_type, cells, literal, load, members
-from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.program import Program

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from floodmark.checkers.export.graph_queries import refuse
 from floodmark.checkers.export.promela_expressions import PromelaExpressions
 from floodmark.checkers.export.promela_values import (
     NoValue,
@@ -20,7 +21,6 @@ from floodmark.checkers.export.promela_values import (
     plus,
     stride,
 )
-from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler import ir
 from floodmark.language.types import MapType, SeqType, SetType
 

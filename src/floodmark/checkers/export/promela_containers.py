@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from floodmark.checkers.export.graph_queries import refuse
 from floodmark.checkers.export.promela_memory import UNROLLED, PromelaMemory
 from floodmark.checkers.export.promela_values import (
     MAX_C_INTEGER,
@@ -27,7 +28,6 @@ from floodmark.checkers.export.promela_values import (
     same,
     stride,
 )
-from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler.ir import NoneType, NothingType
 from floodmark.compiler.lowering import size_bound
 from floodmark.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type

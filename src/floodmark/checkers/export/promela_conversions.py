@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from floodmark.checkers.export.graph_queries import refuse
 from floodmark.checkers.export.promela_containers import PromelaContainers
 from floodmark.checkers.export.promela_values import (
     Entries,
@@ -18,7 +19,6 @@ from floodmark.checkers.export.promela_values import (
     no,
     number,
 )
-from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler.ir import NoneType, NothingType
 from floodmark.compiler.joins import fits
 from floodmark.language.types import (

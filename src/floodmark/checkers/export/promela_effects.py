@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from floodmark.checkers.export.assignments import assigned, results
+from floodmark.checkers.export.graph_queries import assigned, refuse, results
 from floodmark.checkers.export.promela_comprehensions import PromelaComprehensions
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import CellAddress, Value, cells, code, load, plus
-from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 

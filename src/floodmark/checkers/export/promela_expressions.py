@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from floodmark.checkers.export.graph_queries import open_end, refuse
 from floodmark.checkers.export.promela_conversions import PromelaConversions
 from floodmark.checkers.export.promela_memory import UNROLLED
 from floodmark.checkers.export.promela_values import (
@@ -30,8 +31,6 @@ from floodmark.checkers.export.promela_values import (
     same,
     stride,
 )
-from floodmark.checkers.export.refusal import refuse
-from floodmark.checkers.export.slices import open_end
 from floodmark.compiler import ir
 from floodmark.compiler.joins import fits
 from floodmark.compiler.visitor import Visitor

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from floodmark.checkers.export.refusal import refuse
+from floodmark.checkers.export.graph_queries import refuse
 from floodmark.compiler.ir import INT, NoneType, NothingType, Position
 from floodmark.language.types import (
     TAG,

@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from floodmark.checkers.export.names import Names
-from floodmark.checkers.export.places import shown
-from floodmark.checkers.export.refusal import refuse
+from floodmark.checkers.export.graph_queries import refuse
+from floodmark.checkers.export.names import Names, shown
 from floodmark.checkers.export.tla_effects import TlaEffects
 from floodmark.checkers.export.tla_expressions import TlaScope, let
 from floodmark.checkers.export.tla_text import with_definitions

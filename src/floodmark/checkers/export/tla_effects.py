@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from floodmark.checkers.export.assignments import assigned, results, stores
+from floodmark.checkers.export.graph_queries import assigned, refuse, results, stores
 from floodmark.checkers.export.names import Names
-from floodmark.checkers.export.refusal import refuse
 from floodmark.checkers.export.tla_expressions import TlaExpressions, let
 from floodmark.checkers.export.tla_values import RESERVED, bracketed, chosen, conj, disj, negated
 from floodmark.compiler import ir

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from floodmark.checkers.export.graph_queries import open_end, refuse
 from floodmark.checkers.export.names import Names
-from floodmark.checkers.export.refusal import refuse
-from floodmark.checkers.export.slices import open_end
 from floodmark.checkers.export.tla_values import TlaTypes, bracketed, chosen, conj, disj, negated, number
 from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail

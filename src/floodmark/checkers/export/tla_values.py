@@ -14,8 +14,8 @@ import itertools
 import re
 from typing import Any
 
+from floodmark.checkers.export.graph_queries import refuse
 from floodmark.checkers.export.names import Names, legal
-from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler.ir import INT, NoneType, NothingType, Position
 from floodmark.compiler.joins import fits
 from floodmark.language.types import (

@@ -3,14 +3,13 @@
 - ``run.py`` is where to begin: cached verdicts, then new ones, then the comparison. ``scope.py`` finds the folder and
   its lock, ``plan.py`` the jobs of a run.
 - ``job.py``, ``schedule.py``: a check, a proof or a claim with what its verdict depends on; processes, longest job
-  first.
+  first, and the progress of a run.
 - ``definitions.py``, ``lexical_scopes.py``, ``closure.py``: a file as definitions and what they mention; what a name
   refers to; what a model reaches, and its hash.
 - ``basis.py``, ``modules.py``, ``values.py``: what a verdict rests on: files as they were loaded, and the objects made
   from them. ``cacheable_names.py``: the names that a file may use if its verdicts are to be cached.
 - ``verdicts.py``: the verdict cache.
-- ``limits.py``, ``progress.py``, ``totals.py``: limits of a whole run; its progress; how many states a search will
-  find.
+- ``limits.py``, ``totals.py``: limits of a whole run; how many states a search will find.
 - ``lock.py``, ``entries.py``: the lock as a file; what a run contributes to it.
 - ``comparison.py``, ``drift.py``: compare a run with the lock; what a difference means, where to look, what causes it.
 - ``property_hashes.py``, ``renames.py``: which property changed; which spec was renamed.

@@ -32,8 +32,7 @@ from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.methods.rankings import ranking_roots
 from floodmark.checkers.symbolic.records.answer_file import recorded
 from floodmark.checkers.verdict.check import Check
-from floodmark.checkers.verdict.proof_command import proof_command
-from floodmark.checkers.verdict.proof_result import ProofResult
+from floodmark.checkers.verdict.proof_result import ProofResult, proof_command
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.verdict import blank
 from floodmark.language.errors import SourceError

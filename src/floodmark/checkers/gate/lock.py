@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.project import toml
+from floodmark.checkers.project import input_file, toml
 from floodmark.language.errors import SourceError
 
 NAME = "floodmark.lock"
@@ -73,7 +73,7 @@ def read(path: Path, renew: bool = False) -> Lock | None:
     """
     if not os.path.lexists(path):
         return None
-    text = toml.text_of(path)
+    text = input_file.text_of(path)
     for number, line in enumerate(text.splitlines(), 1):
         if _CONFLICT.match(line):
             raise SourceError(

@@ -26,14 +26,12 @@ from floodmark.checkers.gate.job import (
 from floodmark.checkers.gate.limits import RunDeadline
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.plan import GatePlan, plan_of
-from floodmark.checkers.gate.progress import GateProgress
-from floodmark.checkers.gate.schedule import run_all
+from floodmark.checkers.gate.schedule import GateProgress, run_all
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.gate.verdicts import Verdicts
 from floodmark.checkers.processes import LostJob, OverdueJob
 from floodmark.checkers.project.modules import Project, names_looked_up_once
-from floodmark.checkers.project.spec import Tier
-from floodmark.checkers.project.unchecked_tiers import left_out
+from floodmark.checkers.project.spec import Tier, left_out
 from floodmark.checkers.resources import cores
 from floodmark.checkers.run.checks import run
 from floodmark.checkers.run.engines import cluster_of

@@ -13,7 +13,6 @@ import click
 
 from floodmark.checkers.project.paths import shown, shown_line
 from floodmark.checkers.report import text
-from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.report.verdict_summary import what_differs
 from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
 from floodmark.checkers.verdict.proof_result import ProofResult
@@ -31,7 +30,7 @@ def wrong(result: CheckResult | ProofResult) -> list[str]:
         return []
     if isinstance(result, CheckResult):
         return [*text.lines(result), *([result.traceback] if result.traceback else [])]
-    said = text_lines(result)
+    said = result.text_lines()
     return [*said, f"{' ' * 14}reproduce: {result.reproduce}"] if result.reproduce else said
 
 

@@ -11,7 +11,6 @@ import click
 from floodmark.checkers.interface import notebook
 from floodmark.checkers.report import text
 from floodmark.checkers.report.json import entry
-from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.search_result import SearchResult, Violation
 from floodmark.checkers.verdict.proof_result import ProofResult
@@ -265,7 +264,7 @@ class Proof(_Answer):
         return f"{self.model}: {self._found.headline}"
 
     def __str__(self) -> str:
-        return "\n".join(text_lines(self._found))
+        return "\n".join(self._found.text_lines())
 
     def __repr__(self) -> str:
         return f"<{self._verdict}: {self.model}, {self.method}: {self._found.headline}>"

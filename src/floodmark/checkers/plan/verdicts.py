@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.plan.shapes import Shape
-from floodmark.checkers.report.counting import Counting
+from floodmark.checkers.report.progress import Counting
 from floodmark.checkers.resources import cores
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +46,7 @@ from floodmark.checkers.search_result import Limits, Symmetry
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted
 from floodmark.language.reference import abstract_class
 
 InvariantKind = Literal["scenarios", "lemmas"]
@@ -269,7 +270,7 @@ def read_all(address: Path) -> list[Spec]:
     path, row = spec_address.split(address)
     if path.suffix == ".py":
         return [_of_model(path)]
-    text = toml.text_of(path)
+    text = input_file.text_of(path)
     if len(text) > LARGEST:
         raise SourceError(f"cannot be read: no spec is larger than {LARGEST >> 20} MiB", str(path))
     data = toml.parse(text, path)
@@ -338,7 +339,7 @@ def tool_settings(root: Path) -> dict[str, Any]:
     path = root / "pyproject.toml"
     if not path.is_file():
         return {}
-    text = toml.text_of(path)
+    text = input_file.text_of(path)
     tool = toml.parse(text, path).get("tool", {})
     table = tool.get("floodmark", {}) if isinstance(tool, dict) else {}
     return SpecReader(path, key_lines(text)).table(table, TOOL, "tool.floodmark")
@@ -440,3 +441,16 @@ __all__ = [
     "read_all",
     "selected_specs",
 ]
+
+
+def left_out(specs: Iterable[Spec], tier: str, proofs: bool = True) -> str:
+    """The contents of the other tier, as a sentence; empty if it has none. Without ``proofs``, only its checks."""
+    specs = list(specs)
+    other = "deep" if tier == "quick" else "quick"
+    numbers = {
+        "spec": sum(spec.tier == other for spec in specs),
+        "known-bad design": sum(spec.tier_of(flawed) == other for spec in specs for flawed in spec.flawed),
+        "proof": sum(proving.tier == other for spec in specs for proving in spec.prove if proofs),
+    }
+    parts = [counted(number, what) for what, number in numbers.items() if number]
+    return f"left to the {other} tier (--tier {other}): {', '.join(parts)}" if parts else ""

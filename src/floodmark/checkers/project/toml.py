@@ -1,4 +1,4 @@
-"""Reads TOML files, with errors that name the line, and writes values on one line."""
+"""Parses TOML, with errors that name the line, and writes values on one line."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.project import input_file
 from floodmark.language.errors import SourceError
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def text_of(path: Path) -> str:
-    """The text of a file. Raises SourceError when it cannot be read."""
-    return input_file.text_of(path)
 
 
 def parse(text: str, path: Path) -> dict[str, Any]:

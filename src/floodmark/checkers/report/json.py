@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from floodmark.checkers.explanation.refinement import refuted
-from floodmark.checkers.explanation.trace_entries import state_entry, step_entry, trace_entries
+from floodmark.checkers.explanation.false_property import refuted
+from floodmark.checkers.explanation.trace import state_entry, step_entry, trace_entries
 from floodmark.checkers.project.used_files import used_files
 from floodmark.checkers.report.divergence import divergence_entry
 from floodmark.checkers.search_result import Finding, SearchResult, Stop, Violation

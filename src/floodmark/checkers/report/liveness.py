@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from floodmark.checkers.search_result import Finding, SearchResult, Violation
-from floodmark.checkers.verdict.liveness_findings import ended_by, unneeded
 
 
 def ending(violation: Violation) -> str:
@@ -55,12 +54,15 @@ def needs_lines(found: SearchResult) -> Iterator[str]:
         yield f"{who} needs {', '.join(needs) or 'no fairness'}"
 
 
-def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
+def open_lines(found: SearchResult) -> Iterator[str]:
     """The properties that a bound leaves undetermined, each with that bound."""
-    for finding in findings:
-        yield f"{finding.name} is undetermined ({ended_by(finding)})"
+    for finding in found.undetermined:
+        yield f"{finding.name} is undetermined ({finding.ended_by()})"
 
 
 def superfluous_lines(found: SearchResult) -> list[str]:
-    """The assumptions that no property needs."""
-    return [f"no property needs that {it.replace(' ', ' is ', 1)}" for it in unneeded(found)]
+    """The assumptions that no property needs in their strength; empty unless all properties hold."""
+    if not found.liveness or any(finding.verdict != "holds" for finding in found.liveness):
+        return []
+    needed = {assumption for finding in found.liveness for assumption in finding.needs}
+    return [f"no property needs that {it.replace(' ', ' is ', 1)}" for it in found.assumed if it not in needed]

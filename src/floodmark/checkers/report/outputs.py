@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from floodmark.checkers.project.file_parameter import PathParameter
+from floodmark.checkers.project.arguments import PathParameter
 from floodmark.checkers.report import atomic_file, standard_output
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import ProofResult

@@ -1,5 +1,5 @@
-"""Shows the progress of a search: one line updated in place on a terminal, elsewhere a plain line now and then. Random
-walks have a table below their line on a terminal.
+"""Shows the progress of a search, of a proof, or of jobs: one line updated in place on a terminal, elsewhere a
+plain line now and then. Random walks have a table below their line on a terminal.
 """
 
 from __future__ import annotations
@@ -7,14 +7,22 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+import click
+
+from floodmark.checkers import interrupts
 from floodmark.checkers.search_result import ClusterProgress, Progress, Proportion, WalkProgress
 from floodmark.checkers.verdict.check import Check, variant_name
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.plurals import counted
 
 if TYPE_CHECKING:
     from rich.live import Live
+
+    from floodmark.checkers.symbolic.methods.induction import InductionProgress
+
 
 PLAIN_EVERY = 10.0
 """Seconds between two lines without a terminal."""
@@ -200,3 +208,76 @@ def _short(number: float) -> str:
             return f"{number:.0f} {unit}" if not unit else f"{number:.1f} {unit}"
         number /= 1000
     return f"{number:.1f} T"
+
+
+class Counting:
+    """Counts on standard error, within a ``with`` block.
+
+    If the block is interrupted, it reports the progress, and the command ends. Call ``clear`` before printing anything.
+    """
+
+    def __init__(self, total: int, what: str, where: str = "") -> None:
+        self.total = total
+        self.what = what
+        self.where = f"{where}: " if where else ""
+        self.done = 0
+        self.started = time.monotonic()
+        self.line = StatusLine()
+
+    def __enter__(self) -> Counting:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+        if isinstance(error, KeyboardInterrupt):
+            interrupts.tell(f"interrupted: {self.where}{self._done()} ended")
+            raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
+
+    def one(self) -> None:
+        """Counts one more job."""
+        self.done += 1
+        if self.done < self.total:
+            self.line.say(lambda: f"{self.where}{self._done()}{self._left()}")
+
+    def clear(self) -> None:
+        """Clears the line for other output."""
+        self.line.clear()
+
+    def _done(self) -> str:
+        return f"{self.done:,} of {counted(self.total, self.what)}"
+
+    def _left(self) -> str:
+        left = time_left(time.monotonic() - self.started, self.done, self.total)
+        return f", {left} left" if left else ""
+
+
+class ProofProgress:
+    """Shows on standard error, within a ``with`` block, the current obligation, how many remain, and which are open."""
+
+    def __init__(self) -> None:
+        self._line = StatusLine()
+
+    def __enter__(self) -> ProofProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._line.clear()
+
+    def show(self, at: InductionProgress) -> None:
+        """Shows the progress of a proof, unless it has just been shown."""
+        self._line.say(lambda: described(at))
+
+
+def described(at: InductionProgress) -> str:
+    """The progress of a proof: how many obligations remain, the current one, and the open ones."""
+    action, name = at.current
+    left = f"{at.total - at.done:,} left of {counted(at.total, 'obligation')}"
+    said = f"{left}, asking whether {action} preserves {name}"
+    if at.open:
+        shown = ", ".join(f"{action} preserves {name}" for action, name in at.open[:3])
+        said += f"; {len(at.open)} open: {shown}" + (", ..." if len(at.open) > 3 else "")
+    return said

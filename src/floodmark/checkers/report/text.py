@@ -26,7 +26,6 @@ from floodmark.checkers.report.liveness import (
 from floodmark.checkers.report.trace_view import TraceView
 from floodmark.checkers.search_result import SearchResult, Violation, WalkFigures
 from floodmark.checkers.value_text import show_step
-from floodmark.checkers.verdict.liveness_findings import undetermined
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
 from floodmark.language.model import sized
 from floodmark.language.plurals import counted
@@ -82,7 +81,7 @@ def _liveness(result: CheckResult) -> list[str]:
     found = result.search_result
     if found is None or result.verdict not in ("holds", "undetermined"):
         return []
-    return [f"{' ' * _WIDTH}  {text}" for text in (*needs_lines(found), *open_lines(undetermined(found)))]
+    return [f"{' ' * _WIDTH}  {text}" for text in (*needs_lines(found), *open_lines(found))]
 
 
 @dataclass(frozen=True, slots=True)

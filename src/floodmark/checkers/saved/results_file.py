@@ -33,8 +33,7 @@ from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.checkers.verdict.divergence import Divergence, RuleResult, Ruling
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import ProofResult
-from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from floodmark.checkers.verdict.scenario import ScenarioResult
+from floodmark.checkers.verdict.result import CheckResult, ExitCode, ScenarioResult
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 

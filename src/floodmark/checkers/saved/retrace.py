@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from floodmark.checkers.conformance.external_values import value_of
-from floodmark.checkers.explanation.trace_entries import trace_entry
+from floodmark.checkers.explanation.trace import trace_entry
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.value_text import show_step

@@ -16,10 +16,8 @@ from floodmark.checkers.search_result import TraceState, Violation
 from floodmark.checkers.symbolic.attempts.any_size import attempt_at_any_size
 from floodmark.checkers.symbolic.attempts.attempt import Attempt, Draft
 from floodmark.checkers.symbolic.attempts.bounded import attempt_bounded
-from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive
-from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred
-from floodmark.checkers.symbolic.attempts.k_inductive import attempt_k_inductive
-from floodmark.checkers.symbolic.attempts.lifted import attempt_lifted
+from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive, attempt_k_inductive
+from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred, attempt_lifted
 from floodmark.checkers.symbolic.attempts.ranked import attempt_ranked
 from floodmark.checkers.symbolic.methods import claims
 from floodmark.checkers.symbolic.methods.capacities import require_capacities
@@ -30,8 +28,7 @@ from floodmark.checkers.symbolic.records.answer_file import AnswerRecord, keep, 
 from floodmark.checkers.symbolic.tactics.answers import AnswerBook, Answers, ObligationKey, solver_version
 from floodmark.checkers.value_text import plain, show
 from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
-from floodmark.checkers.verdict.proof_command import proof_command
-from floodmark.checkers.verdict.proof_result import ProofResult
+from floodmark.checkers.verdict.proof_result import ProofResult, proof_command
 from floodmark.checkers.verdict.result import ExitCode, Verdict
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model

@@ -1,11 +1,9 @@
 """Checks and their results, as every command and every report reads them.
 
 - ``check.py``: a check of a spec's model or of one of its known-bad designs, with the options of the command line.
-- ``verdict.py`` compares the result of a search with the spec. ``result.py`` is the outcome of a check,
-  ``proof_result.py`` that of a proof or a claim, ``gate_outcome.py`` that of a run of the gate,
-  ``scenario.py`` that of a spec's scenario.
-- ``divergence.py``: the step at which the good design differs from a known-bad one; ``liveness_findings.py``: a summary
-  of the findings about infinite runs.
-- ``result_transfer.py`` sends results from one process to another. ``proof_command.py``: the command for a proof that
-  a spec lists, and the listed proofs that a name denotes.
+- ``verdict.py`` compares the result of a search with the spec. ``result.py`` is the outcome of a check
+  or of a scenario of a spec, ``proof_result.py`` that of a proof or a claim, with the command for a proof that a spec
+  lists, ``gate_outcome.py`` that of a run of the gate.
+- ``divergence.py``: the step at which the good design differs from a known-bad one.
+- ``result_transfer.py`` sends results from one process to another.
 """

@@ -1,12 +1,19 @@
-"""The result of one proof or one claim."""
+"""The result of one proof or one claim; the command for a proof that a spec lists, and the listed proofs that a name
+denotes.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from floodmark.checkers.project.paths import shown
+from floodmark.checkers.project.properties import did_you_mean
+from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.verdict.result import ExitCode, Verdict
+from floodmark.language.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,12 @@ class ProofResult:
         """The verdict for people: an expected violation is "found", and a bounded search that was enough "bounded"."""
         words: dict[Verdict, str] = {"violated": "found", "undetermined": "bounded"}
         return words.get(self.verdict, self.verdict) if self.expected else self.verdict
+
+    def text_lines(self) -> list[str]:
+        """The result as the command prints it."""
+        variant = "" if self.variant is None else f" {self.variant}"
+        first = f"{self.word:<12}  {self.name}{variant}  {self.method}: {self.headline}, {self.seconds:.1f} s"
+        return [first, *(f"              {line}" for line in self.lines)]
 
     def as_json(self) -> dict[str, Any]:
         """The result as ``--json`` writes it; ``of_json`` reads it."""
@@ -78,3 +91,30 @@ _FIELDS = (
 )  # fmt: skip
 _NOT_FACTS = ("engine", "expected", "exit_code", "property")
 """The keys in the JSON of a proof that are not facts about it."""
+
+
+def proof_command(spec: Spec, proving: ListedProof, *options: str) -> str:
+    """The command, with the fewest words that name the proof."""
+    words = ["floodmark", "prove", shown(spec.address)]
+    if len(spec.prove) > 1:
+        words += ["--proof", _shortest(spec, proving)]
+    return shlex.join([*words, *options])
+
+
+def listed(spec: Spec, name: str | None) -> list[ListedProof]:
+    """The proofs that a spec lists, or those that a name denotes: the proof of that name, or else all whose name begins
+    with it. Raises SourceError if there is none."""
+    if name is None:
+        return list(spec.prove)
+    exact = [it for it in spec.prove if it.name == name]
+    found = exact or [it for it in spec.prove if it.is_called(name)]
+    if not found:
+        offered = did_you_mean(name, (_shortest(spec, it) for it in spec.prove))
+        raise SourceError(f"the spec lists no proof {name!r}{offered}", shown(spec.path))
+    return found
+
+
+def _shortest(spec: Spec, proving: ListedProof) -> str:
+    words = proving.name.split()
+    starts = (" ".join(words[:count]) for count in range(1, len(words) + 1))
+    return next((it for it in starts if listed(spec, it) == [proving]), proving.name)

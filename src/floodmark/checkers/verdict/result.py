@@ -12,8 +12,19 @@ from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Premise, SearchResult, Symmetry, Violation
 from floodmark.checkers.verdict.divergence import Divergence
-from floodmark.checkers.verdict.scenario import ScenarioResult
 from floodmark.language.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioResult:
+    """The outcome of a scenario, which begins at ``line`` of its spec. ``taken`` is the number of its steps that are
+    enabled; ``problem`` describes the failure, and is empty without one."""
+
+    name: str
+    line: int | None
+    taken: int
+    problem: str = ""
+
 
 Verdict = Literal["holds", "violated", "undetermined", "error"]
 

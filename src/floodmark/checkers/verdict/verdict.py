@@ -11,7 +11,6 @@ from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.search_result import SearchResult, Violation
 from floodmark.checkers.verdict.check import Check
-from floodmark.checkers.verdict.liveness_findings import ended_by, undetermined
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, Verdict
 from floodmark.language.errors import SourceError
 
@@ -75,8 +74,8 @@ def judge(check: Check, result: CheckResult, found: SearchResult) -> CheckResult
         missed = wanted if wanted in result.unreached else result.unreached[0]
         result = replace(result, property=missed, message="no reachable state satisfies it")
     elif result.verdict == "undetermined" and found.complete:
-        finding = undetermined(found)[0]
-        result = replace(result, property=finding.property, message=ended_by(finding))
+        finding = found.undetermined[0]
+        result = replace(result, property=finding.property, message=finding.ended_by())
     elif result.verdict == "undetermined" and found.walked is not None:
         result = replace(result, message="no violation in these walks; other runs remain unchecked")
     elif result.verdict == "undetermined":
@@ -96,7 +95,7 @@ def _verdict(result: CheckResult, violation: Violation | None, found: SearchResu
         return "error" if violation.kind == "error" else "violated"
     if result.unreached:
         return "violated"
-    return "holds" if found.complete and not undetermined(found) else "undetermined"
+    return "holds" if found.complete and not found.undetermined else "undetermined"
 
 
 def _main_violation(check: Check, found: SearchResult) -> Violation | None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from floodmark.checkers.project.spec_entries import Scenario
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import written_step
-from floodmark.checkers.verdict.scenario import ScenarioResult
+from floodmark.checkers.verdict.result import ScenarioResult
 from floodmark.checkers.walking.walk import Walk, WalkedPath, is_called
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.explanation.false_property import explain
-from floodmark.checkers.explanation.refinement import refinement_lines, refuted
+from floodmark.checkers.explanation.false_property import explain, refinement_lines, refuted
 from floodmark.checkers.explanation.source_location import source_location
 from floodmark.checkers.report import divergence
-from floodmark.checkers.report.html.chart import chart
-from floodmark.checkers.report.html.legend import legend
+from floodmark.checkers.report.html.chart import chart, legend
 from floodmark.checkers.report.html.markup import Part, code, tag
-from floodmark.checkers.report.html.refinement import side_by_side
-from floodmark.checkers.report.html.states import changes, whole
+from floodmark.checkers.report.html.states import changes, side_by_side, whole
 from floodmark.checkers.report.liveness import ending, finding_of, lasso_lines
 from floodmark.checkers.report.sequence import violation_sequence
 from floodmark.checkers.report.text import figures

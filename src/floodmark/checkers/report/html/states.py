@@ -8,9 +8,10 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from floodmark.checkers.explanation import trace
+from floodmark.checkers.explanation.false_property import RefutedStep, nearest_lines
 from floodmark.checkers.explanation.trace import StateChange
 from floodmark.checkers.report.html.markup import Part, code, tag
-from floodmark.checkers.value_text import show
+from floodmark.checkers.value_text import show, show_step
 from floodmark.language.model import State
 from floodmark.language.values import Identifier, Map, Record
 
@@ -101,3 +102,23 @@ def _cell(value: Any, old: Any, known: bool) -> Element:
         rows = [tag("tr", tag("th", show(key)), _cell(item, before.get(key), known)) for key, item in value.items()]
         return tag("td", tag("table", rows, class_="inner"))
     return tag("td", tag("mark", code(show(value))) if known and value != old else code(show(value)))
+
+
+def side_by_side(found: RefutedStep) -> list[Element]:
+    """A table with a row for each variable, in which each change from one column to the next is marked."""
+    step = found.nearest
+    columns: list[tuple[Part, State]] = [("begins with", found.states[0])]
+    if len(found.states) == 2:
+        columns = [("before", found.states[0]), ("after", found.states[1])]
+    if step is not None:
+        columns.append((tag("code", code(show_step(step.step))), step.state))
+    rows = [tag("tr", tag("th", found.name, scope="col"), [tag("th", head, scope="col") for head, _ in columns])]
+    for place, name in enumerate(found.variables):
+        values = [state[place] for _, state in columns]
+        cells = [
+            tag("td", tag("mark", code(show(value))) if number and value != values[number - 1] else code(show(value)))
+            for number, value in enumerate(values)
+        ]
+        rows.append(tag("tr", tag("th", name, scope="row"), cells))
+    table = tag("div", tag("table", rows), class_="scroll state", tabindex="0", role="region", aria_label=found.name)
+    return [table, *(tag("p", line.strip(), class_="quiet") for line in nearest_lines(found))]

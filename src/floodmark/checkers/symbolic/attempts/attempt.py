@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from floodmark.checkers.explanation.false_property import explain
-from floodmark.checkers.explanation.trace import trace_lines
-from floodmark.checkers.explanation.trace_entries import trace_entries
+from floodmark.checkers.explanation.trace import trace_entries, trace_lines
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enumerate_states

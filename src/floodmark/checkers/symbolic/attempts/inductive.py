@@ -1,9 +1,10 @@
-"""An attempt by induction, with the constants of a spec or for every value of some of them."""
+"""Attempts by induction, with the constants of a spec or for every value of some of them, and by k-induction."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from floodmark.checkers.explanation.trace import trace_lines
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
@@ -11,11 +12,12 @@ from floodmark.checkers.symbolic.attempts.obligation_text import obligation_line
 from floodmark.checkers.symbolic.crosscheck.enumeration import ReachabilityOracle
 from floodmark.checkers.symbolic.crosscheck.spot_checks import spot_check
 from floodmark.checkers.symbolic.methods.induction import InductionProof, confirm, induction, with_reachability
+from floodmark.checkers.symbolic.methods.k_induction import k_induction
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.checkers.verdict.result import ExitCode, Verdict
 from floodmark.language.errors import SourceError
-from floodmark.language.plurals import counted
+from floodmark.language.plurals import counted, plural
 
 
 def attempt_inductive(attempt: Attempt) -> None:
@@ -99,3 +101,22 @@ def _judged(proof: InductionProof) -> tuple[Verdict, ExitCode]:
     if any(counterexample.reachable for counterexample in shown):
         return "violated", ExitCode.NOT_AS_EXPECTED
     return "undetermined", ExitCode.UNDETERMINED
+
+
+def attempt_k_inductive(attempt: Attempt) -> None:
+    """Checks whether the properties, if true throughout a run of some length, are true after one more step."""
+    task, draft, properties = attempt.task, attempt.draft, attempt.properties
+    found = k_induction(system_of(attempt.model, properties), properties, task.depth, task.seconds, attempt.record)
+    draft.seconds = found.seconds
+    draft.facts["depth"] = found.depth
+    if found.violation is not None:
+        attempt.violated(found.violation)
+        draft.headline += "; there is no shorter run"
+    elif found.outcome == "proved":
+        every = f"{counted(len(properties), 'property')} {plural(len(properties), 'is', 'are')}"
+        attempt.proved(f"{every} {found.depth}-inductive", properties)
+    elif found.outcome == "undetermined":
+        draft.headline = f"undetermined at k = {found.depth}: {found.reason}"
+    else:
+        draft.headline = f"not {found.depth}-inductive; there is no violation within {counted(found.depth, 'state')}"
+        draft.lines = trace_lines(attempt.model, found.counterexample)

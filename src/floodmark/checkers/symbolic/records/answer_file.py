@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.project import toml
+from floodmark.checkers.project import input_file, toml
 from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.project.toml import inline
 from floodmark.checkers.symbolic.tactics.answers import Answers, MalformedAnswerError, ObligationKey, as_data, from_data
@@ -79,7 +79,7 @@ def _lines(every: Mapping[str, AnswerRecord]) -> Iterator[str]:
 def _read(path: Path) -> dict[str, AnswerRecord]:
     if not os.path.lexists(path):
         return {}
-    text = toml.text_of(path)
+    text = input_file.text_of(path)
     data = toml.parse(text, path)
     entries = data.pop("proof", [])
     if data or not isinstance(entries, list):

@@ -1,15 +1,38 @@
-"""The specs that arguments of commands name: paths, names of this project's specs, and of those that come with
-Floodmark."""
+"""What the arguments of commands name: files and folders, and specs, which are paths, names of this project's specs or
+of those that come with Floodmark.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from floodmark.checkers.project import input_limits, spec_address
-from floodmark.checkers.project.file_parameter import named
+import click
+
+from floodmark.checkers.project import input_file, input_limits, spec_address
 from floodmark.language.errors import SourceError
+
+
+class PathParameter(click.ParamType[Path]):
+    """A file or a folder, whether or not it exists; its name is text, so that messages and reports can repeat it."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        try:
+            return named(str(value))
+        except SourceError as error:
+            self.fail(str(error), param, ctx)
+
+
+def named(name: str) -> Path:
+    """The path that an argument names. Raises SourceError if it can name none."""
+    if not name:
+        raise SourceError("an empty name stands for no file or folder")
+    input_file.require_plain_name(Path(name))
+    return Path(name)
 
 
 def spec_paths(names: Sequence[str]) -> list[Path]:
