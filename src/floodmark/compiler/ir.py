@@ -34,7 +34,7 @@ class NoneType(Type):
     """The type of ``None`` alone."""
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
+    def codes(self) -> int:
         return 1
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class NothingType(Type):
     """The element type of an empty literal, which is a subtype of every type."""
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
+    def codes(self) -> int:
         return 0
 
     @property

@@ -59,9 +59,12 @@ class Capacity:
 
 
 class Type:
-    """A finite type. ``codes`` is the number of codes that its values are numbered with; not all need be in use."""
+    """A finite type. A class of types defines their ``codes`` or their ``bits``."""
 
-    codes: int
+    @property
+    def codes(self) -> int:
+        """The number of codes that its values are numbered with; not all need be in use."""
+        return 1 << self.bits
 
     @property
     def size(self) -> int:
@@ -79,7 +82,7 @@ class BoolType(Type):
     """``False`` and ``True``, with the codes 0 and 1."""
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
+    def codes(self) -> int:
         return 2
 
     def __str__(self) -> str:
@@ -94,7 +97,7 @@ class IntType(Type):
     high: int
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
+    def codes(self) -> int:
         return self.high - self.low + 1
 
     def __str__(self) -> str:
@@ -122,7 +125,7 @@ class EnumType(Type):
     cls: type[enum.Enum]
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
+    def codes(self) -> int:
         return len(self.cls)
 
     def __str__(self) -> str:
@@ -137,7 +140,7 @@ class IdentifierType(Type):
     count: int
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
+    def codes(self) -> int:
         return self.count
 
     def __str__(self) -> str:
@@ -163,7 +166,7 @@ class OptionalType(Type):
     inner: Type
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
+    def codes(self) -> int:
         return self.inner.codes + 1
 
     @property
@@ -180,10 +183,6 @@ class RecordType(Type):
 
     cls: type[Record]
     fields: tuple[tuple[str, Type], ...]
-
-    @property
-    def codes(self) -> int:  # type: ignore[override]
-        return 1 << self.bits
 
     @property
     def bits(self) -> int:
@@ -307,10 +306,6 @@ class SetType(Type):
     grows: str = field(default="", compare=False, repr=False)
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
-        return 1 << self.bits
-
-    @property
     def bits(self) -> int:
         if self.capacity is None:
             return min(self.element.codes, MAX_BITS)
@@ -336,10 +331,6 @@ class OpenSetType(SetType):
     limit: Linear = field(kw_only=True)
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
-        return 1 << self.bits
-
-    @property
     def bits(self) -> int:
         return MAX_VARIABLE_BITS
 
@@ -355,10 +346,6 @@ class BagType(Type):
     element: Type
     capacity: int
     grows: str = field(default="", compare=False, repr=False)
-
-    @property
-    def codes(self) -> int:  # type: ignore[override]
-        return 1 << self.bits
 
     @property
     def bits(self) -> int:
@@ -382,10 +369,6 @@ class MapType(Type):
     value: Type
 
     @property
-    def codes(self) -> int:  # type: ignore[override]
-        return 1 << self.bits
-
-    @property
     def bits(self) -> int:
         return min(self.key.size * self.value.bits, MAX_BITS)
 
@@ -406,10 +389,6 @@ class SeqType(Type):
     element: Type
     capacity: int
     grows: str = field(default="", compare=False, repr=False)
-
-    @property
-    def codes(self) -> int:  # type: ignore[override]
-        return 1 << self.bits
 
     @property
     def bits(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.parameters import Count, Seconds, SpecName, set_option, workers_option
+from floodmark.checkers.command_line.parameters import Count, Seconds, SpecName, echo_all, set_option, workers_option
 from floodmark.checkers.project.arguments import PathParameter, spec_path
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
@@ -61,10 +61,4 @@ def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], 
         told = conform_traces(spec_path(spec), traces, settings, json_file)
     else:
         raise click.UsageError("give either SPEC and --trace, or --metadata-log alone")
-    code = 0
-    for said in told:
-        if isinstance(said, str):
-            click.echo(said)
-        else:
-            code = int(said)
-    return code
+    return echo_all(told)

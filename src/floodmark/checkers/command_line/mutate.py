@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.parameters import Factor, Seconds, SpecName, workers_option
+from floodmark.checkers.command_line.parameters import Factor, Seconds, SpecName, echo_all, workers_option
 from floodmark.checkers.project.arguments import spec_paths
 from floodmark.checkers.report.outputs import json_option
 
@@ -47,11 +46,4 @@ def mutate(specs: tuple[str, ...], **given: Any) -> int:
     from floodmark.checkers.commands.mutate import MutateSettings, mutate
 
     spark = take_spark(given, "master")
-    code = 0
-    for said in mutate(spec_paths(specs), MutateSettings(**given, **spark)):
-        if isinstance(said, str):
-            click.echo(said)
-            sys.stdout.flush()
-        else:
-            code = int(said)
-    return code
+    return echo_all(mutate(spec_paths(specs), MutateSettings(**given, **spark)))

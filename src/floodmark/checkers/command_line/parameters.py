@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 from floodmark.checkers.project import input_limits
 from floodmark.checkers.project.arguments import PathParameter, names_in, shipped_specs
+from floodmark.checkers.verdict.result import ExitCode
 
 
 class _Amount(click.ParamType[Any]):
@@ -137,3 +139,14 @@ coverage_option = click.option(
     "--coverage", is_flag=True,
     help="Counts which lines and branches were taken.",
 )
+
+
+def echo_all(told: Iterable[str | ExitCode]) -> int:
+    """Prints the lines of a command as they come, and returns the exit code that comes with them."""
+    code = 0
+    for line in told:
+        if isinstance(line, str):
+            click.echo(line)
+        else:
+            code = int(line)
+    return code

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
-from floodmark.checkers.command_line.parameters import Count, Positive, workers_option
+from floodmark.checkers.command_line.parameters import Count, Positive, echo_all, workers_option
 from floodmark.checkers.project.arguments import PathParameter
 from floodmark.checkers.report.outputs import json_option, must_be_writable
 
@@ -37,10 +37,4 @@ def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -
 
     spark = take_spark(given, "master")
     must_be_writable(json_file, [plan_file, current])
-    code = 0
-    for said in check_plan(plan_file, current, PlanSettings(**given, **spark), json_file):
-        if isinstance(said, str):
-            click.echo(said)
-        else:
-            code = int(said)
-    return code
+    return echo_all(check_plan(plan_file, current, PlanSettings(**given, **spark), json_file))

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.coverage import WalkCoverage
-from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
+from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch
 from floodmark.checkers.conformance.proposals import Packed, Proposal
-from floodmark.checkers.conformance.walks import FURTHER, WalkFailure, WalkNode, Walks
+from floodmark.checkers.conformance.walks import FURTHER, WalkFailure, WalkNode, Walks, with_short_mismatch
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -116,10 +116,6 @@ def tour(
 
     def search(model: Model) -> WalkFailure | None:
         contract = Contract(model, adapter)
-        found = Tour(contract, seed, explored).search(most)
-        if found is None or found.mismatch is None:
-            return found
-        shorter = shortened(contract, found.mismatch)
-        return WalkFailure(shorter.steps, None, shorter, found.taken)
+        return with_short_mismatch(contract, Tour(contract, seed, explored).search(most))
 
     return at_widths(model, search)

@@ -285,10 +285,14 @@ def walk(
         walks = Walks(model, properties, choice, seed, contract)
         if after:
             walks.begin_after(after)
-        found = walks.search(most)
-        if found is None or found.mismatch is None:
-            return found
-        shorter = shortened(contract, found.mismatch)
-        return WalkFailure(shorter.steps, None, shorter, found.taken)
+        return with_short_mismatch(contract, walks.search(most))
 
     return at_widths(model, search)
+
+
+def with_short_mismatch(contract: Contract, found: WalkFailure | None) -> WalkFailure | None:
+    """The failure, or where it is a difference, one after a run from which no step can be left out."""
+    if found is None or found.mismatch is None:
+        return found
+    shorter = shortened(contract, found.mismatch)
+    return WalkFailure(shorter.steps, None, shorter, found.taken)

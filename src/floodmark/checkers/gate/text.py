@@ -16,7 +16,7 @@ from floodmark.checkers.report import text
 from floodmark.checkers.report.verdict_summary import what_differs
 from floodmark.checkers.verdict.gate_outcome import Drift, GateOutcome
 from floodmark.checkers.verdict.proof_result import ProofResult
-from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode
+from floodmark.checkers.verdict.result import MEANINGS, SHORT_MEANINGS, CheckResult, ExitCode
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
 WIDTH = 80
@@ -176,21 +176,12 @@ def _verdict(outcome: GateOutcome, written: bool) -> str:
         return click.style(f"{what}: each as expected; {lock}", fg=_GREEN, bold=True) + f" ({time})"
     counts = Counter(result.exit_code for result in outcome.results)
     counts += Counter(proved.exit_code for proved in outcome.proofs)
-    parts = [f"{counts[kind]} {said}" for kind, said in _SHORT.items() if counts[kind]]
+    parts = [f"{counts[kind]} {said}" for kind, said in SHORT_MEANINGS.items() if counts[kind]]
     own = sum(not each.follows for each in outcome.drift)
     parts += [f"differences from the lock: {own}"] if own else []
     said = f"{what}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
     colour = _YELLOW if code == ExitCode.UNDETERMINED else _RED
     return click.style(said, fg=colour, bold=True) + f" ({time})"
-
-
-_SHORT = {
-    ExitCode.INTERNAL_ERROR: "with an internal error",
-    ExitCode.USER_ERROR: "with an error",
-    ExitCode.NOT_AS_EXPECTED: "not as expected",
-    ExitCode.UNDETERMINED: "undetermined",
-    ExitCode.NOTHING_CHECKED: "with nothing checked",
-}
 
 
 def _counted(outcome: GateOutcome) -> str:

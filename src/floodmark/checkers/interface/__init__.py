@@ -7,14 +7,13 @@ never cached (``gate/cacheable_names.py``).
 
 - ``checking.py`` is where to begin: from a class and settings to a check, its run and its result. ``proving.py`` does
   the same for a proof, ``simulating.py`` for random walks, ``comparing.py`` for two versions of a model;
-  ``listing.py`` lists states, ``known_bad.py`` the known-bad designs of a spec.
+  ``listing.py`` lists states.
 - ``subject.py``: a class in place of a spec.
 - ``results.py``: the results and exceptions of the functions. ``notebook.py``: results as HTML.
 """
 
-from floodmark.checkers.interface.checking import check
+from floodmark.checkers.interface.checking import KnownBadDesign, check, known_bad_designs
 from floodmark.checkers.interface.comparing import Edit, diff
-from floodmark.checkers.interface.known_bad import KnownBadDesign, known_bad_designs
 from floodmark.checkers.interface.listing import States, states
 from floodmark.checkers.interface.proving import prove
 from floodmark.checkers.interface.results import Counterexample, ModelFailed, Proof, Result, Undetermined

@@ -1,10 +1,13 @@
-"""``floodmark.check``: searches every reachable state of a model."""
+"""``floodmark.check``: searches every reachable state of a model. ``floodmark.known_bad_designs``: the designs that a
+spec lists because they must break a property.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from floodmark.checkers import processes
@@ -12,11 +15,12 @@ from floodmark.checkers.interface.results import Result
 from floodmark.checkers.interface.subject import ClassSpec, Design, PropertyArgument, given, names_of
 from floodmark.checkers.project.input_limits import memory as amount
 from floodmark.checkers.project.input_limits import require_numbers
+from floodmark.checkers.project.spec import read_all
 from floodmark.checkers.project.spec_entries import ListedDesign
 from floodmark.checkers.run.checks import compared, run, run_check
 from floodmark.checkers.run.unfound_properties import unfound_properties
 from floodmark.checkers.search_result import Limits
-from floodmark.checkers.verdict.check import Check, CheckSettings
+from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -109,3 +113,35 @@ def _compared(found: CheckResult, asked: Check, good: type[Model]) -> CheckResul
 
 def _known(constants: Mapping[str, int], cls: type[Model]) -> dict[str, int]:
     return {name: value for name, value in constants.items() if name in cls.constants()}
+
+
+@dataclass(frozen=True)
+class KnownBadDesign:
+    """A known-bad design of a spec: its class with its constants, and the name of the property that it must break."""
+
+    model: Model
+    breaks: str
+    asked: Check = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of its class."""
+        return type(self.model).__name__
+
+    def check(self) -> Result:
+        """Searches for its shortest counterexample, as ``floodmark check`` does for the spec. Raises what
+        ``floodmark.check`` raises."""
+        return result_of(self.asked, [self.breaks], None)
+
+
+def known_bad_designs(spec: str | Path) -> list[KnownBadDesign]:
+    """The known-bad designs of a spec: of all rows of a file, or of one row, as in ``lease.toml@small``.
+
+    Raises SourceError, with the command's text, for what cannot be read.
+    """
+    return [
+        KnownBadDesign(asked.cls()(**asked.constants), asked.flawed.property, asked)
+        for each in read_all(Path(spec))
+        for asked in checks(each, CheckSettings())
+        if asked.flawed is not None
+    ]

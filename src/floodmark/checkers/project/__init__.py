@@ -14,7 +14,6 @@
   named by the user, ``mapped_properties.py`` those that it takes over from a model that it refines. ``claim.py`` reads
   the claims of a file: it is here and not beside what proves, since a run that has all verdicts in its cache does not
   load z3.
-- ``lint.py`` refuses mistakes that would silently weaken a check; ``reached_functions.py``: the functions that a
-  model or a property runs.
-- ``named_classes.py``: classes that other processes find by their names.
+- ``lint.py`` refuses mistakes that would silently weaken a check, and classes that other processes do not find;
+  ``reached_functions.py``: the functions that a model or a property runs.
 """

@@ -4,6 +4,8 @@ A value that is assigned to a local name and never read (where a variable of the
 action, a method that changes the model and that nothing calls (where ``@action`` was forgotten), and a known-bad design
 that does not differ from the good one where its author thinks it does. Nothing in a run shows these mistakes: every
 property may hold.
+
+A class that other processes do not find by its name is refused as well: they would search another one.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from types import FunctionType
@@ -23,6 +26,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.fairness import fair_methods
 from floodmark.language.members import LIVENESS_KINDS, PROPERTY_KINDS, Constant, kind_of, role_of
 from floodmark.language.model import Model
+from floodmark.language.reference import parameter_types
 from floodmark.language.source import is_rewritten, source_of
 from floodmark.language.unread_locals import unread_values
 
@@ -149,3 +153,20 @@ def _is_misspelled(name: str, other: str) -> bool:
 
 def _digits(name: str) -> str:
     return "".join(filter(str.isdigit, name))
+
+
+def require_named(model: Model) -> None:
+    """Raises ModelError, with its place, for a class of a model that is made where no other process finds it."""
+    methods = [method for kind in ("initial", "action") for method in type(model).methods(kind).values()]
+    for method in methods:
+        parameter_types(model, method)  # whose classes the model knows from here on
+    for cls in (type(model), *model._classes.values()):
+        found: Any = sys.modules.get(cls.__module__)
+        for part in cls.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is not cls:
+            maker, _, inside = cls.__qualname__.partition(".<locals>.")
+            how = f"is made inside {maker}" if inside else "has another name in its file"
+            name = cls.__qualname__.rpartition(".")[2]
+            message = f"{name} {how}, where other processes do not find it; write class {name} at the top of the file"
+            raise ModelError(message, *class_place(cls))

@@ -26,7 +26,7 @@ from floodmark.checkers.report.liveness import (
 from floodmark.checkers.report.trace_view import TraceView
 from floodmark.checkers.search_result import SearchResult, Violation, WalkFigures
 from floodmark.checkers.value_text import show_step
-from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
+from floodmark.checkers.verdict.result import MEANINGS, SHORT_MEANINGS, CheckResult, ExitCode, worst
 from floodmark.language.model import sized
 from floodmark.language.plurals import counted
 from floodmark.language.sizes import capacities
@@ -300,17 +300,8 @@ def summary(results: Sequence[CheckResult], code: ExitCode) -> str:
     if not wrong:
         return click.style(f"{checks}, each as expected", fg="green", bold=True)
     counts = Counter(result.exit_code for result in wrong)
-    parts = [f"{counts[kind]} {_SHORT[kind]}" for kind in _SHORT if counts[kind]]
+    parts = [f"{counts[kind]} {SHORT_MEANINGS[kind]}" for kind in SHORT_MEANINGS if counts[kind]]
     text = f"{checks}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
     return click.style(text, fg="yellow" if code == ExitCode.UNDETERMINED else "red", bold=True)
-
-
-_SHORT = {
-    ExitCode.INTERNAL_ERROR: "with an internal error",
-    ExitCode.USER_ERROR: "with an error",
-    ExitCode.NOT_AS_EXPECTED: "not as expected",
-    ExitCode.UNDETERMINED: "undetermined",
-    ExitCode.NOTHING_CHECKED: "with nothing checked",
-}
 
 __all__ = ["counterexample", "figures", "headline", "lines", "notice_lines", "notices", "summary", "worst"]

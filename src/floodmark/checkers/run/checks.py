@@ -11,7 +11,7 @@ from typing import Any
 from floodmark.checkers import processes
 from floodmark.checkers.designs.good_design import where_the_good_design_differs
 from floodmark.checkers.engine import ClusterEngine, RunCheck
-from floodmark.checkers.project.named_classes import require_named
+from floodmark.checkers.project.lint import require_named
 from floodmark.checkers.resources import cores
 from floodmark.checkers.run.engines import cluster_of, engine_of
 from floodmark.checkers.search_result import Watcher

@@ -54,6 +54,14 @@ MEANINGS = {
     ExitCode.INTERRUPTED: "interrupted: only what had finished by then was checked",
     ExitCode.BROKEN_PIPE: "the reader of the output went away, as in a pipe to head",
 }
+SHORT_MEANINGS = {
+    ExitCode.INTERNAL_ERROR: "with an internal error",
+    ExitCode.USER_ERROR: "with an error",
+    ExitCode.NOT_AS_EXPECTED: "not as expected",
+    ExitCode.UNDETERMINED: "undetermined",
+    ExitCode.NOTHING_CHECKED: "with nothing checked",
+}
+"""Words for several results, the worst first."""
 
 _PRIORITY = (
     ExitCode.INTERNAL_ERROR,

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.report.edits import Entry
+from floodmark.checkers.report.edits import Entry, ordered, rank, sums
 from floodmark.checkers.report.html.counterexample import counterexample
-from floodmark.checkers.report.html.edits import section
 from floodmark.checkers.report.html.markup import Part, page, tag
 from floodmark.checkers.report.html.search import coverage, levels
 from floodmark.checkers.report.html.source import covered_source
@@ -39,7 +38,7 @@ def html(cases: Sequence[Case], edits: Entry | None = None) -> str:
         tag(
             "main",
             _attention(wrong) if wrong else None,
-            section(edits) if edits else None,
+            edits_section(edits) if edits else None,
             _overview(suites) if suites else None,
             _specs(suites, only) if suites else None,
             _claims(claims) if claims else None,
@@ -52,7 +51,7 @@ def edits_page(content: Entry) -> str:
     title = f"from {content['old']} to {content['new']}"
     return _document(f"Floodmark: {title}", [
         tag("header", tag("p", "Floodmark", class_="brand"), tag("h1", f"What changes {title}")),
-        tag("main", section(content)),
+        tag("main", edits_section(content)),
     ])
 
 
@@ -322,3 +321,31 @@ def _claim(case: Case) -> Element:
 
 def _anchor(text: str) -> str:
     return re.sub(r"[^\w@]+", "-", text).strip("-")
+
+
+def edits_section(content: Entry) -> Element:
+    """The section of a page."""
+    return tag(
+        "section",
+        tag("h2", f"What the edit changes, since {content['old']}"),
+        tag("p", f"{sums(content)}."),
+        [_part(entry) for entry in ordered(content)],
+        id="edits",
+    )
+
+
+def _part(entry: Entry) -> Element:
+    less = [tag("li", f"Checks less: {sentence}", class_="bad-text") for sentence in entry["emptier"]]
+    return tag(
+        "article",
+        tag("h3", entry["name"]),
+        tag("ul", less) if less else None,
+        tag("p", f"{entry['headline'][:1].upper()}{entry['headline'][1:]}."),
+        tag(
+            "details",
+            tag("summary", "Runs, actions, properties"),
+            tag("div", tag("pre", "\n".join(entry["text"])), class_="scroll", tabindex="0", role="region",
+                aria_label=f"what changed of {entry['name']}"),
+            open=entry["emptier"] != [] or rank(entry) == 1,
+        ),
+    )
