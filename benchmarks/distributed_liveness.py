@@ -30,7 +30,7 @@ from floodmark.checkers.project.properties import collect
 from floodmark.checkers.resources import CommandMemory
 from floodmark.checkers.search_result import Options, SearchResult
 from floodmark.checkers.spark import search as spark
-from floodmark.checkers.spark.rounds import Rounds
+from floodmark.checkers.spark.rounds import EliminationRounds
 from specs.examples.two_phase_commit import Coordinator, Manager, ResourceManager, TwoPhaseCommit
 
 ROOT = Path(__file__).parent.parent
@@ -99,7 +99,7 @@ class Watched:
         self.judged_from = self.judged_seconds = 0.0
         self.jobs = 0
         self._memory = CommandMemory()
-        self._judge, self._reports = check.after_native, Rounds._reports
+        self._judge, self._reports = check.after_native, EliminationRounds._reports
         threading.Thread(target=self._look, daemon=True).start()
 
     def _look(self) -> None:
@@ -116,12 +116,12 @@ class Watched:
             self.judged_seconds = time.perf_counter() - started
             return judged
 
-        def reports(rounds: Rounds, jobs: Any) -> Any:
+        def reports(rounds: EliminationRounds, jobs: Any) -> Any:
             self.jobs += 1
             return self._reports(rounds, jobs)
 
         check.after_native = judge  # type: ignore[assignment]
-        Rounds._reports = reports  # type: ignore[method-assign, assignment]
+        EliminationRounds._reports = reports  # type: ignore[method-assign, assignment]
 
 
 def once(engine: str, design: str, managers: int) -> Measured:

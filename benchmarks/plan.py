@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import section
-from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps
+from floodmark.checkers.plan.reassignment_json import PartitionReassignment, TopicPartition, dumps
 
 ROOT = Path(__file__).parent.parent
 PARTITIONS = 10_000
@@ -69,7 +69,10 @@ def write(plan: Plan, folder: Path) -> None:
     chance = random.Random(1)
     pairs = [plan.move(chance) for _ in range(PARTITIONS)]
     for name, side in (("current", 0), ("plan", 1)):
-        moves = (Move(TopicPartition("topic", number), tuple(pair[side])) for number, pair in enumerate(pairs))
+        moves = (
+            PartitionReassignment(TopicPartition("topic", number), tuple(pair[side]))
+            for number, pair in enumerate(pairs)
+        )
         (folder / f"{name}.json").write_text(dumps(moves))
 
 

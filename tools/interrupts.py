@@ -70,7 +70,7 @@ class InterruptTrial:
     to_all: bool
     seconds: float
     code: int
-    said: tuple[str, ...]
+    output: tuple[str, ...]
     left: tuple[str, ...]
 
     @property
@@ -80,8 +80,8 @@ class InterruptTrial:
             return f"{len(self.left)} processes left"
         if self.code != 130:
             return f"exit code {self.code}"
-        if len(self.said) != 1 or not self.said[0].startswith("interrupted"):
-            return f"{len(self.said)} lines"
+        if len(self.output) != 1 or not self.output[0].startswith("interrupted"):
+            return f"{len(self.output)} lines"
         return None
 
     @property

@@ -93,7 +93,7 @@ from tools.mutant_archive import ArchivedJob, Summary, commit, summary
 from tools.mutant_archive import read as read_archive
 from tools.mutant_archive import write as write_archive
 from tools.rewriting import members_of, rewrites
-from tools.rewriting.scene import Scene
+from tools.rewriting.scene import RewriteContext
 
 ROOT = Path(__file__).parent.parent
 VARIANTS_OF_A_KIND = 4
@@ -180,7 +180,7 @@ def stronger(subject: Subject, function: FunctionType, few: int | None = VARIANT
         yield Variant(each.kind, each.alike, each.what, each.tree, each.helpers)
 
 
-def scene_of(subject: Subject, function: FunctionType) -> Scene:
+def scene_of(subject: Subject, function: FunctionType) -> RewriteContext:
     """The knowledge of a rewrite about a function: the variables of one type, called functions, domains of loops."""
     kinds = subject.model.variable_types
     similar = {name: [other for other in kinds if other != name and kinds[other] == kinds[name]] for name in kinds}
@@ -201,7 +201,7 @@ def scene_of(subject: Subject, function: FunctionType) -> Scene:
         with running(subject.model):
             return len(kind)
 
-    return Scene(function, source.tree, similar, called, members_of(function, count))
+    return RewriteContext(function, source.tree, similar, called, members_of(function, count))
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def _table(keys: Sequence[Key]) -> Iterator[str]:
     yield "| key | value | default | meaning |"
     yield "|---|---|---|---|"
     for key in keys:
-        default = "required" if key.needed else key.default
+        default = "required" if key.error_if_missing else key.default
         yield f"| `{key.name}` | {key.kind.words} | {default} | {key.meaning} |"
     yield ""
 

@@ -34,7 +34,7 @@ from tools import mutant_archive, mutants
 from tools.mutants import Scope, Subject, Variant, compare_terms, compare_variant, jobs, planted, subject, variants
 from tools.rewriting import ALIKE, rewrites
 from tools.rewriting.different import DIFFERENT
-from tools.rewriting.scene import Scene
+from tools.rewriting.scene import RewriteContext
 
 ROOT = Path(__file__).parents[2]
 TASKS = Path(__file__).parent / "tasks"
@@ -139,7 +139,7 @@ def second(self, a: Node) -> bool:
 '''
 
 
-def scene(tmp_path: Path, name: str) -> Scene:
+def scene(tmp_path: Path, name: str) -> RewriteContext:
     file = tmp_path / "scene.py"
     file.write_text(SCENE)
     namespace: dict[str, Any] = {}
@@ -151,7 +151,7 @@ def scene(tmp_path: Path, name: str) -> Scene:
     def called(call: ast.Call) -> tuple[FunctionType, ast.FunctionDef] | None:
         return (namespace["helper"], helper) if ast.unparse(call.func) == "helper" else None
 
-    return Scene(namespace[name], tree, {"x": ["y"]}, called, members.get)
+    return RewriteContext(namespace[name], tree, {"x": ["y"]}, called, members.get)
 
 
 def test_every_kind_of_rewrite_is_made(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ QUICK = range(40)
 
 
 def _never_taken(found: SearchResult) -> set[str]:
-    return {premise.said.split()[-3] for premise in found.vacuous}
+    return {premise.text.split()[-3] for premise in found.vacuous}
 
 
 def _compared(seed: int, directory: Path) -> str:

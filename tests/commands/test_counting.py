@@ -15,7 +15,7 @@ import pytest
 from floodmark.checkers.conformance.traces import judge_all
 from floodmark.checkers.mutation.run import run as try_mutants
 from floodmark.checkers.processes import run_each
-from floodmark.checkers.report.progress import Counting
+from floodmark.checkers.report.progress import CountingLine
 from floodmark.checkers.run.checks import run as run_checks
 from floodmark.checkers.symbolic.prove import prove_claim
 from floodmark.checkers.verdict.result import ExitCode
@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def test_without_a_terminal_a_line_comes_now_and_then(
     clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Counting(7, "mutant", "tank") as count:
+    with CountingLine(7, "mutant", "tank") as count:
         for done in range(1, 8):
             clock.seconds = 4.0 * done
             count.one()
@@ -54,7 +54,7 @@ def test_on_a_terminal_a_line_is_kept_in_place(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
-    with Counting(30, "mutant", "a/" + "b" * 90) as count:
+    with CountingLine(30, "mutant", "a/" + "b" * 90) as count:
         for done in (1, 2):
             clock.seconds = 100.0 * done
             count.one()
@@ -65,14 +65,14 @@ def test_on_a_terminal_a_line_is_kept_in_place(
 
 
 def test_long_times_are_shown_in_minutes(clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
-    with Counting(3, "trace") as count:
+    with CountingLine(3, "trace") as count:
         clock.seconds = 600.0
         count.one()
     assert capsys.readouterr().err == "1 of 3 traces, 20 min left\n"
 
 
 def test_an_interrupt_says_how_far_it_came(capsys: pytest.CaptureFixture[str]) -> None:
-    count = Counting(3, "shape")
+    count = CountingLine(3, "shape")
     count.one()
     with pytest.raises(click.exceptions.Exit) as ended, count:
         raise KeyboardInterrupt

@@ -98,7 +98,7 @@ def test_what_a_terminal_shows_in_the_end_is_without_progress() -> None:
 def test_an_interrupt_at_a_random_moment_ends_everything(kind: str) -> None:
     """The machine may be busy, so the seconds are for ``python -m tools.interrupts``."""
     for tried in tries(kind, 5, seed=3):
-        assert (tried.code, len(tried.said), tried.left) == (130, 1, ()), tried
+        assert (tried.code, len(tried.output), tried.left) == (130, 1, ()), tried
 
 
 def test_the_line_is_printed_once_and_no_progress_comes_after_it(

@@ -13,18 +13,19 @@ from click.testing import CliRunner
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.commands.plan import moves_of
 from floodmark.checkers.plan import report
-from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps
-from floodmark.checkers.plan.shapes import PlannedMove, Shape
+from floodmark.checkers.plan.reassignment_json import PartitionReassignment, TopicPartition, dumps
+from floodmark.checkers.plan.shapes import PlannedReassignment, Shape
 from floodmark.checkers.plan.verdicts import check_shape, check_shapes, map_shapes, map_shapes_on_spark
 from floodmark.language.errors import SourceError
 
 
-def move(current: Sequence[int], target: Sequence[int], topic: str = "foo", partition: int = 0) -> PlannedMove:
-    return PlannedMove(TopicPartition(topic, partition), tuple(current), tuple(target))
+def move(current: Sequence[int], target: Sequence[int], topic: str = "foo", partition: int = 0) -> PlannedReassignment:
+    return PlannedReassignment(TopicPartition(topic, partition), tuple(current), tuple(target))
 
 
 def write(path: Path, replicas: Sequence[Sequence[int]]) -> Path:
-    path.write_text(dumps(Move(TopicPartition("foo", number), tuple(of)) for number, of in enumerate(replicas)))
+    partitions = [TopicPartition("foo", number) for number in range(len(replicas))]
+    path.write_text(dumps(map(PartitionReassignment, partitions, map(tuple, replicas))))
     return path
 
 
@@ -193,14 +194,18 @@ class TestCommand:
     def test_other_original_replicas_are_an_error(self, tmp_path: Path) -> None:
         current = write(tmp_path / "current.json", [[1, 2]])
         target = tmp_path / "plan.json"
-        target.write_text(dumps([Move(TopicPartition("foo", 0), (1, 3), (2, 1))]))
+        target.write_text(dumps([PartitionReassignment(TopicPartition("foo", 0), (1, 3), (2, 1))]))
         with pytest.raises(SourceError, match=r"foo-0: original_replicas is \[2, 1\]"):
             moves_of(target, current)
 
     def test_original_replicas_of_every_partition_are_compared(self, tmp_path: Path) -> None:
         current = write(tmp_path / "current.json", [[1, 2], [1, 2]])
         target = tmp_path / "plan.json"
-        moves = [Move(TopicPartition("foo", number), (1, 3), (1 + number, 2 - number)) for number in range(2)]
+        originals = ((1, 2), (2, 1))
+        moves = [
+            PartitionReassignment(TopicPartition("foo", number), (1, 3), original)
+            for number, original in enumerate(originals)
+        ]
         target.write_text(dumps(moves))
         with pytest.raises(SourceError, match=r"foo-1: original_replicas is \[2, 1\]"):
             moves_of(target, current)

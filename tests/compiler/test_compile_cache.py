@@ -14,7 +14,7 @@ from floodmark import Between, Constant, Model, Record, Seq, Set, action, requir
 from floodmark.checkers.project.spec import read, selected_specs
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.compiler import program
-from floodmark.compiler.compile_cache import ABSENT, Reading, Readings, name_around
+from floodmark.compiler.compile_cache import ABSENT, CompileCache, CompilerInputs, name_around
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.ir import Action
 from floodmark.compiler.program import read_action, read_program
@@ -216,7 +216,7 @@ def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.M
     ]
     together = [fingerprint(*read_program(model, {}).actions) for model in models]
     for model, found in zip(models, together, strict=True):
-        monkeypatch.setattr(program, "_READINGS", Readings())
+        monkeypatch.setattr(program, "_READINGS", CompileCache())
         assert fingerprint(*read_program(model, {}).actions) == found
 
 
@@ -230,7 +230,7 @@ def test_all_models_are_read_as_if_each_were_alone(monkeypatch: pytest.MonkeyPat
     for check in found:
         monkeypatch.setattr(program, "_READINGS", together)
         one = fingerprint_of(check)
-        monkeypatch.setattr(program, "_READINGS", Readings())
+        monkeypatch.setattr(program, "_READINGS", CompileCache())
         assert fingerprint_of(check) == one, check
 
 
@@ -269,8 +269,8 @@ def test_parameters_are_those_of_the_widths_and_constants() -> None:
 def test_a_reading_for_other_widths_is_another() -> None:
     """No variable of this model has a width; a container within a function may have one."""
     one = sized(Counter(), FIRST_WIDTHS)
-    assert Reading(one).is_of(sized(Counter(), FIRST_WIDTHS))
-    assert not Reading(one).is_of(sized(Counter(), FIRST_WIDTHS.grown("a place")))
+    assert CompilerInputs(one).is_of(sized(Counter(), FIRST_WIDTHS))
+    assert not CompilerInputs(one).is_of(sized(Counter(), FIRST_WIDTHS.grown("a place")))
 
 
 def test_a_reading_rests_on_the_names_around_a_function() -> None:
@@ -284,7 +284,7 @@ def test_a_reading_rests_on_the_names_around_a_function() -> None:
         size, unit = unit, size
 
     assert [name_around(Counter(), limit, name) for name in ("size", "unit", "other")] == [5, 2, ABSENT]
-    reading = Reading(Counter())
+    reading = CompilerInputs(Counter())
     reading.rests_on(name_around, limit, "size")
     assert reading.is_of(Counter())
     grow()
@@ -293,7 +293,7 @@ def test_a_reading_rests_on_the_names_around_a_function() -> None:
 
 def test_the_compile_cache_has_a_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("floodmark.compiler.compile_cache.MAX_KEPT", 20)
-    monkeypatch.setattr(program, "_READINGS", Readings())
+    monkeypatch.setattr(program, "_READINGS", CompileCache())
     first = action_of(Counter(), "back")
     assert action_of(Counter(), "back") is first
     action_of(Counter(), "count"), action_of(Counter(), "more")

@@ -86,12 +86,12 @@ def differences(source: str, name: str, directory: Path) -> tuple[list[str], Cou
         if it.kind in ("guard", "require") and it.part.removeprefix("action ") not in alone:
             continue
         if it.kind in ("argument", "value"):
-            expected = oracle.said[it.part, it.said]
+            expected = oracle.said[it.part, it.text]
         else:
             expected = oracle.counts[it.part, (it.kind, it.line, it.column, it.outcome)]
         compared[it.kind] += it.count > 0
         if it.count != expected:
-            wrong.append(f"{it.part} {it.kind} {it.line}:{it.column} {it.outcome} {it.said}: {it.count} not {expected}")
+            wrong.append(f"{it.part} {it.kind} {it.line}:{it.column} {it.outcome} {it.text}: {it.count} not {expected}")
     return wrong, compared
 
 
@@ -243,7 +243,7 @@ def test_what_is_counted_by_hand(what: str, own_cache: Path) -> None:
     found, oracle, _ = both(HEADER + BY_HAND[what], "Generated", own_cache)
     places = {(it.part, (it.kind, it.line, it.column, it.outcome)) for it in found.counts}
     assert not {place for place, count in oracle.counts.items() if count} - places
-    assert all(it.said for it in found.counts if it.kind in BRANCHES)
+    assert all(it.text for it in found.counts if it.kind in BRANCHES)
 
 
 OVERRIDING = """
@@ -267,7 +267,7 @@ def test_the_guards_of_an_overridden_action_count(own_cache: Path) -> None:
         model = cls()
         found = search_states(model, [], Options(workers=1, coverage=True)).coverage
     assert found is not None
-    refused = {(it.kind, it.said): it.count for it in found.counts if it.kind in ("guard", "require")}
+    refused = {(it.kind, it.text): it.count for it in found.counts if it.kind in ("guard", "require")}
     # 9 states without a leader, where two nodes have up to two votes, and 9 with node 2 as the leader
     assert refused == {("guard", "self.votes[node] < 2"): 6 + 6, ("require", "self.leader is None"): 3 * 9 - 6}
     assert found.states == 18
@@ -344,7 +344,7 @@ def test_whether_two_parameters_are_the_same_identifier_is_counted_of_each_pair(
     with imported(PAIRED, "Pairs", tmp_path) as cls:
         found = search_states(cls(), [], Options(workers=1, coverage=True))
     assert found.coverage is not None
-    counts = {it.said: it.count for it in found.coverage.counts if it.kind == "argument"}
+    counts = {it.text: it.count for it in found.coverage.counts if it.kind == "argument"}
     assert counts == {
         "one == other": 0, "one != other": 16, "one == third": 8, "one != third": 8, "other == third": 8,
         "other != third": 8,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.edits.difference import ActionChange
-from floodmark.checkers.edits.spec_changes import Setting
+from floodmark.checkers.edits.spec_changes import SettingChange
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.text import action_text, sentences
 from floodmark.checkers.project.arguments import spec_path
@@ -15,8 +15,8 @@ from floodmark.checkers.project.spec import read
 
 SPEC = read(spec_path("examples/two_phase_commit"))
 VERSIONS: Any = (None, None)
-FEWER = Setting("brokers", "3", "2", True, "fewer brokers")
-MORE = Setting("brokers", "2", "3")
+FEWER = SettingChange("brokers", "3", "2", True, "fewer brokers")
+MORE = SettingChange("brokers", "2", "3")
 
 
 @pytest.mark.parametrize(

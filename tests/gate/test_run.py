@@ -98,7 +98,7 @@ def test_the_time_that_is_left_is_that_of_what_is_not_known_yet(
     spec = root / "specs/tank.toml"
     spec.write_text(spec.read_text().replace('"gets_full"', '"below_size"'))
     shown = GateProgress()
-    asked = GateRun(GateScope.of(root), "quick", CheckSettings(engine="reference", workers=1), True, "", shown=shown)
+    asked = GateRun(GateScope.of(root), "quick", CheckSettings(engine="reference", workers=1), True, "", progress=shown)
     outcome, _ = asked.outcome(lambda result: None)
     (job,) = shown.jobs
     assert isinstance(job, CheckJob)

@@ -98,7 +98,7 @@ def test_a_mapping_that_forgets_what_changes_hides_it(tmp_path: Path) -> None:
     with imported(_source(mapping), "Watch", tmp_path) as cls:
         found = search_states(cls(), properties_of(cls), Options())
         assert not found.violations
-        assert [(premise.property, premise.said) for premise in found.vacuous] == [
+        assert [(premise.property, premise.text) for premise in found.vacuous] == [
             ("as_clock.points", "no step is the action points of Clock")
         ]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps, parse, read
+from floodmark.checkers.plan.reassignment_json import PartitionReassignment, TopicPartition, dumps, parse, read
 from floodmark.language.errors import SourceError
 
 KIP_236 = """
@@ -40,8 +40,8 @@ def entry(**changes: object) -> str:
 
 def test_the_example_of_the_kip_is_read() -> None:
     first, second = parse(KIP_236).values()
-    assert first == Move(TopicPartition("foo1", 0), (1, 2, 4), (1, 2, 3))
-    assert second == Move(TopicPartition("foo2", 1), (7, 9, 8), (5, 6, 8))
+    assert first == PartitionReassignment(TopicPartition("foo1", 0), (1, 2, 4), (1, 2, 3))
+    assert second == PartitionReassignment(TopicPartition("foo2", 1), (7, 9, 8), (5, 6, 8))
 
 
 def test_the_znode_of_the_kip_comes_out_as_it_is() -> None:
@@ -65,7 +65,7 @@ _PARTITIONS = st.builds(
 @pytest.mark.slow
 @given(st.dictionaries(_PARTITIONS, st.tuples(_BROKERS, st.none() | _BROKERS)))
 def test_what_is_written_is_read_again(content: dict[TopicPartition, tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
-    moves = {partition: Move(partition, *rest) for partition, rest in content.items()}
+    moves = {partition: PartitionReassignment(partition, *rest) for partition, rest in content.items()}
     assert parse(dumps(moves.values())) == moves
 
 

@@ -18,7 +18,7 @@ from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.html.markup import tag
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import Event, MessageSequence
-from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
+from floodmark.checkers.report.verdict_summary import SummaryLine, cases, proof_case
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import ProofResult
@@ -49,7 +49,7 @@ class Page(HTMLParser):
         return [attributes for found, attributes in self.elements if found == name]
 
 
-def claim(code: ExitCode) -> Case:
+def claim(code: ExitCode) -> SummaryLine:
     proved = ProofResult(
         f"kip.sentence_{int(code)}", "claim", "violated", code, "false", 0.1, "specs/claims/kip.py", 7,
         lines=["smallest case: x = <b>"], facts={"source": "KIP-1, rule 2"},
@@ -58,7 +58,7 @@ def claim(code: ExitCode) -> Case:
 
 
 @pytest.fixture(scope="module")
-def every() -> list[Case]:
+def every() -> list[SummaryLine]:
     """Known-bad designs that are found, one of which nobody expected, and claims."""
     with inside(ROOT):
         results = check(Path("specs/examples/two_phase_commit.toml"))
@@ -72,7 +72,7 @@ def every() -> list[Case]:
     return [*cases([*results, unexpected, wide]), claim(ExitCode.AS_EXPECTED), claim(ExitCode.UNDETERMINED)]
 
 
-def test_the_page_needs_nothing_else(every: list[Case]) -> None:
+def test_the_page_needs_nothing_else(every: list[SummaryLine]) -> None:
     text = html(every)
     page = Page(text)
     assert page.of("script") == [{}] and not page.of("link") and not page.of("img")
@@ -85,7 +85,7 @@ def test_a_step_that_changes_nothing_says_so() -> None:
     assert "Nothing changes." not in "".join(changes(("x",), (1,), (2,)).itertext())
 
 
-def test_every_link_leads_somewhere(every: list[Case]) -> None:
+def test_every_link_leads_somewhere(every: list[SummaryLine]) -> None:
     page = Page(html(every))
     anchors = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(set(anchors)) == len(anchors)
@@ -164,7 +164,7 @@ def test_what_changed_is_marked(tmp_path: Path) -> None:
     ]
 
 
-def test_each_level_and_each_action_is_there(every: list[Case]) -> None:
+def test_each_level_and_each_action_is_there(every: list[SummaryLine]) -> None:
     first = every[0].result
     assert first is not None
     assert first.search_result is not None
@@ -219,7 +219,7 @@ def tab() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def page(every: list[Case], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(every: list[SummaryLine], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(html(every), encoding="utf-8")
     return path
@@ -363,7 +363,7 @@ def test_the_only_counterexample_is_open() -> None:
     assert [("open" in it) for it in both.of("details") if it.get("class") == "flawed"] == [False, False]
 
 
-def test_it_says_where_the_good_design_decides_otherwise(every: list[Case]) -> None:
+def test_it_says_where_the_good_design_decides_otherwise(every: list[SummaryLine]) -> None:
     (case,) = [case for case in every if case.name == "AcceptsAnyPartitionEpoch"]
     assert case.result is not None and case.result.divergence is not None
     step = case.result.divergence.step

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from floodmark.checkers.report.junit import junit
-from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
+from floodmark.checkers.report.verdict_summary import SummaryLine, cases, proof_case
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.gate_outcome import Drift
@@ -17,7 +17,7 @@ from floodmark.checkers.verdict.result import ExitCode
 from tests.support.outcomes import check, inside, tank, tank_cases
 
 
-def parsed(every: list[Case]) -> ElementTree.Element:
+def parsed(every: list[SummaryLine]) -> ElementTree.Element:
     return ElementTree.fromstring(junit(every).encode())
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.report.sarif import sarif
-from floodmark.checkers.report.verdict_summary import Case, cases
+from floodmark.checkers.report.verdict_summary import SummaryLine, cases
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from tests.support.outcomes import check, inside, tank, tank_cases
 
 
-def run_of(every: list[Case]) -> dict[str, Any]:
+def run_of(every: list[SummaryLine]) -> dict[str, Any]:
     log = json.loads(sarif(every))
     assert set(log) == {"$schema", "version", "runs"}
     assert log["version"] == "2.1.0"

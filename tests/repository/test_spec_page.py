@@ -117,8 +117,8 @@ def test_a_misspelt_key_is_an_error_that_names_the_key(tmp_path: Path, table: st
 @pytest.mark.parametrize(("table", "key"), EACH)
 def test_the_default_is_the_one_that_is_read(table: str, key: Key) -> None:
     known = {each.name: each for each in fields(TABLES[table][1])}
-    if key.name not in known or key.needed:
-        assert key.needed or key.name == "class" or table == "row"
+    if key.name not in known or key.error_if_missing:
+        assert key.error_if_missing or key.name == "class" or table == "row"
         return
     field = known[key.name]
     make: Any = field.default_factory
@@ -145,7 +145,7 @@ def test_the_default_is_the_one_that_is_read(table: str, key: Key) -> None:
 
 @pytest.mark.parametrize(("table", "key"), EACH)
 def test_a_value_of_another_kind_is_an_error_at_its_line(tmp_path: Path, table: str, key: Key) -> None:
-    needed = "".join(f'{each.name} = "f:F"\n' for each in TABLES[table][0] if each.needed and each is not key)
+    needed = "".join(f'{each.name} = "f:F"\n' for each in TABLES[table][0] if each.error_if_missing and each is not key)
     error = error_of(tmp_path, f"# a spec\n{TABLES[table][2]}{key.name} = 1979-05-27\n{needed}")
     assert error.line == (3 if table else 2)
     assert key.name in error.message

@@ -258,7 +258,7 @@ def unmet_natively(condition: str, folder: Path) -> list[str]:
     text = HEAD.format(last=0, a=[0], b=[0], log=[[]], some=["Set([])"]).replace("'", "")
     text += f"\n    @invariant\n    def asked(self) -> bool:\n        return {condition}\n"
     with imported(text, "Drawn", folder) as cls:
-        return [premise.said for premise in natively(cls(), properties_of(cls), Options(workers=1)).vacuous]
+        return [premise.text for premise in natively(cls(), properties_of(cls), Options(workers=1)).vacuous]
 
 
 def test_all_conditions_of_a_loop_are_told(tmp_path: Path) -> None:
@@ -279,4 +279,4 @@ def test_what_begins_together_and_ends_in_one_column_is_told_apart_by_its_last_l
         natively_found = natively(cls(), properties_of(cls), Options(workers=1))
         found = by_cpython(cls(), properties_of(cls), Options())
     assert natively_found.vacuous == found.vacuous
-    assert [premise.said for premise in found.vacuous] == [f"its premise not {inner} is never true"]
+    assert [premise.text for premise in found.vacuous] == [f"its premise not {inner} is never true"]

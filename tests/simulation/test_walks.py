@@ -39,7 +39,7 @@ from floodmark.checkers.simulation import sample, shrinking, walker
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.simulate import simulate
 from floodmark.checkers.simulation.walk_loops import GOLDEN, PAUSE, mixed, nth_bit
-from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, WalkPlan, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Problem, Walker, WalkPlan, WalkProblem, WalkStrategy
 from floodmark.checkers.verdict.check import CheckSettings, checks, one_check
 from floodmark.language.model import State
 from floodmark.language.reference import holds, initial_states, successors
@@ -472,12 +472,12 @@ def assert_is_run(model: Model, states: list[State]) -> None:
 
 
 def test_a_walk_that_is_taken_again_must_be_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Walker, "take", lambda *_: Hit(3, 3, Problem.WRONG_STEP, 0))
+    monkeypatch.setattr(Walker, "take", lambda *_: WalkProblem(3, 3, Problem.WRONG_STEP, 0))
     code = build_walk_code(Ring(), {}, good=False)
     begin = [code.interface.layout.pack(state) for _, state in initial_states(Ring())]
     taken = Walker(code, begin, WalkPlan(64, 10, 0, WalkStrategy.ACTIONS), 0, False)
     with pytest.raises(RuntimeError, match="another one"):
-        taken.path(Hit(2, 2, Problem.FALSE_STATE, 1))
+        taken.path(WalkProblem(2, 2, Problem.FALSE_STATE, 1))
     assert GROUP == walker.GROUP
 
 

@@ -34,7 +34,7 @@ from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelect
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.lasso import LassoSearch
 from floodmark.checkers.spark.liveness import LivenessCheck
-from floodmark.checkers.spark.rounds import Rounds
+from floodmark.checkers.spark.rounds import EliminationRounds
 from floodmark.checkers.spark.shard import FilesChangedError, Shard
 from floodmark.language.bounding import beyond_bounds
 from floodmark.language.errors import SourceError
@@ -519,53 +519,53 @@ class Ring(Model):
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """An entry for each time that all facts were written."""
     times: list[int] = []
-    original = Rounds.begin
+    original = EliminationRounds.begin
 
-    def begin(self: Rounds) -> None:
+    def begin(self: EliminationRounds) -> None:
         times.extend([0] if self._sieve is None else [])
         original(self)
 
-    monkeypatch.setattr(Rounds, "begin", begin)
+    monkeypatch.setattr(EliminationRounds, "begin", begin)
     return times
 
 
-def before_round(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[Rounds], None]) -> None:
+def before_round(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[EliminationRounds], None]) -> None:
     """Does something before a round, once."""
-    original = Rounds._reports
+    original = EliminationRounds._reports
 
-    def reports(self: Rounds, jobs: Any) -> list[TaskReport]:
+    def reports(self: EliminationRounds, jobs: Any) -> list[TaskReport]:
         if self.taken == number:
             do(self)
         return original(self, jobs)
 
-    monkeypatch.setattr(Rounds, "_reports", reports)
+    monkeypatch.setattr(EliminationRounds, "_reports", reports)
 
 
-def cluster_of(rounds: Rounds) -> Simulated:
+def cluster_of(rounds: EliminationRounds) -> Simulated:
     assert isinstance(rounds.cluster, Simulated)
     return rounds.cluster
 
 
-def files(rounds: Rounds, partition: int) -> Path:
+def files(rounds: EliminationRounds, partition: int) -> Path:
     cluster = cluster_of(rounds)
     return cluster.machines.root / "machine-0" / cluster.run.folder / f"{partition:05}"
 
 
-def states_vanish(rounds: Rounds) -> None:
+def states_vanish(rounds: EliminationRounds) -> None:
     shutil.rmtree(files(rounds, 0))
 
 
-def marks_vanish(rounds: Rounds) -> None:
+def marks_vanish(rounds: EliminationRounds) -> None:
     for path in files(rounds, 1).glob("marks-*"):
         path.unlink()
 
 
-def facts_change(rounds: Rounds) -> None:
+def facts_change(rounds: EliminationRounds) -> None:
     (path,) = files(rounds, 1).glob("facts-*")
     _flip(path)
 
 
-def marks_change(rounds: Rounds) -> None:
+def marks_change(rounds: EliminationRounds) -> None:
     for path in files(rounds, 0).glob("marks-*"):
         _flip(path)
 
@@ -575,13 +575,13 @@ def _flip(path: Path) -> None:
     path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
 
 
-def table_vanishes(rounds: Rounds) -> None:
+def table_vanishes(rounds: EliminationRounds) -> None:
     for path in files(rounds, 0).glob("table-*"):
         path.unlink()
     cluster_of(rounds).machines.processes.clear()  # where it is mapped, it is still there
 
 
-def states_are_written_again(rounds: Rounds) -> None:
+def states_are_written_again(rounds: EliminationRounds) -> None:
     """As a late attempt at the newest level would, which finds the same states in another order."""
     ledger = rounds.cluster.ledger
     code = rounds.cluster.run.code.value.load()
@@ -612,7 +612,7 @@ OFTEN = ((3, marks_vanish), (3, states_are_written_again))
      for number in (3, 9) for lose in LOSSES],
 )
 def test_what_is_lost_between_rounds_is_asked_again(
-    lose: Callable[[Rounds], None], number: int, tmp_path: Path, noted: Noted, begun: list[int],
+    lose: Callable[[EliminationRounds], None], number: int, tmp_path: Path, noted: Noted, begun: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     before_round(monkeypatch, number, lose)
@@ -641,13 +641,13 @@ def test_bytes_that_change_during_the_judgement_are_seen_at_its_end(
 
 
 def test_losses_that_do_not_end_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Rounds._reports
+    original = EliminationRounds._reports
 
-    def reports(self: Rounds, jobs: Any) -> list[TaskReport]:
+    def reports(self: EliminationRounds, jobs: Any) -> list[TaskReport]:
         marks_vanish(self)
         return original(self, jobs)
 
-    monkeypatch.setattr(Rounds, "_reports", reports)
+    monkeypatch.setattr(EliminationRounds, "_reports", reports)
     with pytest.raises(JobFailed, match="lost as fast as"):
         search_states(Ring(), list(collect(Ring, []).values()), quiet(tmp_path), 2)
 

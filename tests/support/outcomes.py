@@ -10,7 +10,7 @@ from pathlib import Path
 from floodmark.checkers.commands.report import ReportKind, report
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.outputs import Reports, write_reports
-from floodmark.checkers.report.verdict_summary import Case, cases
+from floodmark.checkers.report.verdict_summary import SummaryLine, cases
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.gate_outcome import Drift
@@ -62,6 +62,6 @@ def write_all(
     return code
 
 
-def tank_cases(root: Path, spec: str = FLAWED) -> list[Case]:
+def tank_cases(root: Path, spec: str = FLAWED) -> list[SummaryLine]:
     """The cases of the tank; to be asked inside of ``root``."""
     return cases(check(tank(root, spec) / "specs/tank.toml"))

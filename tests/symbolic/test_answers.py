@@ -305,7 +305,7 @@ def splits(replayed: QueryReplay, needed: tuple[str, ...]) -> Iterator[Answer]:
     way = Refutation("late relevant", needed, "simpler")
     for case in replayed.cases:
         whole = replayed.on_paths(case, needed).whole
-        names = TermNames([*whole.stated, *whole.known])
+        names = TermNames([*whole.conditions, *whole.known])
         for condition in [*{names.of(it) for it in conditions_of(whole)}][:4]:
             yield Split(condition, None, None)
             yield Split(condition, way, None)
@@ -393,7 +393,7 @@ def test_a_lemma_that_a_model_has_no_more_selects_nothing() -> None:
     x = z3.Int("x")
     replayed = QueryReplay(x > 0, x > -9, {"small": x < 0}, lambda _: [])
     assert replayed.goes_through((Refutation("models", ("small", "gone")),))
-    assert not replayed.goes_through((replace(Refutation("models"), needed=("gone",)),))
+    assert not replayed.goes_through((replace(Refutation("models"), assumptions=("gone",)),))
 
 
 def test_progress_says_which_obligation_is_asked_how_many_are_left_and_what_is_open() -> None:

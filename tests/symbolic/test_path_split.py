@@ -58,7 +58,7 @@ def test_a_case_has_a_model_exactly_if_one_of_its_paths_has() -> None:
     for _ in range(25):
         case = question(source)
         found = list(ends(start(case, ())))
-        assert has_model(*case) == any(has_model(*path.stated) for path in found), case
+        assert has_model(*case) == any(has_model(*path.conditions) for path in found), case
         satisfiable += has_model(*case)
         several += len(found) > 2
     assert 5 < satisfiable < 23
@@ -73,7 +73,7 @@ def test_each_path_says_what_the_case_says_where_its_conditions_are_true() -> No
         case = question(source)
         for path in ends(start(case, ())):
             parts += 1
-            assert not has_model(*path.stated, z3.Not(z3.And(case))), case
+            assert not has_model(*path.conditions, z3.Not(z3.And(case))), case
     assert parts > 50
 
 
@@ -84,10 +84,10 @@ def test_a_condition_that_says_a_value_puts_it_in_place() -> None:
     assert condition is not None
     assert condition.eq(f(X) == 3)
     true, false = parted(whole, condition)
-    assert has_model(*true.stated, Y == 4)
-    assert not has_model(*true.stated, Y == 3)
-    assert "f(x)" not in str(true.stated[1:])
-    assert "f(x)" in str(false.stated[1:])
+    assert has_model(*true.conditions, Y == 4)
+    assert not has_model(*true.conditions, Y == 3)
+    assert "f(x)" not in str(true.conditions[1:])
+    assert "f(x)" in str(false.conditions[1:])
 
 
 def test_conditions_are_decided_from_within() -> None:
@@ -141,8 +141,8 @@ def test_every_path_is_asked_and_none_is_forgotten() -> None:
 
     assert path_by_path(whole, answering(z3.unsat), 10) == z3.unsat
     assert looks() == {"at a glance": 6, "quickly": 7, "thoroughly": 4}
-    ends_asked = [z3.And(path.stated) for path, look in asked if look == "thoroughly"]
-    assert not has_model(z3.Not(z3.Or(ends_asked)), *whole.stated)
+    ends_asked = [z3.And(path.conditions) for path, look in asked if look == "thoroughly"]
+    assert not has_model(z3.Not(z3.Or(ends_asked)), *whole.conditions)
     assert path_by_path(whole, answering(z3.unknown), 10) == z3.unknown
     assert path_by_path(whole, answering(z3.sat), 10) == z3.sat
     assert path_by_path(whole, answering(z3.unsat), 1) == z3.unsat
@@ -158,7 +158,7 @@ def test_what_a_condition_does_not_part_is_parted_further() -> None:
 
     def answer(path: Path, look: Look) -> Any:
         asked.append(look)
-        return z3.unsat if not has_model(*path.stated) else z3.sat if look == "thoroughly" else z3.unknown
+        return z3.unsat if not has_model(*path.conditions) else z3.sat if look == "thoroughly" else z3.unknown
 
     assert path_by_path(whole, answer, 10) == z3.sat
     assert asked == ["quickly", "at a glance", "at a glance", "at a glance", "at a glance", "quickly", "thoroughly"]

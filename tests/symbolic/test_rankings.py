@@ -24,7 +24,7 @@ from floodmark.checkers.symbolic.methods.progress import (
     breaks,
     confirmed,
 )
-from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, Help, _helpers, levels_of
+from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, FairHelper, _helpers, levels_of
 from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
@@ -310,7 +310,7 @@ def random_level(graph: FairGraph, prop: Property, assumptions: Assumptions, cha
     helpers = [it for it in assumptions.by_action.values() if chance.random() < 0.5]
     chosen = {"odd": lambda model: odd[model.here]}
     level = replace(prop, name="level", function=lambda model: ranks[model.here])
-    return BoundRanking(level, {}, tuple(Help(it, chosen if it.each else {}) for it in helpers))
+    return BoundRanking(level, {}, tuple(FairHelper(it, chosen if it.each else {}) for it in helpers))
 
 
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 5])  # a graph of 5 tells weak from strong

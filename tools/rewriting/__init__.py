@@ -72,9 +72,9 @@ from tools.rewriting.names import (
     names_renamed,
     one_local_for_all,
 )
-from tools.rewriting.scene import Scene
+from tools.rewriting.scene import RewriteContext
 
-ALIKE: list[Callable[[Scene], None]] = [
+ALIKE: list[Callable[[RewriteContext], None]] = [
     de_morgan, doubly_negated, conditional_operands, guards_apart, guards_together, guards_in_branches,
     guards_in_helpers, conditions_in_helpers, guarded_conditions, rest_outlined, branches_outlined, branches_turned,
     choices_turned, choices_as_branches, branches_as_choices, rest_under_else, early_returns, early_continues,
@@ -98,7 +98,7 @@ class Rewrite:
     helpers: tuple[str, ...] = ()
 
 
-def rewrites(scene: Scene, few: int | None = None) -> Iterator[Rewrite]:
+def rewrites(scene: RewriteContext, few: int | None = None) -> Iterator[Rewrite]:
     """Every rewrite of a function: first those that must change nothing, then, with ``few``, at most so many of each
     kind that makes another model; which, only what they change decides."""
     original = scene.tree

@@ -8,7 +8,7 @@ import copy
 from tools.rewriting.scene import (
     Block,
     ExpressionRewriter,
-    Scene,
+    RewriteContext,
     each_block,
     each_statement,
     leaves,
@@ -17,7 +17,7 @@ from tools.rewriting.scene import (
 )
 
 
-def guards_apart(scene: Scene) -> None:
+def guards_apart(scene: RewriteContext) -> None:
     def change(statement: ast.stmt) -> Block | None:
         match statement:
             case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[ast.BoolOp(op=ast.And(), values=parts)])):
@@ -27,7 +27,7 @@ def guards_apart(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def guards_together(scene: Scene) -> None:
+def guards_together(scene: RewriteContext) -> None:
     def change(block: Block) -> Block:
         found: Block = []
         for statement in block:
@@ -45,7 +45,7 @@ def guards_together(scene: Scene) -> None:
     each_block(scene, change)
 
 
-def guards_in_branches(scene: Scene) -> None:
+def guards_in_branches(scene: RewriteContext) -> None:
     """``require(c)`` as ``if not c: require(False)``."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -57,7 +57,7 @@ def guards_in_branches(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def branches_turned(scene: Scene) -> None:
+def branches_turned(scene: RewriteContext) -> None:
     def change(statement: ast.stmt) -> Block | None:
         match statement:
             case ast.If(test=test, body=body, orelse=orelse):
@@ -67,7 +67,7 @@ def branches_turned(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def choices_turned(scene: Scene) -> None:
+def choices_turned(scene: RewriteContext) -> None:
     def change(node: ast.AST) -> ast.AST:
         match node:
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -78,7 +78,7 @@ def choices_turned(scene: Scene) -> None:
     ExpressionRewriter(change).visit(scene.tree)
 
 
-def choices_as_branches(scene: Scene) -> None:
+def choices_as_branches(scene: RewriteContext) -> None:
     """``x = a if c else b`` as two assignments."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -93,7 +93,7 @@ def choices_as_branches(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def branches_as_choices(scene: Scene) -> None:
+def branches_as_choices(scene: RewriteContext) -> None:
     """Two assignments as ``x = a if c else b``."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -109,7 +109,7 @@ def branches_as_choices(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def rest_under_else(scene: Scene) -> None:
+def rest_under_else(scene: RewriteContext) -> None:
     """Moves the statements after an ``if`` into both of its branches that reach their end."""
 
     def change(block: Block) -> Block:
@@ -128,7 +128,7 @@ def rest_under_else(scene: Scene) -> None:
     each_block(scene, change)
 
 
-def early_returns(scene: Scene) -> None:
+def early_returns(scene: RewriteContext) -> None:
     """``if c: a`` at the end of a function that returns nothing as ``if not c: return``, and ``a``."""
     if any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(scene.tree)):
         return
@@ -143,7 +143,7 @@ def early_returns(scene: Scene) -> None:
             scene.tree.body[-1:] = [ast.If(test, [*body, *([] if leaves(body) else [ast.Return()])], []), *orelse]
 
 
-def early_continues(scene: Scene) -> None:
+def early_continues(scene: RewriteContext) -> None:
     """``if c: a`` at the end of a loop's body as ``if not c: continue``, and ``a``."""
 
     def change(statement: ast.stmt) -> Block | None:

@@ -6,10 +6,10 @@ import ast
 import copy
 from typing import Any
 
-from tools.rewriting.scene import ConditionRewriter, ExpressionRewriter, Scene, is_truth, negated
+from tools.rewriting.scene import ConditionRewriter, ExpressionRewriter, RewriteContext, is_truth, negated
 
 
-def de_morgan(scene: Scene) -> None:
+def de_morgan(scene: RewriteContext) -> None:
     def change(node: ast.expr) -> ast.expr:
         match node:
             case ast.BoolOp(op=op, values=values):
@@ -21,7 +21,7 @@ def de_morgan(scene: Scene) -> None:
     ConditionRewriter(change).visit(scene.tree)
 
 
-def doubly_negated(scene: Scene) -> None:
+def doubly_negated(scene: RewriteContext) -> None:
     def change(node: ast.expr) -> ast.expr:
         scene.changed += 1
         return ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node))
@@ -29,7 +29,7 @@ def doubly_negated(scene: Scene) -> None:
     ConditionRewriter(change).visit(scene.tree)
 
 
-def conditional_operands(scene: Scene) -> None:
+def conditional_operands(scene: RewriteContext) -> None:
     """``a and b`` as ``b if a else False``."""
 
     def change(node: ast.expr) -> ast.expr:
@@ -45,7 +45,7 @@ def conditional_operands(scene: Scene) -> None:
     ConditionRewriter(change).visit(scene.tree)
 
 
-def comparisons_turned(scene: Scene) -> None:
+def comparisons_turned(scene: RewriteContext) -> None:
     turned: dict[type[ast.cmpop], type[ast.cmpop]] = {
         ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE, ast.Eq: ast.Eq, ast.NotEq: ast.NotEq,
     }
@@ -60,7 +60,7 @@ def comparisons_turned(scene: Scene) -> None:
     ExpressionRewriter(change).visit(scene.tree)
 
 
-def comparisons_negated(scene: Scene) -> None:
+def comparisons_negated(scene: RewriteContext) -> None:
     opposite: dict[type[ast.cmpop], type[ast.cmpop]] = {
         ast.NotEq: ast.Eq, ast.Eq: ast.NotEq, ast.NotIn: ast.In, ast.In: ast.NotIn, ast.Is: ast.IsNot,
         ast.IsNot: ast.Is,
@@ -87,7 +87,7 @@ class _KeepingDraws(ExpressionRewriter):
         return super().visit(node)
 
 
-def chains_apart(scene: Scene) -> None:
+def chains_apart(scene: RewriteContext) -> None:
     def change(node: ast.AST) -> ast.AST:
         match node:
             case ast.Compare(left=left, ops=[_, _, *_] as ops, comparators=others):
@@ -101,7 +101,7 @@ def chains_apart(scene: Scene) -> None:
     ExpressionRewriter(change).visit(scene.tree)
 
 
-def listed_values_apart(scene: Scene) -> None:
+def listed_values_apart(scene: RewriteContext) -> None:
     """``x in (a, b)`` as ``x == a or x == b``."""
 
     def change(node: ast.AST) -> ast.AST:

@@ -6,7 +6,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 
-from tools.rewriting.scene import Block, Scene, assigned, bound_outside, is_docstring, leaves, name_of, rename
+from tools.rewriting.scene import Block, RewriteContext, assigned, bound_outside, is_docstring, leaves, name_of, rename
 
 Places = Iterator[tuple[str, Callable[[], None]]]
 """Descriptions of changes, each with the function that makes the change in the scene's tree."""
@@ -24,7 +24,7 @@ def _said(node: ast.AST) -> str:
     return " ".join(ast.unparse(ast.fix_missing_locations(copy.deepcopy(node))).split())[:60]
 
 
-def statements_swapped(scene: Scene) -> Places:
+def statements_swapped(scene: RewriteContext) -> Places:
     for block in _all_blocks(scene.tree):
         for at in range(len(block) - 1):
             if not is_docstring(block[at]) and not leaves(block[at : at + 2]):
@@ -34,7 +34,7 @@ def statements_swapped(scene: Scene) -> Places:
                 yield f"{_said(block[at])} goes behind {_said(block[at + 1])}", swap
 
 
-def statements_repeated(scene: Scene) -> Places:
+def statements_repeated(scene: RewriteContext) -> Places:
     for block in _all_blocks(scene.tree):
         for at, each in enumerate(block):
             if not is_docstring(each) and not isinstance(each, ast.Return | ast.Break | ast.Continue | ast.Pass):
@@ -44,7 +44,7 @@ def statements_repeated(scene: Scene) -> Places:
                 yield f"{_said(each)} twice", repeat
 
 
-def statements_out_of_branches(scene: Scene) -> Places:
+def statements_out_of_branches(scene: RewriteContext) -> Places:
     """The last statement of a branch or a loop goes behind it."""
     for block in _all_blocks(scene.tree):
         for at, each in enumerate(block):
@@ -55,7 +55,7 @@ def statements_out_of_branches(scene: Scene) -> Places:
                 yield f"{_said(each.body[-1])} goes out of its block", move
 
 
-def statements_into_branches(scene: Scene) -> Places:
+def statements_into_branches(scene: RewriteContext) -> Places:
     """Moves the statement after a branch or a loop into it."""
     for block in _all_blocks(scene.tree):
         for at, each in enumerate(block[:-1]):
@@ -67,7 +67,7 @@ def statements_into_branches(scene: Scene) -> Places:
                 yield f"{_said(after)} goes into the block before it", move
 
 
-def guards_postponed(scene: Scene) -> Places:
+def guards_postponed(scene: RewriteContext) -> Places:
     """A guard is asked at the end of its block."""
     for block in _all_blocks(scene.tree):
         for at, each in enumerate(block[:-1]):
@@ -79,7 +79,7 @@ def guards_postponed(scene: Scene) -> Places:
                     yield f"{_said(each)} at the end", postpone
 
 
-def names_swapped(scene: Scene) -> Places:
+def names_swapped(scene: RewriteContext) -> Places:
     """A local name in the place of another, once for each place where one is read."""
     names = [name for name in (*scene.parameters[1:], *sorted(bound_outside(scene.tree))) if name != scene.me]
     for node in ast.walk(scene.tree):
@@ -92,7 +92,7 @@ def names_swapped(scene: Scene) -> Places:
                     yield f"{other} for {node.id} in line {node.lineno} at {node.col_offset}", swap
 
 
-def variables_swapped(scene: Scene) -> Places:
+def variables_swapped(scene: RewriteContext) -> Places:
     """A variable of the model in the place of another of its type."""
     for node in ast.walk(scene.tree):
         match node:
@@ -104,7 +104,7 @@ def variables_swapped(scene: Scene) -> Places:
                     yield f"{other} for {name} in line {node.lineno} at {node.col_offset}", swap
 
 
-def loop_variables_reused(scene: Scene) -> Places:
+def loop_variables_reused(scene: RewriteContext) -> Places:
     """A loop binds a name that the function has already."""
     names = [name for name in (*scene.parameters[1:], *sorted(bound_outside(scene.tree))) if name != scene.me]
     for node in ast.walk(scene.tree):
@@ -118,7 +118,7 @@ def loop_variables_reused(scene: Scene) -> Places:
                         yield f"the loop over {_said(node.iter)} binds {other} for {old}", reuse
 
 
-def loop_variables_assigned(scene: Scene) -> Places:
+def loop_variables_assigned(scene: RewriteContext) -> Places:
     """A loop assigns its variable after what it does, and what it reads then is that."""
     for node in ast.walk(scene.tree):
         match node:
@@ -132,7 +132,7 @@ def loop_variables_assigned(scene: Scene) -> Places:
                     yield f"the loop over {values} assigns {name}", assign
 
 
-def parameters_assigned(scene: Scene) -> Places:
+def parameters_assigned(scene: RewriteContext) -> Places:
     """A parameter is given the value of another at the beginning."""
     names = scene.parameters[1:]
     start = 1 if is_docstring(scene.tree.body[0]) else 0
@@ -145,7 +145,7 @@ def parameters_assigned(scene: Scene) -> Places:
                 yield f"{name} = {other}", assign
 
 
-def loops_left(scene: Scene) -> Places:
+def loops_left(scene: RewriteContext) -> Places:
     """A loop ends after its first round, or ``break`` and ``continue`` change places."""
     for node in ast.walk(scene.tree):
         if isinstance(node, ast.For):
@@ -171,7 +171,7 @@ def _blocks_in(loop: ast.For) -> Iterator[Block]:
                 yield block
 
 
-def returns_added(scene: Scene) -> Places:
+def returns_added(scene: RewriteContext) -> Places:
     """A function that returns nothing does so in the middle of a loop or a branch."""
     if any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(scene.tree)):
         return
@@ -185,7 +185,7 @@ def returns_added(scene: Scene) -> Places:
             yield f"return at the end of the block in line {node.lineno}", add
 
 
-def numbers_changed(scene: Scene) -> Places:
+def numbers_changed(scene: RewriteContext) -> Places:
     for node in ast.walk(scene.tree):
         match node:
             case ast.Constant(value=int() as number) if not isinstance(number, bool):
@@ -196,7 +196,7 @@ def numbers_changed(scene: Scene) -> Places:
                     yield f"{other} for {number} in line {node.lineno} at {node.col_offset}", change
 
 
-DIFFERENT: list[Callable[[Scene], Places]] = [
+DIFFERENT: list[Callable[[RewriteContext], Places]] = [
     statements_swapped, statements_repeated, statements_out_of_branches, statements_into_branches, guards_postponed,
     names_swapped, variables_swapped, loop_variables_reused, loop_variables_assigned, parameters_assigned, loops_left,
     returns_added, numbers_changed,

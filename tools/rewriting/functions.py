@@ -11,7 +11,7 @@ from types import FunctionType
 from tools.rewriting.scene import (
     Block,
     ExpressionRewriter,
-    Scene,
+    RewriteContext,
     bound,
     bound_outside,
     contains,
@@ -23,7 +23,7 @@ from tools.rewriting.scene import (
 )
 
 
-def guards_in_helpers(scene: Scene) -> None:
+def guards_in_helpers(scene: RewriteContext) -> None:
     """``require(c)`` in a function that the action calls."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -37,7 +37,7 @@ def guards_in_helpers(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def conditions_in_helpers(scene: Scene) -> None:
+def conditions_in_helpers(scene: RewriteContext) -> None:
     """Conditions, and what is returned, as functions that return them."""
 
     def outlined(value: ast.expr) -> ast.expr | None:
@@ -62,7 +62,7 @@ def conditions_in_helpers(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def guarded_conditions(scene: Scene) -> None:
+def guarded_conditions(scene: RewriteContext) -> None:
     """``require(c)`` as a function that requires ``c`` and returns True, required."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -77,7 +77,7 @@ def guarded_conditions(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def _given(scene: Scene, nodes: Sequence[ast.AST]) -> list[str] | None:
+def _given(scene: RewriteContext, nodes: Sequence[ast.AST]) -> list[str] | None:
     """The local names, the model first, that a new function for some nodes has to be given; None where it cannot be
     one function."""
     if any(contains(node, ast.Return, ast.Lambda) for node in nodes) or any("super" in read(node) for node in nodes):
@@ -94,7 +94,7 @@ def _given(scene: Scene, nodes: Sequence[ast.AST]) -> list[str] | None:
     return names
 
 
-def rest_outlined(scene: Scene) -> None:
+def rest_outlined(scene: RewriteContext) -> None:
     """Moves the statements after the first one into a function of their own."""
     body = [each for each in scene.tree.body if not is_docstring(each)]
     for start in range(min(1, len(body) - 1), len(body)):
@@ -118,7 +118,7 @@ def _surely(statement: ast.stmt) -> set[str]:
     return bound(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else set()
 
 
-def branches_outlined(scene: Scene) -> None:
+def branches_outlined(scene: RewriteContext) -> None:
     """Moves the statements under a condition into a function of their own."""
     before: dict[int, set[str]] = {}
 
@@ -162,7 +162,7 @@ def branches_outlined(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def helpers_inlined(scene: Scene) -> None:
+def helpers_inlined(scene: RewriteContext) -> None:
     """Calls of functions that only return an expression, and of those that only do something, where they are called."""
 
     def expression(node: ast.AST) -> ast.AST:
@@ -184,7 +184,9 @@ def helpers_inlined(scene: Scene) -> None:
     scene.tree.body = [ExpressionRewriter(expression).visit(each) for each in scene.tree.body]
 
 
-def _arguments(scene: Scene, call: ast.Call, callee: FunctionType, tree: ast.FunctionDef) -> dict[str, ast.expr] | None:
+def _arguments(
+    scene: RewriteContext, call: ast.Call, callee: FunctionType, tree: ast.FunctionDef
+) -> dict[str, ast.expr] | None:
     """The arguments of a call by parameter; None if one of them cannot be substituted."""
     names = [each.arg for each in tree.args.args]
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.posonlyargs:
@@ -214,7 +216,7 @@ def _arguments(scene: Scene, call: ast.Call, callee: FunctionType, tree: ast.Fun
     return given
 
 
-def _inlined_value(scene: Scene, call: ast.Call) -> ast.expr | None:
+def _inlined_value(scene: RewriteContext, call: ast.Call) -> ast.expr | None:
     found = scene.called(call)
     if found is None:
         return None
@@ -234,7 +236,7 @@ def _inlined_value(scene: Scene, call: ast.Call) -> ast.expr | None:
     return inlined
 
 
-def _inlined_block(scene: Scene, call: ast.Call) -> Block | None:
+def _inlined_block(scene: RewriteContext, call: ast.Call) -> Block | None:
     found = scene.called(call)
     if found is None:
         return None

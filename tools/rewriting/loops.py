@@ -8,7 +8,7 @@ import copy
 from tools.rewriting.scene import (
     Block,
     ExpressionRewriter,
-    Scene,
+    RewriteContext,
     assigned,
     bound,
     contains,
@@ -24,7 +24,7 @@ from tools.rewriting.scene import (
 )
 
 
-def loops_counted(scene: Scene) -> None:
+def loops_counted(scene: RewriteContext) -> None:
     """``for x in y`` with an index that nobody reads."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -38,7 +38,7 @@ def loops_counted(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def loops_unrolled(scene: Scene) -> None:
+def loops_unrolled(scene: RewriteContext) -> None:
     """A loop over identifiers or an enum's members as one assignment and one copy of its body for each."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -58,7 +58,7 @@ def loops_unrolled(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def first_round_apart(scene: Scene) -> None:
+def first_round_apart(scene: RewriteContext) -> None:
     """``for i in range(a, b)`` as its first round and a loop over the others."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -81,7 +81,7 @@ def first_round_apart(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def in_a_loop_of_one_round(scene: Scene) -> None:
+def in_a_loop_of_one_round(scene: RewriteContext) -> None:
     """All that a function does, in a loop of one round."""
     body = scene.tree.body
     start = 1 if is_docstring(body[0]) else 0
@@ -94,7 +94,7 @@ def in_a_loop_of_one_round(scene: Scene) -> None:
     scene.tree.body = [*body[:start], ast.For(ast.Name(name, ast.Store()), one, body[start:], [])]
 
 
-def returns_through_a_local(scene: Scene) -> None:
+def returns_through_a_local(scene: RewriteContext) -> None:
     """Every ``return e`` in a loop of one round as an assignment and a ``break``, and one ``return`` behind it."""
     body = scene.tree.body
     start = 1 if is_docstring(body[0]) else 0
@@ -118,7 +118,7 @@ def returns_through_a_local(scene: Scene) -> None:
     scene.tree.body = [*body[:start], assigned(result, ast.Constant(False)), loop, ast.Return(name_of(result))]
 
 
-def folds_as_loops(scene: Scene) -> None:
+def folds_as_loops(scene: RewriteContext) -> None:
     """``any``, ``all``, ``sum`` and comprehensions as loops that fill a local."""
 
     def change(statement: ast.stmt) -> Block | None:
@@ -137,7 +137,7 @@ def folds_as_loops(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def _as_loop(scene: Scene, value: ast.expr) -> tuple[Block, str] | None:
+def _as_loop(scene: RewriteContext, value: ast.expr) -> tuple[Block, str] | None:
     fold: str
     match value:
         case ast.Call(func=ast.Name(id="any" | "all" | "sum" as fold), args=[ast.GeneratorExp() as loop], keywords=[]):
@@ -178,7 +178,7 @@ def _as_loop(scene: Scene, value: ast.expr) -> tuple[Block, str] | None:
     return [assigned(result, first), *inner], result
 
 
-def loops_as_folds(scene: Scene) -> None:
+def loops_as_folds(scene: RewriteContext) -> None:
     """A loop that returns True at the first that it finds, and False behind it, as ``any``; and the opposite."""
 
     def change(block: Block) -> Block:
@@ -195,7 +195,7 @@ def loops_as_folds(scene: Scene) -> None:
     each_block(scene, change)
 
 
-def any_as_all(scene: Scene) -> None:
+def any_as_all(scene: RewriteContext) -> None:
     """``any(c ...)`` as ``not all(not c ...)``, and the opposite."""
 
     def change(node: ast.AST) -> ast.AST:
@@ -209,7 +209,7 @@ def any_as_all(scene: Scene) -> None:
     ExpressionRewriter(change).visit(scene.tree)
 
 
-def filters_as_operands(scene: Scene) -> None:
+def filters_as_operands(scene: RewriteContext) -> None:
     """``any(c for x in y if d)`` as ``any(d and c for x in y)``."""
 
     def change(node: ast.AST) -> ast.AST:

@@ -12,7 +12,7 @@ from tools.rewriting.scene import (
     Block,
     ExpressionRewriter,
     N,
-    Scene,
+    RewriteContext,
     assigned,
     bound,
     bound_outside,
@@ -30,7 +30,7 @@ def _is_around(outer: ast.AST, inner: ast.AST) -> bool:
     return any(node is inner for node in ast.walk(outer))
 
 
-def locals_introduced(scene: Scene) -> None:
+def locals_introduced(scene: RewriteContext) -> None:
     def change(statement: ast.stmt) -> Block | None:
         match first_value(statement):
             case (value, rebuilt) if not isinstance(value, ast.Name | ast.Constant):
@@ -43,7 +43,7 @@ def locals_introduced(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def one_local_for_all(scene: Scene) -> None:
+def one_local_for_all(scene: RewriteContext) -> None:
     """Every condition goes into one and the same local name."""
     name = scene.fresh("now")
 
@@ -59,7 +59,7 @@ def one_local_for_all(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def locals_removed(scene: Scene) -> None:
+def locals_removed(scene: RewriteContext) -> None:
     """A local that is read once, in the statement behind its assignment, and is the first that it evaluates."""
 
     def change(block: Block) -> Block:
@@ -112,7 +112,7 @@ def _put(node: N, name: str, value: ast.expr) -> N:
     return made
 
 
-def names_renamed(scene: Scene) -> None:
+def names_renamed(scene: RewriteContext) -> None:
     """Every name that the function binds is another one, shadowing a name of the module where there is one unused."""
     taken = {node.id for node in ast.walk(scene.tree) if isinstance(node, ast.Name)} | set(scene.parameters)
     spare = [name for name, value in scene.function.__globals__.items()
@@ -123,7 +123,7 @@ def names_renamed(scene: Scene) -> None:
         rename(scene.tree, old, new)
 
 
-def comprehensions_shadow(scene: Scene) -> None:
+def comprehensions_shadow(scene: RewriteContext) -> None:
     """The variable of a comprehension is called as a local of the function that the comprehension does not mention."""
     outer = [name for name in (*scene.parameters, *sorted(bound_outside(scene.tree))) if name != scene.me]
 
@@ -141,7 +141,7 @@ def comprehensions_shadow(scene: Scene) -> None:
     ExpressionRewriter(change).visit(scene.tree)
 
 
-def loops_share_names(scene: Scene) -> None:
+def loops_share_names(scene: RewriteContext) -> None:
     """Loops beside each other, and comprehensions, have one variable, where none of their values is read outside."""
     loops = [node for node in ast.walk(scene.tree) if isinstance(node, ast.For) and isinstance(node.target, ast.Name)]
     comprehensions = [node for node in ast.walk(scene.tree)
@@ -163,7 +163,7 @@ def loops_share_names(scene: Scene) -> None:
     scene.changed = len(renamed) if len(renamed) > 1 else 0
 
 
-def augmented_apart(scene: Scene) -> None:
+def augmented_apart(scene: RewriteContext) -> None:
     def change(statement: ast.stmt) -> Block | None:
         match statement:
             case ast.AugAssign(target=target, op=op, value=value):
@@ -175,7 +175,7 @@ def augmented_apart(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def augmented_together(scene: Scene) -> None:
+def augmented_together(scene: RewriteContext) -> None:
     def change(statement: ast.stmt) -> Block | None:
         match statement:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target],
@@ -187,7 +187,7 @@ def augmented_together(scene: Scene) -> None:
     each_statement(scene, change)
 
 
-def changes_in_place(scene: Scene) -> None:
+def changes_in_place(scene: RewriteContext) -> None:
     """``x |= {e}`` as ``x.add(e)``, and back; likewise ``discard``."""
 
     def change(statement: ast.stmt) -> Block | None:

@@ -14,7 +14,7 @@ Block = list[ast.stmt]
 
 
 @dataclass
-class Scene:
+class RewriteContext:
     """A function, what a rewrite may know of it, and the functions that a rewrite adds."""
 
     function: FunctionType
@@ -162,7 +162,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         return self.change(self.generic_visit(node))
 
 
-def each_block(scene: Scene, change: Callable[[Block], Block]) -> None:
+def each_block(scene: RewriteContext, change: Callable[[Block], Block]) -> None:
     """Changes every block of statements from the inside out; the function's own without its docstring."""
 
     def within(block: Block) -> Block:
@@ -178,7 +178,7 @@ def each_block(scene: Scene, change: Callable[[Block], Block]) -> None:
     scene.tree.body = [*body[:start], *within(body[start:] or [ast.Pass()])]
 
 
-def each_statement(scene: Scene, change: Callable[[ast.stmt], Block | None]) -> None:
+def each_statement(scene: RewriteContext, change: Callable[[ast.stmt], Block | None]) -> None:
     """Replaces statements by others."""
 
     def within(block: Block) -> Block:

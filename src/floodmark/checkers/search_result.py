@@ -258,7 +258,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A premise of a property that holds in no reachable state, so that the property is vacuous. ``said`` says so.
+    """A premise of a property that holds in no reachable state, so that the property is vacuous; ``text`` says so.
 
     A refinement has one for each action of the refined model; ``property`` is then ``as_store.deletes``, for example.
     """
@@ -266,7 +266,7 @@ class Premise:
     property: str
     file: str
     line: int
-    said: str = "its premise is never true"
+    text: str = "its premise is never true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ class WalkFigures:
 class CoverageCount:
     """The number of times that an action or a property, its ``part``, took an outcome of a place in the source.
 
-    ``kind`` is the kind of the place (``floodmark.compiler.marks``), ``said`` its text, or the value of an argument or
+    ``kind`` is the kind of the place (``floodmark.compiler.marks``), ``text`` its text, or the value of an argument or
     a variable; ``outcome`` is the counted truth value of a condition.
     """
 
@@ -313,7 +313,7 @@ class CoverageCount:
     line: int
     column: int
     outcome: bool | None
-    said: str
+    text: str
     count: int
 
 

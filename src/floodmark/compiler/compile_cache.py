@@ -33,7 +33,7 @@ _MAX_OF_ONE = 4
 _CHANGING = (list, dict, set, bytearray)
 
 
-class Reading:
+class CompilerInputs:
     """The compiler's queries to a model and its modules, with the answers."""
 
     def __init__(self, model: Model) -> None:
@@ -155,7 +155,7 @@ def parameters_of(model: Model, function: Callable[..., Any]) -> tuple[Type, ...
     return tuple(parameter_types(model, function).values())
 
 
-class Readings:
+class CompileCache:
     """The latest readings of functions, by the function and what it was read as."""
 
     def __init__(self) -> None:
@@ -171,9 +171,9 @@ class Readings:
         known.remove(found)
         known.insert(0, found)
         self._known.move_to_end(what)
-        return found.made
+        return found.result
 
-    def keep(self, what: Hashable, reading: Reading, made: Any, size: int) -> None:
+    def keep(self, what: Hashable, reading: CompilerInputs, made: Any, size: int) -> None:
         """Stores the result of a reading of ``size`` expressions. It is shared from now on and must not change."""
         if not reading.lasts:
             return
@@ -188,6 +188,6 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CacheEntry:
-    reading: Reading
-    made: Any
+    reading: CompilerInputs
+    result: Any
     size: int

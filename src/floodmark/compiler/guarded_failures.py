@@ -64,14 +64,14 @@ class _Facts:
     None, by their places."""
 
     classes: Mapping[Place, frozenset[int]] = field(default_factory=dict)
-    there: frozenset[Place] = frozenset()
+    non_null: frozenset[Place] = frozenset()
 
     def of_classes(self, place: Place, numbers: frozenset[int]) -> _Facts:
         narrower = self.classes.get(place, numbers) & numbers
-        return _Facts({**self.classes, place: narrower}, self.there)
+        return _Facts({**self.classes, place: narrower}, self.non_null)
 
     def not_none(self, place: Place) -> _Facts:
-        return _Facts(self.classes, self.there | {place})
+        return _Facts(self.classes, self.non_null | {place})
 
 
 class _FailureAnalysis:
@@ -179,7 +179,7 @@ class _FailureAnalysis:
         if not isinstance(operand.type, OptionalType) or not fits(operand.type.inner, node.type):
             return False
         place = self._place(operand)
-        return (place is not None and place in known.there) or self._has_field(operand, known)
+        return (place is not None and place in known.non_null) or self._has_field(operand, known)
 
     def _has_field(self, node: ir.Expr, known: _Facts) -> bool:
         """Whether a field of a union is one of all classes that the record can have: then it has a value, unless it may
@@ -223,7 +223,7 @@ class _FailureAnalysis:
             case ir.And(operands=operands):
                 return all(self._is_true(operand, known) for operand in operands)
             case ir.Not(operand=ir.IsNone(operand=operand)):
-                return self._place(operand) in known.there
+                return self._place(operand) in known.non_null
         tested = self._tested(condition)
         if tested is None:
             return False

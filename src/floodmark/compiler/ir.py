@@ -667,7 +667,7 @@ class PremiseSite:
     """
 
     at: Position
-    said: str
+    text: str
     steps: tuple[tuple[int, int, int, int], ...]
     part: int
     action: str = ""

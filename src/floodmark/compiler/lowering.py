@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from floodmark.compiler import ir
-from floodmark.compiler.compile_cache import Reading, meant_type
+from floodmark.compiler.compile_cache import CompilerInputs, meant_type
 from floodmark.compiler.failures import may_refuse, may_stop
 from floodmark.compiler.frame import Binding, Frame, StaticObject
 from floodmark.compiler.joins import changes_class, convertible, join, set_type
@@ -47,9 +47,9 @@ MAX_REPEATED = 200
 class Lowering(ABC):
     """Lowers functions of one model, with its constants, to the expression graph."""
 
-    def __init__(self, model: Model, reading: Reading | None = None) -> None:
+    def __init__(self, model: Model, reading: CompilerInputs | None = None) -> None:
         self.model = model
-        self.reading = reading or Reading(model)
+        self.reading = reading or CompilerInputs(model)
         self.next_slot = 0
         self.depth = 0
         self.calls = self.steps = 0

@@ -66,7 +66,7 @@ class CoverageMark:
     line: int
     column: int
     outcome: bool | None = None
-    said: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

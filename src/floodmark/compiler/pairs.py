@@ -23,13 +23,13 @@ from floodmark.language.types import IntType, MapType, SeqType, Type
 class ProductDomain:
     """The domain of such a loop: ``parts`` are the values of its variables in one round.
 
-    A statement evaluates ``held`` first, as its body may change the containers. A comprehension has none and evaluates
+    A statement evaluates ``setup`` first, as its body may change the containers. A comprehension has none and evaluates
     the containers in each round instead; so they must have no effects.
     """
 
     domain: ir.Domain
     kind: Type
-    held: list[ir.SetLocal]
+    setup: list[ir.SetLocal]
     parts: Callable[[ir.Local], list[ir.Expr]]
     empty: bool = False
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from floodmark.compiler import ir
 from floodmark.compiler.calls import CallLowering
-from floodmark.compiler.compile_cache import Readings, name_in_file, own_source, parameters_of
+from floodmark.compiler.compile_cache import CompileCache, name_in_file, own_source, parameters_of
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
 from floodmark.compiler.lowering import size_bound
 from floodmark.compiler.premises import PremiseMarking
@@ -102,7 +102,7 @@ def expressions_of(action: ir.Action) -> list[ir.Expr]:
     return [*action.guards, ir.Inline(ir.BOOL, action.at, action.body, None)]
 
 
-_READINGS = Readings()
+_READINGS = CompileCache()
 """The cache of the graphs of actions and predicates, which are immutable once made."""
 
 

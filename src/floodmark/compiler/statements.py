@@ -338,7 +338,7 @@ class StatementLowering(Lowering):
         else:
             found = self.several(frame, node.target, node.iter, hold=True)
             assert isinstance(node.target, ast.Tuple | ast.List)
-            out += found.held
+            out += found.setup
             domain, never = found.domain, found.empty
             hidden = self.fresh(found.kind, "index", frame.at(node.target))
             targets, parts = node.target.elts, found.parts(hidden)

@@ -182,7 +182,7 @@ def weak(result: CheckResult) -> list[Answer]:
                                                         "after": list(near.run)},
         })  # fmt: skip
     said += [
-        {"kind": "vacuous", "property": it.property, "text": it.said, "place": place(it.file, it.line)}
+        {"kind": "vacuous", "property": it.property, "text": it.text, "place": place(it.file, it.line)}
         for it in result.vacuous_premises()
     ]
     said += [{"kind": "never reached", "property": name} for name in result.unreached]

@@ -24,7 +24,7 @@ from floodmark.checkers.conformance.traces import (
 )
 from floodmark.checkers.project.paths import shown, shown_line
 from floodmark.checkers.report.outputs import write_json
-from floodmark.checkers.report.progress import Counting
+from floodmark.checkers.report.progress import CountingLine
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName, one_check, variant_name
@@ -87,7 +87,7 @@ def conform_traces(
     judged = judge_all_on_spark(work, texts, settings.master) if settings.on_spark else judge_all(
         work, texts, settings.workers
     )
-    with Counting(len(texts), "trace") as counting:
+    with CountingLine(len(texts), "trace") as counting:
         for outcome in judged:
             outcomes.append(outcome)
             if not (many and outcome.verdict == "accepted"):

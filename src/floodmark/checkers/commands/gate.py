@@ -61,8 +61,8 @@ def gate(request: GateRequest, reports: Reports, say: Callable[[str], None]) -> 
     settings = replace(request.settings, limits=Limits(memory=limits.memory), compare=reports.are_wanted)
     run = GateRun(scope, request.tier, settings, request.use_cache, request.command, request.update, limits.seconds)
     began = time.perf_counter()
-    outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
-    run.shown.clear()
+    outcome, now = run.outcome(lambda result: _tell(result, run.progress, say))
+    run.progress.clear()
     edits = None
     told: Iterable[str] = ()
     if request.against is not None:

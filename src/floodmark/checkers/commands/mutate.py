@@ -17,7 +17,7 @@ from floodmark.checkers.mutation.trial import TrialBudget, stages
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.project.spec import Spec, read_all
 from floodmark.checkers.report.outputs import must_be_writable, write_json
-from floodmark.checkers.report.progress import Counting
+from floodmark.checkers.report.progress import CountingLine
 from floodmark.checkers.verdict.check import Check, CheckSettings, EngineName
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from floodmark.language.errors import SourceError
@@ -64,7 +64,7 @@ def mutate(paths: Sequence[Path], settings: MutateSettings) -> Iterator[str | Ex
         started = time.perf_counter()
         trials = []
         budget = TrialBudget(settings.states, settings.seconds)
-        with Counting(len(chosen), "mutant", spec.name) as counting:
+        with CountingLine(len(chosen), "mutant", spec.name) as counting:
             for trial in run(chosen, stages(spec, budget), budget, settings.workers, settings.where):
                 trials.append(trial)
                 told = trial_line(trial) if settings.every else line(spec, trial)
@@ -107,7 +107,7 @@ def _chosen(spec: Spec, only: str | None) -> list[Mutant]:
 
 def _against_lock(report: MutationReport, update: bool) -> list[str]:
     """Writes the surviving set to the repository's lock, or reports how it differs from the lock."""
-    if not report.whole:
+    if not report.complete:
         return []
     specs = report.spec.project.root / "specs"
     scope = GateScope.of(specs if report.spec.path.resolve().is_relative_to(specs) else report.spec.path.parent)

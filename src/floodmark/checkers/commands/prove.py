@@ -13,7 +13,7 @@ from floodmark.checkers.project.claim import claims_of
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import ListedProof, Spec, find, read
 from floodmark.checkers.report.outputs import Reports, write_reports
-from floodmark.checkers.report.progress import Counting, ProofProgress
+from floodmark.checkers.report.progress import CountingLine, ProofProgress
 from floodmark.checkers.resources import cores
 from floodmark.checkers.symbolic.methods.induction import WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
@@ -48,7 +48,7 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
         asked = _listed(paths, ProofSelection(name, find, scripts, task.seconds, workers))
     else:
         asked = _questions(paths, task, scripts)
-    with Counting(len(asked), "question") as counting:
+    with CountingLine(len(asked), "question") as counting:
         for ask in asked:
             with ProofProgress() as progress:
                 result = ask(progress.show)

@@ -15,12 +15,12 @@ from floodmark.checkers.report.junit import junit
 from floodmark.checkers.report.outputs import must_be_writable, write_text
 from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.report.sarif import sarif
-from floodmark.checkers.report.verdict_summary import Case, cases
+from floodmark.checkers.report.verdict_summary import SummaryLine, cases
 from floodmark.checkers.saved.results_file import SavedResults, read
 from floodmark.language.errors import SourceError
 
 ReportKind = Literal["html", "sarif", "junit", "itf", "graph", "test"]
-_OF_CASES: dict[ReportKind, Callable[[list[Case]], str]] = {"sarif": sarif, "junit": junit}
+_OF_CASES: dict[ReportKind, Callable[[list[SummaryLine]], str]] = {"sarif": sarif, "junit": junit}
 _GRAPHS = {".dot": state_graph.dot, ".graphml": state_graph.graphml}
 
 

@@ -104,7 +104,7 @@ def _instances(
     """The ways to take an action that a line may describe, including those that a guard rules out at once."""
     kinds = parameter_types(subject, method)
     given: dict[str, Any] = {}
-    for parameter, value in (line.given.get("arguments") or {}).items():
+    for parameter, value in (line.data.get("arguments") or {}).items():
         with suppress(SourceError, KeyError):
             given[parameter] = value_of(kinds[parameter], value, parameter)
     if any(kind.codes > MAX_INSTANCES for parameter, kind in kinds.items() if parameter not in given):
@@ -138,7 +138,7 @@ def _unlike(
 ) -> RejectionReason:
     """The variables whose values, in ``state`` or ``before``, differ from those of a line."""
     names = list(subject.variable_types)
-    said = line.given.get(key) or {}
+    said = line.data.get(key) or {}
     texts = [
         f"{place} is {held}, the line has {given}"
         for index in unlike

@@ -36,7 +36,7 @@ class Line:
     state: Mapping[int, Matches]
     steps: bool
     skip: int | None
-    given: Mapping[str, Any]
+    data: Mapping[str, Any]
 
     def fits(self, step: Step) -> bool:
         """Whether the line may describe this step."""

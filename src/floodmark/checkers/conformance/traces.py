@@ -101,7 +101,7 @@ def _outcome(model: Model, result: TraceResult, runs: bool) -> TraceOutcome:
         len({line.number for line in lines}),
         len(matched),
         sum(1 for index in result.seen[1:] if index is None),
-        None if failed is None else failed.given,
+        None if failed is None else failed.data,
         show_step(result.run[-1].step) if result.run else "",
         reasons(model, result),
         entries,

@@ -16,7 +16,7 @@ Place = tuple[str, int, int]
 def text_of(mark: CoverageMark) -> str:
     """The text of a mark: the condition at its place, or the mark's own text."""
     kind = "require" if mark.kind in _COUNTS_REFUSALS else mark.kind
-    return mark.said or _texts(mark.file).get((kind, mark.line, mark.column), "")
+    return mark.text or _texts(mark.file).get((kind, mark.line, mark.column), "")
 
 
 @cache

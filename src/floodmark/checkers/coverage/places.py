@@ -22,7 +22,7 @@ class OutcomeCoverage:
     line: int
     column: int
     outcome: bool | None
-    said: str
+    text: str
     steps: int
     evaluations: int
     in_actions: bool
@@ -47,7 +47,7 @@ def places(coverage: Coverage) -> list[OutcomeCoverage]:
     together: dict[tuple[str, str, int, int, bool | None, str], list[CoverageCount]] = {}
     for it in coverage.counts:
         if it.kind not in ("argument", "value"):
-            together.setdefault((it.kind, it.file, it.line, it.column, it.outcome, it.said), []).append(it)
+            together.setdefault((it.kind, it.file, it.line, it.column, it.outcome, it.text), []).append(it)
     found = []
     for key, counts in together.items():
         of_actions = [it for it in counts if it.part.startswith(ACTION)]

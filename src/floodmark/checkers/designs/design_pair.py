@@ -9,7 +9,7 @@ from floodmark.checkers.designs.rule_calls import RuleCall, first_difference, ov
 from floodmark.checkers.explanation.guard import guard_against
 from floodmark.checkers.explanation.trace import StateChange, changes
 from floodmark.checkers.value_text import show, show_step
-from floodmark.checkers.verdict.divergence import How, Ruling
+from floodmark.checkers.verdict.divergence import How, RuleDifference
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -37,7 +37,7 @@ class Decision:
     reasons: tuple[str, ...] = ()
     file: str | None = None
     line: int | None = None
-    ruling: Ruling | None = None
+    ruling: RuleDifference | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from floodmark.checkers.liveness.assumptions import Assumption, assumptions_of
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.value_text import show_step, written_step
-from floodmark.checkers.verdict.divergence import Divergence, How, Ruling
+from floodmark.checkers.verdict.divergence import Divergence, How, RuleDifference
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
@@ -45,7 +45,8 @@ def distinction_of(beside: DesignPair, violation: Violation, subject: CheckSubje
 
 
 def _divergence(
-    beside: DesignPair, how: How, step: int | None, text: str, reasons: Sequence[str] = (), ruling: Ruling | None = None
+    beside: DesignPair, how: How, step: int | None, text: str, reasons: Sequence[str] = (),
+    ruling: RuleDifference | None = None,
 ) -> Divergence:
     bad, good = beside.names
     return Divergence(good, bad, how, step, f"{good} {text}", tuple(reasons), ruling=ruling)
@@ -75,7 +76,7 @@ def _only_in_other(beside: DesignPair, state: State) -> list[Step]:
     return [step for step, _ in steps if written_step(step) not in ours]
 
 
-def _ruling(beside: DesignPair, state: State, step: Step) -> Ruling | None:
+def _ruling(beside: DesignPair, state: State, step: Step) -> RuleDifference | None:
     """The rule by which the other takes a step that is not enabled here."""
     if step.action not in type(beside.mine).methods("action"):
         return None

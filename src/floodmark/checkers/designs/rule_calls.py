@@ -12,7 +12,7 @@ from typing import Any
 
 from floodmark.checkers.explanation.trace import change_lines
 from floodmark.checkers.value_text import show
-from floodmark.checkers.verdict.divergence import RuleResult, Ruling
+from floodmark.checkers.verdict.divergence import RuleDifference, RuleResult
 from floodmark.language.model import Model, State
 from floodmark.language.source import source_of
 
@@ -122,13 +122,13 @@ def first_difference(
     methods: dict[str, tuple[FunctionType, FunctionType]],
     good: tuple[str, Sequence[RuleCall]],
     bad: tuple[str, Sequence[RuleCall]],
-) -> Ruling | None:
+) -> RuleDifference | None:
     """The first call in the good design to which the bad one gave another answer; each comes with its design's name."""
     for call in good[1]:
         for other in bad[1]:
             if call.is_same_question(other) and not call.is_same_answer(other):
                 ours, theirs = methods[call.name]
-                return Ruling(
+                return RuleDifference(
                     f"{call.name}({', '.join(call.texts)})",
                     _rule_result(good[0], call, ours),
                     _rule_result(bad[0], other, theirs),

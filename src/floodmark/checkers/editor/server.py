@@ -19,14 +19,14 @@ _SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.Diagnosti
 
 
 class _Files:
-    """The state of the files of a workspace. ``shown`` are the messages that the editor has, each with its file, by the
-    spec that was checked; ``described`` the latest description of each file's model; ``names`` what the editor calls
-    the files that it opened or saved, which may be links."""
+    """The state of the files of a workspace. ``published`` are the messages that the editor has, each with its file, by
+    the spec that was checked; ``described`` the latest description of each file's model; ``names`` what the editor
+    calls the files that it opened or saved, which may be links."""
 
     def __init__(self, server: LanguageServer, budget: Budget) -> None:
         self.server = server
         self.budget = budget
-        self.shown: dict[Path, list[tuple[Path, EditorMessage]]] = {}
+        self.published: dict[Path, list[tuple[Path, EditorMessage]]] = {}
         self.described: dict[Path, dict[str, Any]] = {}
         self.names: dict[Path, str] = {}
         self.one_at_a_time = asyncio.Lock()
@@ -44,7 +44,8 @@ class _Files:
         root = self._root(file)
         async with self.one_at_a_time:
             self.names[file] = uri
-            found: dict[Path, list[tuple[Path, EditorMessage]]] = {spec: [] for spec in self.shown if not spec.exists()}
+            gone = (spec for spec in self.published if not spec.exists())
+            found: dict[Path, list[tuple[Path, EditorMessage]]] = {spec: [] for spec in gone}
             for spec in await asyncio.to_thread(specs_about, root, file):
                 answered = await asyncio.to_thread(answer, root, "check", {"spec": spec}, self.budget)
                 told = found.setdefault(root / spec_address.split(Path(spec))[0], [])
@@ -55,9 +56,9 @@ class _Files:
             self._show(found)
 
     def _show(self, found: dict[Path, list[tuple[Path, EditorMessage]]]) -> None:
-        before = [it for spec in found for it in self.shown.get(spec, [])]
-        self.shown |= found
-        every = dict.fromkeys(it for each in self.shown.values() for it in each)
+        before = [it for spec in found for it in self.published.get(spec, [])]
+        self.published |= found
+        every = dict.fromkeys(it for each in self.published.values() for it in each)
         for file in dict.fromkeys(file for file, _ in (*before, *(it for each in found.values() for it in each))):
             mine = [_diagnostic(it) for place, it in every if place == file]
             uri = self.names.get(file) or from_fs_path(str(file))

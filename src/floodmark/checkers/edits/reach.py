@@ -32,7 +32,7 @@ Known = tuple[Search, Mapping[str, int]]
 
 
 @dataclass
-class Reach:
+class ReachableStates:
     """For each version: the number of reachable states, the firings of its actions, and a shortest run to a state that
     the other version does not reach. An incomplete search leaves its entries out."""
 
@@ -47,13 +47,13 @@ class Reach:
 
 def reach(
     old: Model, new: Model, options: Options, widths: Widths, known: Mapping[VersionName, Known], watch: Watcher | None
-) -> Reach:
+) -> ReachableStates:
     """Searches both versions, which have the same variables, starting with the same widths.
 
     ``known`` has the searches that are known to cover all states of a version, with the firings of its actions: if
     nothing was added, the states that both versions reach in the same way are all states of the new version.
     """
-    found = Reach()
+    found = ReachableStates()
 
     def look(version: VersionName, search: Search, fired: Mapping[str, int]) -> None:
         if search.stop is None and not search.found.violations:

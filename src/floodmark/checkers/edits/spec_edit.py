@@ -12,7 +12,7 @@ from floodmark.checkers.edits.alignment import Alignment, align
 from floodmark.checkers.edits.comparison import compare
 from floodmark.checkers.edits.difference import Difference
 from floodmark.checkers.edits.property_changes import PropertyChange, StateSource, changed_properties
-from floodmark.checkers.edits.spec_changes import Setting, setting_changes
+from floodmark.checkers.edits.spec_changes import SettingChange, setting_changes
 from floodmark.checkers.edits.versions import Version, is_same_file
 from floodmark.checkers.gate.closure import Closure
 from floodmark.checkers.gate.definitions import may_import_by_name
@@ -40,7 +40,7 @@ class SpecEdit:
     new: Spec | None
     unchanged: bool = False
     model: Difference | None = None
-    settings: list[Setting] = field(default_factory=list)
+    settings: list[SettingChange] = field(default_factory=list)
     properties: list[PropertyChange] = field(default_factory=list)
     designs: list[str] = field(default_factory=list)
     error: str = ""

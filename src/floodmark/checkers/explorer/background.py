@@ -22,7 +22,7 @@ class BackgroundSearch:
     """The search of one check: its present state, readable at any time and in any thread."""
 
     check: Check
-    said: str = "begins"
+    status: str = "begins"
     result: CheckPaths | None = None
     ended: threading.Event = field(default_factory=threading.Event)
     _wanted_no_more: threading.Event = field(default_factory=threading.Event)
@@ -51,7 +51,7 @@ class BackgroundSearch:
 
     def _on_report(self, _: int, progress: Any) -> None:
         if isinstance(progress, Progress):
-            self.said = describe(self.check, progress)
+            self.status = describe(self.check, progress)
 
     def _tick(self) -> None:
         if self._wanted_no_more.is_set():

@@ -41,8 +41,8 @@ class CheckPath:
 class CheckPaths:
     """The result of a search in one line, and its paths."""
 
-    said: str
-    tracks: tuple[CheckPath, ...]
+    summary: str
+    paths: tuple[CheckPath, ...]
 
 
 def search(check: Check, watch: Watcher | None = None) -> CheckPaths:

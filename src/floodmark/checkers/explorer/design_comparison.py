@@ -18,14 +18,14 @@ from floodmark.language.reference import Step
 class DesignComparison:
     """Another design at a state.
 
-    ``decisions`` has what it does with each enabled step by the step's text, ``more`` what only it can take; ``unlike``
-    says why it has no such state.
+    ``decisions`` has what it does with each enabled step by the step's text, ``more`` what only it can take;
+    ``mismatch`` says why it has no such state.
     """
 
     name: str
     decisions: dict[str, Decision] = field(default_factory=dict)
     more: list[tuple[Step, State]] = field(default_factory=list)
-    unlike: str = ""
+    mismatch: str = ""
 
 
 def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> DesignComparison:
@@ -34,7 +34,7 @@ def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[Exp
     try:
         here = beside.carried(state)
     except StateMismatch as unlike:
-        found.unlike = str(unlike)
+        found.mismatch = str(unlike)
         return found
     with without_breakpoints():
         for action in actions:

@@ -252,9 +252,9 @@ def _beside(beside: DesignComparison | None, text: str) -> Element | None:
 
 
 def _unlike(beside: DesignComparison | None) -> Element | None:
-    if beside is None or not beside.unlike:
+    if beside is None or not beside.mismatch:
         return None
-    return tag("p", f"{beside.name} has no such state: {beside.unlike}", class_="warn-text")
+    return tag("p", f"{beside.name} has no such state: {beside.mismatch}", class_="warn-text")
 
 
 def _only_there(beside: DesignComparison | None) -> Part:

@@ -190,15 +190,15 @@ def _values(model: Model, text: str, walked: WalkedPath) -> list[str]:
 def _search_state(known: BackgroundSearch) -> dict[str, Any]:
     found = known.result
     if found is None or not known.ended.is_set():
-        return {"searching": True, "said": known.said, "tracks": []}
+        return {"searching": True, "said": known.status, "tracks": []}
     return {
         "searching": False,
-        "said": found.said,
+        "said": found.summary,
         "tracks": [
             {
                 "title": it.title, "path": it.path, "loop": it.loop, "failing": it.failing, "why": "\n".join(it.why),
                 "wrong": it.wrong,
             }
-            for it in found.tracks
+            for it in found.paths
         ],
     }

@@ -133,13 +133,13 @@ class PromelaContainers(PromelaMemory):
             case (NoneType() | NothingType()), _, _:
                 return "1"
             case OptionalType(inner), OptionalValue(), OptionalValue():
-                if b.there in ("0", "1") or a.there in ("0", "1"):
-                    a, b = (b, a) if a.there in ("0", "1") else (a, b)
-                    if b.there == "0":
-                        return no(a.there)
-                    return both([a.there, self.guarded(a.there, lambda: self.equal(inner, a.held, b.held))])
-                there = self.short(a.there), self.short(b.there)
-                held = self.guarded(f"({there[0]} && {there[1]})", lambda: self.equal(inner, a.held, b.held))
+                if b.is_present in ("0", "1") or a.is_present in ("0", "1"):
+                    a, b = (b, a) if a.is_present in ("0", "1") else (a, b)
+                    if b.is_present == "0":
+                        return no(a.is_present)
+                    return both([a.is_present, self.guarded(a.is_present, lambda: self.equal(inner, a.value, b.value))])
+                there = self.short(a.is_present), self.short(b.is_present)
+                held = self.guarded(f"({there[0]} && {there[1]})", lambda: self.equal(inner, a.value, b.value))
                 return f"(({there[0]}) == ({there[1]}) && ({no(there[0])} || {held}))"
             case RecordType(_, fields), FieldCells(), FieldCells():
                 return both(self.equal(of, a.fields[name], b.fields[name]) for name, of in fields)

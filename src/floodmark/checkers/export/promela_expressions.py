@@ -370,7 +370,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
     def visit_is_none(self, node: ir.IsNone) -> Value:
         value = self.evaluate(node.operand)
         if isinstance(value, OptionalValue):
-            return Number(no(value.there))
+            return Number(no(value.is_present))
         return Number("1" if isinstance(value, NoValue) else "0")
 
     def visit_extremum(self, node: ir.Extremum) -> Value:

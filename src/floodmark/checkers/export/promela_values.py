@@ -51,8 +51,8 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class OptionalValue:
-    there: str
-    held: Value
+    is_present: str
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +278,9 @@ def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
         case Number(text=x), Number(text=y):
             return Number(x if x == y else f"({condition} -> {x} : {y})")
         case OptionalValue(), OptionalValue() if isinstance(kind, OptionalType):
-            there = choose(BoolType(), condition, Number(a.there), Number(b.there))
+            there = choose(BoolType(), condition, Number(a.is_present), Number(b.is_present))
             assert isinstance(there, Number)
-            return OptionalValue(there.text, choose(kind.inner, condition, a.held, b.held))
+            return OptionalValue(there.text, choose(kind.inner, condition, a.value, b.value))
         case FieldCells(fields=x_fields), FieldCells(fields=y_fields) if isinstance(kind, RecordType):
             return FieldCells({name: choose(of, condition, x_fields[name], y_fields[name]) for name, of in kind.fields})
         case Mask(at=x_at), Mask(at=y_at):
@@ -356,7 +356,7 @@ def _code_of_union(kind: UnionType, parts: dict[str, Value]) -> str:
 
 def _held(source: Type, kind: Type, value: Value) -> Value:
     """A field of a union as the field of a class that has it."""
-    return value.held if isinstance(value, OptionalValue) and source != kind else value
+    return value.value if isinstance(value, OptionalValue) and source != kind else value
 
 
 def _decoded_union(kind: UnionType, index: str) -> Value:

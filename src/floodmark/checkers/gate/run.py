@@ -63,7 +63,7 @@ class GateRun:
     seconds: float | None = None
     found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
     proved: dict[str, tuple[ProofResult, Sources]] = field(default_factory=dict)
-    shown: GateProgress = field(default_factory=GateProgress)
+    progress: GateProgress = field(default_factory=GateProgress)
 
     def outcome(self, report: OutcomeReport) -> tuple[GateOutcome, Lock]:
         """Checks everything; returns the outcome and the lock that would record it."""
@@ -94,7 +94,7 @@ class GateRun:
             lock=self.scope.lock,
             cached=cached,
             uncacheable=verdicts.uncacheable,
-            left=left_out(plan.every, self.tier),
+            deferred=left_out(plan.every, self.tier),
         )
         return outcome, comparison.merged(locked or Lock())
 
@@ -112,7 +112,7 @@ class GateRun:
         with _uncollected(), names_looked_up_once():
             subjects = _load(jobs)
             known = verdicts.known(jobs, subjects)
-        self.shown.begin(jobs, [jobs[position] for position in known])
+        self.progress.begin(jobs, [jobs[position] for position in known])
         for position, found in known.items():
             whole = completed(jobs[position], found)
             if whole is not found:
@@ -121,19 +121,19 @@ class GateRun:
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_cluster(jobs[position])]
         todo = [jobs[position] for position in here]
-        for index, content in run_all(todo, self.settings.workers or cores(), deadline, self.shown):
+        for index, content in run_all(todo, self.settings.workers or cores(), deadline, self.progress):
             position = here[index]
             if isinstance(content, bytes):
                 found = unpickled(jobs[position], subjects.get(position), content)
                 verdicts.keep(position, content, found)
             else:
                 found = _lost(jobs[position], content, deadline)
-            self.shown.ended(jobs[position])
+            self.progress.ended(jobs[position])
             self._take(jobs[position], found, report)
         elsewhere = {id(jobs[position]): position for position in missing if position not in here}
         todo = [jobs[position] for position in elsewhere.values()]
-        for job, result in _run_on_cluster(todo, deadline, self.shown):
-            self.shown.ended(job)
+        for job, result in _run_on_cluster(todo, deadline, self.progress):
+            self.progress.ended(job)
             found = (result, job.sources(result))
             verdicts.keep(elsewhere[id(job)], pickled(*found), found)
             self._take(job, found, report)

@@ -130,8 +130,8 @@ def end(outcome: GateOutcome, written: bool) -> Iterator[str]:
         yield ""
         yield from _consequences([each for each in drift if each.follows])
     yield ""
-    if outcome.left:
-        yield outcome.left
+    if outcome.deferred:
+        yield outcome.deferred
     yield _verdict(outcome, written)
     yield f"reproduce: {outcome.reproduce}"
 

@@ -82,7 +82,7 @@ class NotCacheable(Exception):  # noqa: N818 - it says what becomes of a verdict
 class _Object(typing.NamedTuple):
     """An object, kept alive so that its ``id`` stays unique: a text for it and its plain parts, and its other parts."""
 
-    it: Any
+    value: Any
     text: bytes
     inner: list[Any]
     file: str | None
@@ -94,11 +94,11 @@ class _ReachedObjects:
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
         self.files: set[str] = set()
-        self.said = hashlib.sha256()
+        self.hash = hashlib.sha256()
 
     def copy(self) -> _ReachedObjects:
         other = _ReachedObjects()
-        other.numbers, other.files, other.said = self.numbers.copy(), self.files.copy(), self.said.copy()
+        other.numbers, other.files, other.hash = self.numbers.copy(), self.files.copy(), self.hash.copy()
         return other
 
 
@@ -123,7 +123,7 @@ class ValueHasher:
                 self._go_on(walk, root)
                 self._walks[_identity(root)] = walk
             walk = self._walks[_identity(root)].copy()
-        return walk.said.hexdigest(), walk.files
+        return walk.hash.hexdigest(), walk.files
 
     def _go_on(self, walk: _ReachedObjects, root: Any) -> None:
         """Adds the objects that are reached from one and were not reached before."""
@@ -147,7 +147,7 @@ class ValueHasher:
                     walk.files.add(file)
                 if inner:
                     waiting.append(inner)
-        walk.said.update(b"".join(words))
+        walk.hash.update(b"".join(words))
 
     def _object(self, each: Any) -> _Object:
         text, parts = self._read(each)

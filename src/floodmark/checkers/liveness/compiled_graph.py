@@ -42,7 +42,7 @@ class NativeSolver:
     """Components by compiled loops."""
 
     def fair_components(
-        self, graph: Graph, region: components.Region, demands: components.Demands, labels: int
+        self, graph: Graph, region: components.Region, demands: components.FairnessLabels, labels: int
     ) -> Numbers:
         return components.fair_components(graph, region, demands, labels)
 

@@ -26,14 +26,14 @@ WORD = 64
 
 
 @dataclass(frozen=True)
-class Demands:
+class FairnessLabels:
     """The labels with weak and with strong fairness. Any other label is free."""
 
     weak: frozenset[int]
     strong: frozenset[int]
 
-    def without(self, others: frozenset[int]) -> Demands:
-        return Demands(self.weak - others, self.strong - others)
+    def without(self, others: frozenset[int]) -> FairnessLabels:
+        return FairnessLabels(self.weak - others, self.strong - others)
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Region:
     steered: bool = True
 
 
-def fair_components(graph: Graph, region: Region, demands: Demands, labels: int) -> Numbers:
+def fair_components(graph: Graph, region: Region, demands: FairnessLabels, labels: int) -> Numbers:
     """The number of each state's fair component, from 1 on; 0 for none."""
     return _FairComponents(graph, region, demands, labels).run()
 
 
 class _FairComponents:
-    def __init__(self, graph: Graph, region: Region, demands: Demands, labels: int) -> None:
+    def __init__(self, graph: Graph, region: Region, demands: FairnessLabels, labels: int) -> None:
         self.graph = graph
         self.region = region
         self.words = -(-labels // WORD)
@@ -155,7 +155,7 @@ class _FairComponents:
 def unrecoverable(graph: Graph, goal: Flags, definite: bool) -> Flags:
     """The states from which no run reaches a goal state; with ``definite``, not even one beyond the bounds."""
     every = np.ones(graph.states, dtype=np.bool_)
-    search = _FairComponents(graph, Region(every, every, every), Demands(frozenset(), frozenset()), 1)
+    search = _FairComponents(graph, Region(every, every, every), FairnessLabels(frozenset(), frozenset()), 1)
     found = search._components(search.fields.ctypes.data)
     search._array(loops.ORDER, np.argsort(search.component, kind="stable").astype(np.uint64))
     search._array(loops.GOAL, goal.astype(np.uint32))

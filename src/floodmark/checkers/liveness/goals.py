@@ -23,7 +23,7 @@ class ViolationStart(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class ViolatingRuns:
     """The runs that violate a goal: the fair runs that, from where the violation ``begins``, miss the goal in every
     state, or in infinitely many if ``again_and_again``."""
 
@@ -31,11 +31,11 @@ class Breach:
     again_and_again: bool = False
 
 
-BREACHES: Mapping[str, Breach | None] = {
-    "eventually": Breach(ViolationStart.INITIALLY),
-    "always_eventually": Breach(ViolationStart.ANYWHERE),
-    "leads_to": Breach(ViolationStart.AT_PREMISE),
-    "eventually_always": Breach(ViolationStart.ANYWHERE, again_and_again=True),
+BREACHES: Mapping[str, ViolatingRuns | None] = {
+    "eventually": ViolatingRuns(ViolationStart.INITIALLY),
+    "always_eventually": ViolatingRuns(ViolationStart.ANYWHERE),
+    "leads_to": ViolatingRuns(ViolationStart.AT_PREMISE),
+    "eventually_always": ViolatingRuns(ViolationStart.ANYWHERE, again_and_again=True),
     "recoverable": None,
 }
 """The run that violates a liveness property of each kind, as data for every engine. None: not a run, but a state from
@@ -62,10 +62,10 @@ class Goal:
         return f"{self.prop.name}({show_arguments(self.arguments)})" if self.arguments else self.prop.name
 
     @property
-    def breach(self) -> Breach | None:
+    def breach(self) -> ViolatingRuns | None:
         """The run that violates it."""
         if self.bars is not None:
-            return Breach(ViolationStart.ANYWHERE, again_and_again=self.strong)
+            return ViolatingRuns(ViolationStart.ANYWHERE, again_and_again=self.strong)
         return BREACHES[self.prop.kind]
 
     @property

@@ -15,8 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
-from floodmark.checkers.liveness.components import Demands, Region
-from floodmark.checkers.liveness.goals import Breach, Goal, ViolationStart
+from floodmark.checkers.liveness.components import FairnessLabels, Region
+from floodmark.checkers.liveness.goals import Goal, ViolatingRuns, ViolationStart
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, smallest_need, unfairness
@@ -28,7 +28,7 @@ from floodmark.language.model import Model, State
 class Solver(Protocol):
     """Finds components: in compiled loops, or in plain Python."""
 
-    def fair_components(self, graph: Graph, region: Region, demands: Demands, labels: int) -> Numbers:
+    def fair_components(self, graph: Graph, region: Region, demands: FairnessLabels, labels: int) -> Numbers:
         """The number of each state's fair component, from 1 on; 0 for none."""
 
     def unrecoverable(self, graph: Graph, goal: Flags, definite: bool) -> Flags:
@@ -72,7 +72,7 @@ class LivenessJudge:
 
     # Some fair run misses the goal.
 
-    def _progress(self, goal: Goal, breach: Breach) -> Finding:
+    def _progress(self, goal: Goal, breach: ViolatingRuns) -> Finding:
         demands = demands_of(self.assumptions.by_action.values())
         region = self._region(breach)
         fair = self._fair(region, demands)
@@ -87,10 +87,10 @@ class LivenessJudge:
                     return found
         return first
 
-    def _fair(self, region: Region, demands: Demands) -> Numbers:
+    def _fair(self, region: Region, demands: FairnessLabels) -> Numbers:
         return self.solver.fair_components(self.graph, region, demands, self.assumptions.labels)
 
-    def _region(self, breach: Breach) -> Region:
+    def _region(self, breach: ViolatingRuns) -> Region:
         every = np.ones(self.graph.states, dtype=np.bool_)
         match breach.begins:
             case ViolationStart.ANYWHERE:
@@ -120,7 +120,7 @@ class LivenessJudge:
         met: Flags = levels >= 0
         return met
 
-    def _lasso(self, goal: Goal, region: Region, demands: Demands, fair: Numbers) -> Finding:
+    def _lasso(self, goal: Goal, region: Region, demands: FairnessLabels, fair: Numbers) -> Finding:
         way = shortest_way(self.graph, region, fair != 0)
         members = fair == fair[way[-1]]
         loop = fair_loop(self.graph, region, demands, members, way[-1])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.checkers.liveness.components import Demands, Region
+from floodmark.checkers.liveness.components import FairnessLabels, Region
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers, labels
 from floodmark.checkers.liveness.loops import NOWHERE
 
@@ -64,7 +64,7 @@ def enter(levels: _Levels, states: Numbers, level: int) -> Numbers:
     return np.flatnonzero(levels == level)
 
 
-def fair_loop(graph: Graph, region: Region, demands: Demands, members: Flags, entry: int) -> list[int]:
+def fair_loop(graph: Graph, region: Region, demands: FairnessLabels, members: Flags, entry: int) -> list[int]:
     """The states after ``entry`` on a loop within a fair component that is fair by itself; the last is ``entry``.
 
     Empty if stuttering at ``entry`` is fair.
@@ -76,7 +76,7 @@ class WalkTally:
     """The fairness bookkeeping of a walk up to its newest state: if nothing is missing, the walk, closed to a loop, is
     fair."""
 
-    def __init__(self, demands: Demands, enabled: Set[int], recurring: bool) -> None:
+    def __init__(self, demands: FairnessLabels, enabled: Set[int], recurring: bool) -> None:
         self.demands = demands
         self.taken: set[int] = set()
         self.always, self.ever = set(enabled), set(enabled)
@@ -108,7 +108,7 @@ class WalkTally:
 class _FairWalk:
     """A walk through a component that continues until it contains all that a fair loop needs."""
 
-    def __init__(self, graph: Graph, region: Region, demands: Demands, members: Flags, entry: int) -> None:
+    def __init__(self, graph: Graph, region: Region, demands: FairnessLabels, members: Flags, entry: int) -> None:
         self.graph = graph
         self.region = region
         self.members = members

@@ -15,7 +15,7 @@ from itertools import combinations, product
 import numpy as np
 
 from floodmark.checkers.liveness.assumptions import Assumption
-from floodmark.checkers.liveness.components import Demands
+from floodmark.checkers.liveness.components import FairnessLabels
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.loops import BARRED, NOWHERE
 
@@ -25,13 +25,13 @@ Need = tuple[str, bool]
 """The fairness of an action, strong or not."""
 
 
-def demands_of(assumptions: Iterable[Assumption]) -> Demands:
+def demands_of(assumptions: Iterable[Assumption]) -> FairnessLabels:
     """The labels of some assumptions."""
     weak: set[int] = set()
     strong: set[int] = set()
     for it in assumptions:
         (strong if it.strong else weak).update(range(it.first, it.first + it.count))
-    return Demands(frozenset(weak), frozenset(strong))
+    return FairnessLabels(frozenset(weak), frozenset(strong))
 
 
 def smallest_need(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from floodmark.checkers.liveness.assumptions import Assumptions
-from floodmark.checkers.liveness.components import Demands, Region
+from floodmark.checkers.liveness.components import FairnessLabels, Region
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.loops import BARRED, LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
 from floodmark.compiler.layout import Layout
@@ -79,7 +79,7 @@ class _Edge:
 class PlainSolver:
     """Components by networkx, one after the other."""
 
-    def fair_components(self, graph: Graph, region: Region, demands: Demands, labels: int) -> Numbers:
+    def fair_components(self, graph: Graph, region: Region, demands: FairnessLabels, labels: int) -> Numbers:
         search = _PlainComponents(_edges(graph), region, demands)
         starts = set(np.flatnonzero(region.roots & region.inside).tolist())
         fair = np.zeros(graph.states, dtype=np.int64)
@@ -120,7 +120,7 @@ def _edges(graph: Graph) -> list[list[_Edge]]:
 class _PlainComponents:
     edges: list[list[_Edge]]
     region: Region
-    demands: Demands
+    demands: FairnessLabels
 
     def steps(self, state: int) -> list[_Edge]:
         """The steps of a state that a run in the region may take."""

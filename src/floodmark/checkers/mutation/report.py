@@ -26,14 +26,14 @@ _FATES: dict[Fate, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MutationReport:
-    """The trials of a spec's mutants; ``whole`` is false when only some were tried.
+    """The trials of a spec's mutants; ``complete`` is false when only some were tried.
 
     ``sources`` are the hashes of the model and its properties, as in the gate's lock.
     """
 
     spec: Spec
     trials: Sequence[Trial]
-    whole: bool
+    complete: bool
     seconds: float
     sources: Mapping[str, str]
 
@@ -51,7 +51,7 @@ class MutationReport:
 
     def stale(self) -> list[tuple[SurvivalReason, str, str]]:
         """Reasons for changes that do not survive: the entry, the change, and what became of it."""
-        if not self.whole:
+        if not self.complete:
             return []
         fates = {trial.change: trial for trial in self.trials}
         found = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from floodmark.checkers import processes
 from floodmark.checkers.mutation.mutant import Mutant, mutants
-from floodmark.checkers.mutation.trial import Stage, Trial, TrialBudget, try_mutant
+from floodmark.checkers.mutation.trial import Trial, TrialBudget, TrialSpec, try_mutant
 from floodmark.checkers.resources import cores
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.model import Model
@@ -29,12 +29,13 @@ class MutantTask:
     """One mutant, identified by its change, and the checks that it is tried against."""
 
     change: str
-    stages: tuple[Stage, ...]
+    stages: tuple[TrialSpec, ...]
     budget: TrialBudget
 
 
 def run(
-    chosen: Sequence[Mutant], stages: Sequence[Stage], budget: TrialBudget, workers: int = 0, master: str | None = None
+    chosen: Sequence[Mutant], stages: Sequence[TrialSpec], budget: TrialBudget, workers: int = 0,
+    master: str | None = None,
 ) -> Iterator[Trial]:
     """The trials of the chosen mutants, in order: on Spark when ``master`` is given, else on ``workers`` processes (0:
     one per core)."""

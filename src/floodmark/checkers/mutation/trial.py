@@ -30,7 +30,7 @@ class TrialBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class TrialSpec:
     """A spec whose checks a mutant has to pass, and the figures of its unchanged model: the number of states that it
     reaches, their digest, and the digest of its steps."""
 
@@ -66,7 +66,7 @@ _NATIVE = CheckSettings(engine="native", workers=1, symmetry=False, compare=Fals
 """Orbits do not distinguish all steps: one that passes a lease on leads, up to names, back to where it began."""
 
 
-def stages(spec: Spec, budget: TrialBudget) -> list[Stage]:
+def stages(spec: Spec, budget: TrialBudget) -> list[TrialSpec]:
     """The spec and those that it lists under ``also``. Raises SourceError when one of them does not hold as expected,
     or has a known-bad design that is not caught: every mutant would seem to be noticed by that."""
     also = () if spec.mutation is None else spec.mutation.also
@@ -74,7 +74,7 @@ def stages(spec: Spec, budget: TrialBudget) -> list[Stage]:
     return [_stage(each, budget) for each in (spec, *others)]
 
 
-def _stage(spec: Spec, budget: TrialBudget) -> Stage:
+def _stage(spec: Spec, budget: TrialBudget) -> TrialSpec:
     if spec.expect.verdict != "holds":
         raise spec.error("mutants are made of a model that holds; this spec expects a violation", "expect.verdict")
     result = run_check(Check(spec, None, _NATIVE))
@@ -85,7 +85,7 @@ def _stage(spec: Spec, budget: TrialBudget) -> Stage:
         raise SourceError(message, str(spec.path), spec.line("model"))
     found = result.search_result
     assert found is not None
-    stage = Stage(spec, found.distinct, found.digest, _steps(result))
+    stage = TrialSpec(spec, found.distinct, found.digest, _steps(result))
     for check in _flawed(stage, budget):
         if not _still_caught(check, result := run_check(check)):
             message = f"the known-bad design {result.variant} is not caught without a mutant either: {result.message}"
@@ -93,7 +93,7 @@ def _stage(spec: Spec, budget: TrialBudget) -> Stage:
     return stage
 
 
-def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: TrialBudget) -> Trial:
+def try_mutant(mutant: Mutant, every: Sequence[TrialSpec], budget: TrialBudget) -> Trial:
     """Tries a mutant against the checks of the stages, the smallest first, and returns its fate."""
     every = sorted(every, key=lambda stage: stage.distinct)
     trial = Trial(mutant.change, mutant.kind, mutant.file, mutant.line, mutant.column, "equal")
@@ -118,7 +118,7 @@ def _worse(one: Trial, other: Trial) -> Trial:
     return min(one, other, key=lambda trial: _ORDER.index(trial.fate))
 
 
-def _in_stage(trial: Trial, stage: Stage, budget: TrialBudget) -> Trial:
+def _in_stage(trial: Trial, stage: TrialSpec, budget: TrialBudget) -> Trial:
     result = run_check(Check(stage.spec, None, _settings(stage, budget)))
     found = result.search_result
     said = replace(trial, spec=stage.spec.name)
@@ -150,18 +150,18 @@ def _noticed(result: CheckResult) -> str | None:
     for name in result.idle_actions():
         return f"{name} never fires"
     for premise in result.vacuous_premises():
-        return f"{premise.property}: {premise.said}"
+        return f"{premise.property}: {premise.text}"
     for scenario in result.scenarios:
         if scenario.problem:
             return f"the scenario {scenario.name!r}: {scenario.problem}"
     return None
 
 
-def _settings(stage: Stage, budget: TrialBudget) -> CheckSettings:
+def _settings(stage: TrialSpec, budget: TrialBudget) -> CheckSettings:
     return replace(_NATIVE, limits=stage.limits(budget))
 
 
-def _flawed(stage: Stage, budget: TrialBudget) -> Iterator[Check]:
+def _flawed(stage: TrialSpec, budget: TrialBudget) -> Iterator[Check]:
     return (check for check in checks(stage.spec, _settings(stage, budget)) if check.flawed is not None)
 
 

@@ -39,7 +39,7 @@ class TopicPartition:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class PartitionReassignment:
     """One entry: the current or future replicas of a partition, the preferred leader first."""
 
     partition: TopicPartition
@@ -47,12 +47,12 @@ class Move:
     original_replicas: tuple[int, ...] | None = None
 
 
-def read(path: Path) -> dict[TopicPartition, Move]:
+def read(path: Path) -> dict[TopicPartition, PartitionReassignment]:
     """The entries of a file, in order. Raises SourceError."""
     return parse(input_file.text_of(path), str(path))
 
 
-def parse(text: str, file: str = "<text>") -> dict[TopicPartition, Move]:
+def parse(text: str, file: str = "<text>") -> dict[TopicPartition, PartitionReassignment]:
     """The entries of a text. ``file`` is the name used in errors."""
     try:
         document = json_text.parse(text, _Pairs)
@@ -66,7 +66,7 @@ def parse(text: str, file: str = "<text>") -> dict[TopicPartition, Move]:
         raise SourceError(f"{where}{error}", file, _line(text, error.index)) from None
 
 
-def dumps(moves: Iterable[Move]) -> str:
+def dumps(moves: Iterable[PartitionReassignment]) -> str:
     """The entries as Kafka writes them to ZooKeeper: without spaces, with keys in this order."""
     partitions = []
     for move in moves:
@@ -100,7 +100,7 @@ class _Pairs(dict[str, Any]):
             raise NotJsonError(f"an object has the key {twice!r} twice")
 
 
-def _entries(document: Any) -> dict[TopicPartition, Move]:
+def _entries(document: Any) -> dict[TopicPartition, PartitionReassignment]:
     if not isinstance(document, dict):
         raise _BadEntryError(f"is {_kind(document)}, but must be an object with version and partitions")
     for key in document:
@@ -113,7 +113,7 @@ def _entries(document: Any) -> dict[TopicPartition, Move]:
         raise _BadEntryError(f"is of version {json.dumps(document['version'])}; only version {VERSION} is known")
     if not isinstance(document["partitions"], list):
         raise _BadEntryError(f"partitions is {_kind(document['partitions'])}, but must be a list")
-    moves: dict[TopicPartition, Move] = {}
+    moves: dict[TopicPartition, PartitionReassignment] = {}
     for index, entry in enumerate(document["partitions"]):
         try:
             move = _move(entry)
@@ -125,7 +125,7 @@ def _entries(document: Any) -> dict[TopicPartition, Move]:
     return moves
 
 
-def _move(entry: Any) -> Move:
+def _move(entry: Any) -> PartitionReassignment:
     if not isinstance(entry, dict):
         raise _BadEntryError(f"is {_kind(entry)}, but must be an object")
     for key in entry:
@@ -148,7 +148,7 @@ def _move(entry: Any) -> Move:
         original = _replicas(original, f"{partition}: original_replicas")
     if "log_dirs" in entry:
         _check_log_dirs(entry["log_dirs"], len(replicas), f"{partition}: log_dirs")
-    return Move(partition, replicas, original)
+    return PartitionReassignment(partition, replicas, original)
 
 
 def _replicas(value: Any, what: str) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from floodmark.checkers.plan.shapes import PlannedMove, Shape
+from floodmark.checkers.plan.shapes import PlannedReassignment, Shape
 from floodmark.checkers.plan.verdicts import ShapeVerdict, TroubleStep
 from floodmark.language.plurals import counted
 
@@ -24,7 +24,9 @@ _WORDS = {
 }
 
 
-def lines(moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict], min_insync: int) -> Iterator[str]:
+def lines(
+    moves: Sequence[PlannedReassignment], verdicts: Mapping[Shape, ShapeVerdict], min_insync: int
+) -> Iterator[str]:
     """For each shape: the verdict, its partitions, and the shortest way into trouble, shown for the first partition."""
     for shape in sorted(verdicts):
         own = [move for move in moves if move.shape == shape]
@@ -33,14 +35,14 @@ def lines(moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict], 
     yield summary(moves, verdicts)
 
 
-def summary(moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict]) -> str:
+def summary(moves: Sequence[PlannedReassignment], verdicts: Mapping[Shape, ShapeVerdict]) -> str:
     good = sum(1 for move in moves if verdicts[move.shape].cancellable)
     shapes = f"{_counted(len(moves), 'partition')}, {_counted(len(verdicts), 'shape')}"
     text = f"{shapes}: {good:,} can be cancelled at every point"
     return text if good == len(moves) else f"{text}, {len(moves) - good:,} cannot"
 
 
-def _shape_lines(verdict: ShapeVerdict, moves: Sequence[PlannedMove], min_insync: int) -> Iterator[str]:
+def _shape_lines(verdict: ShapeVerdict, moves: Sequence[PlannedReassignment], min_insync: int) -> Iterator[str]:
     yield f"{verdict.shape}, {_counted(len(moves), 'partition')}: {_headline(verdict)}"
     for line in _wrapped(_named(moves)):
         yield f"  {line}"
@@ -72,7 +74,7 @@ def _headline(verdict: ShapeVerdict) -> str:
     return f"cannot: {verdict.trouble}, {counted(len(verdict.way), 'step')}, {needs}"
 
 
-def way(verdict: ShapeVerdict, move: PlannedMove) -> list[str]:
+def way(verdict: ShapeVerdict, move: PlannedReassignment) -> list[str]:
     """The steps of a way into trouble, described with the brokers of this partition."""
     return [_words(step, move.brokers) for step in verdict.way]
 
@@ -82,7 +84,7 @@ def _words(step: TroubleStep, brokers: Sequence[int]) -> str:
     return text if step.broker is None else text.format(brokers[step.broker - 1])
 
 
-def outcome(verdict: ShapeVerdict, move: PlannedMove, min_insync: int) -> str:
+def outcome(verdict: ShapeVerdict, move: PlannedReassignment, min_insync: int) -> str:
     """The result of a cancellation at the end of the run."""
     if verdict.end is None:
         return ""
@@ -96,7 +98,7 @@ def outcome(verdict: ShapeVerdict, move: PlannedMove, min_insync: int) -> str:
 
 
 def as_json(
-    moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict], min_insync: int, design: str
+    moves: Sequence[PlannedReassignment], verdicts: Mapping[Shape, ShapeVerdict], min_insync: int, design: str
 ) -> dict[str, Any]:
     """All results as plain values for JSON: one object for each partition, one for each shape."""
     return {
@@ -107,7 +109,7 @@ def as_json(
     }
 
 
-def _partition_json(move: PlannedMove, verdict: ShapeVerdict, min_insync: int) -> dict[str, Any]:
+def _partition_json(move: PlannedReassignment, verdict: ShapeVerdict, min_insync: int) -> dict[str, Any]:
     return {
         "topic": move.partition.topic,
         "partition": move.partition.partition,
@@ -135,7 +137,7 @@ def _shape_json(verdict: ShapeVerdict) -> dict[str, Any]:
     }
 
 
-def _real(numbers: Iterable[int], move: PlannedMove) -> list[int]:
+def _real(numbers: Iterable[int], move: PlannedReassignment) -> list[int]:
     return [move.brokers[number - 1] for number in numbers]
 
 
@@ -147,7 +149,7 @@ def _others(count: int) -> str:
     return f" (and {count:,} more)" if count else ""
 
 
-def _named(moves: Sequence[PlannedMove]) -> list[str]:
+def _named(moves: Sequence[PlannedReassignment]) -> list[str]:
     """The partitions, with consecutive numbers combined: ``foo-0..4``."""
     names = []
     partitions = sorted(move.partition for move in moves)

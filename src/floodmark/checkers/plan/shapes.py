@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from floodmark.checkers.plan.reassignment_json import Move, TopicPartition
+from floodmark.checkers.plan.reassignment_json import PartitionReassignment, TopicPartition
 from floodmark.language.errors import SourceError
 
 
@@ -30,7 +30,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedMove:
+class PlannedReassignment:
     """One partition of a plan, from ``current`` to ``target``, the preferred leader first."""
 
     partition: TopicPartition
@@ -58,8 +58,9 @@ class PlannedMove:
 
 
 def planned(
-    plan: Mapping[TopicPartition, Move], current: Mapping[TopicPartition, Move], plan_file: str, current_file: str
-) -> list[PlannedMove]:
+    plan: Mapping[TopicPartition, PartitionReassignment], current: Mapping[TopicPartition, PartitionReassignment],
+    plan_file: str, current_file: str,
+) -> list[PlannedReassignment]:
     """The moves of a plan. Raises SourceError for a partition whose current replicas are missing or different."""
     missing = [partition for partition in plan if partition not in current]
     if missing:
@@ -72,4 +73,6 @@ def planned(
                 f"but {current_file} has {list(current[partition].replicas)}",
                 plan_file,
             )
-    return [PlannedMove(partition, current[partition].replicas, move.replicas) for partition, move in plan.items()]
+    return [
+        PlannedReassignment(partition, current[partition].replicas, move.replicas) for partition, move in plan.items()
+    ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.plan.shapes import Shape
-from floodmark.checkers.report.progress import Counting
+from floodmark.checkers.report.progress import CountingLine
 from floodmark.checkers.resources import cores
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def map_shapes(
     if workers <= 1:
         return [check(shape) for shape in shapes]
     ordered = sorted(shapes, key=lambda shape: -shape.brokers)
-    with Counting(len(ordered), "shape") as counting:
+    with CountingLine(len(ordered), "shape") as counting:
         found = dict(zip(ordered, processes.results(check, ordered, workers, counting.one), strict=True))
     return [found[shape] for shape in shapes]
 

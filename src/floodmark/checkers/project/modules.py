@@ -192,7 +192,7 @@ class Project:
         finally:
             sys.meta_path.remove(finder)
             _hidden.remove(hidden)
-            _hide(finder.given)
+            _hide(finder.found_modules)
             sys.modules.update(hidden)
             for name, module in hidden.items():
                 _bind(name, module)
@@ -297,7 +297,7 @@ class _ProjectFinder(MetaPathFinder):
     def __init__(self, project: Project, folder: Path) -> None:
         self.project = project
         self.folder = folder
-        self.given: list[str] = []
+        self.found_modules: list[str] = []
 
     def locate(self, name: str) -> tuple[Project, Path] | None:
         """The file or folder that ``name`` means, with its project; None when the name has no special meaning here."""
@@ -333,7 +333,7 @@ class _ProjectFinder(MetaPathFinder):
         located = self.locate(fullname)
         if located is None:
             return None
-        self.given.append(fullname)
+        self.found_modules.append(fullname)
         project, found = located
         if found.is_dir():
             package = ModuleSpec(fullname, None, is_package=True)

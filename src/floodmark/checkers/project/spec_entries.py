@@ -136,9 +136,9 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class SpecRow:
-    """A row of the file: ``given`` has its values, by key, ``place`` its table, such as ``row.0``."""
+    """A row of the file: ``values`` has its values, by key, ``place`` its table, such as ``row.0``."""
 
     name: str
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
     place: str
     line: int

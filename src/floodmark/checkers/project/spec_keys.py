@@ -166,9 +166,9 @@ BELONGS = Key("rows", NAME_OR_NAMES, "The rows of the spec to which it belongs, 
               "the first row")
 FLAWED: Sequence[Key] = (
     Key("class", TEXT, "The known-bad design, `\"file:Class\"` as in `model`: a subclass of the model.",
-        needed="a flawed design needs class = ..."),
+        error_if_missing="a flawed design needs class = ..."),
     Key("property", TEXT, "The property that it must violate, or `deadlock`.",
-        needed="a flawed design needs property = ..."),
+        error_if_missing="a flawed design needs property = ..."),
     Key("depth", COUNT, "The number of states in its shortest trace."),
     Key("constants", CONSTANTS, "Constants for this design, which override the spec's."),
     Key("invariants", NAMES, "Further properties to check it for. If one is violated in fewer steps, the check fails."),
@@ -191,17 +191,18 @@ PROVE: Sequence[Key] = (
     BELONGS,
 )
 SCENARIO: Sequence[Key] = (
-    Key("name", TEXT, "What the run shows, for reports.", needed='a scenario needs name = "..."'),
+    Key("name", TEXT, "What the run shows, for reports.", error_if_missing='a scenario needs name = "..."'),
     Key("steps", TEXTS, "The run: steps as a counterexample prints them, `\"grants(client=c1)\"`, or the name of "
         "an action that has a single step there. The initial step may be left out.",
-        needed="a scenario needs steps = [...]"),
+        error_if_missing="a scenario needs steps = [...]"),
     Key("possible", FLAG, "Whether the run must be possible. `false` says that its last step must not be, and all "
         "before it must.", "`true`"),
     BELONGS,
 )
 SURVIVORS: Sequence[Key] = (
-    Key("reason", TEXT, "Why no check has to notice these changes.", needed="survivors need reason = ..."),
-    Key("changes", NAMES, "The changes, as `floodmark mutate` prints them.", needed="survivors need changes = ..."),
+    Key("reason", TEXT, "Why no check has to notice these changes.", error_if_missing="survivors need reason = ..."),
+    Key("changes", NAMES, "The changes, as `floodmark mutate` prints them.",
+        error_if_missing="survivors need changes = ..."),
 )
 MUTATION: Sequence[Key] = (
     Key("also", SPECS, "Further specs that a mutant has to survive: `\"larger.toml\"`, one row of it "
@@ -213,7 +214,7 @@ MUTATION: Sequence[Key] = (
 )
 COMMON: Sequence[Key] = (
     Key("model", TEXT, 'The model\'s class: `"model.alter_isr.core:AlterIsr"`, or `"path/to/file.py:Class"` relative '
-        "to the spec.", needed='a spec needs model = "model.alter_isr.core:AlterIsr"'),
+        "to the spec.", error_if_missing='a spec needs model = "model.alter_isr.core:AlterIsr"'),
     Key("title", TEXT, "The title of the spec in `floodmark list` and reports."),
     Key("tier", one_of(TIERS), "`\"deep\"` is for large searches: `floodmark check` and the gate leave them out unless "
         "asked for with `--tier`, and run them on Spark unless fewer than ten million states are expected.",
@@ -252,8 +253,9 @@ _WHOLE = ("model", "invariant_files")
 """The keys that all rows share."""
 ROW: Sequence[Key] = (
     Key("name", TEXT, "What distinguishes the row: `lease@small` is the row `small` of `lease.toml`.",
-        needed='a row needs name = "..."'),
-    *(replace(key, kind=replace(key.kind, keys=()), meaning="As at the top, for this row.", default="", needed="")
+        error_if_missing='a row needs name = "..."'),
+    *(replace(key, kind=replace(key.kind, keys=()), meaning="As at the top, for this row.", default="",
+              error_if_missing="")
       for key in COMMON if key.name not in _WHOLE),
 )
 ROWS = ValueKind("tables", _rows, ROW, many=True)

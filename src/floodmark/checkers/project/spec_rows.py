@@ -54,7 +54,7 @@ def without_rows(reader: SpecReader, data: Mapping[str, Any]) -> dict[str, Any]:
 def _merged(common: Mapping[str, Any], row: SpecRow, lines: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, int]]:
     """A row's keys merged over the file's, and the line of each key: that in the row if the row has it."""
     values, at = dict(common), {**lines, "row": row.line}
-    for name, value in row.given.items():
+    for name, value in row.values.items():
         place = f"{row.place}.{name}"
         at[name] = line_of(place, lines) or row.line
         values[name] = {**common.get(name, {}), **value} if isinstance(value, dict) else value

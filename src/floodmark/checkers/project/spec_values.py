@@ -41,8 +41,8 @@ class SpecReader:
                 raise self.error(f"unknown key {brief(name)}{did_you_mean(name, known)}", full)
             values[name] = known[name].kind.read(self, value, full)
         for key in keys:
-            if key.needed and not values.get(key.name):
-                raise self.error(key.needed, place)
+            if key.error_if_missing and not values.get(key.name):
+                raise self.error(key.error_if_missing, place)
         return values
 
     def entries(self, value: Any, keys: Sequence[Key], key: str) -> list[tuple[str, dict[str, Any]]]:
@@ -73,14 +73,14 @@ class ValueKind:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a table of a spec. ``meaning`` and ``default`` are for the page of all keys; ``needed`` is the error if
-    the key is missing."""
+    """A key of a table of a spec. ``meaning`` and ``default`` are for the page of all keys; ``error_if_missing`` is the
+    error if the key is missing."""
 
     name: str
     kind: ValueKind
     meaning: str
     default: str = ""
-    needed: str = ""
+    error_if_missing: str = ""
 
 
 def _text(reader: SpecReader, value: Any, key: str) -> str:

@@ -74,7 +74,7 @@ def premises_of(model: Model, prop: Property) -> list[PremiseTest]:
 
 
 def _premise(prop: Property, site: PremiseSite) -> Premise:
-    return Premise(site.name(prop.name), site.at.file, site.at.line, site.said)
+    return Premise(site.name(prop.name), site.at.file, site.at.line, site.text)
 
 
 def _premise_test(prop: Property, site: PremiseSite) -> PremiseTest:

@@ -29,11 +29,11 @@ def coverage_lines(coverage: Coverage) -> list[str]:
     ]
     idle = [_never(it, []) for it in refusals if not it.taken and (it.file, it.line) not in missed]
     arguments = [
-        f"{it.part.removeprefix(ACTION)}: {it.said}"
+        f"{it.part.removeprefix(ACTION)}: {it.text}"
         for it in coverage.counts
         if it.kind == "argument" and not it.count and coverage.whole[it.part]
     ]
-    values = [it.said for it in coverage.counts if it.kind == "value" and not it.count]
+    values = [it.text for it in coverage.counts if it.kind == "value" and not it.count]
     said = {name: f"{it.taken:,} of {it.of:,} {plural(it.of, *_NOUNS[name])}" for name, it in shares(coverage).items()}
     return [
         f"coverage: {said['lines']}, {said['branches']}, {said['guards']} refused something, {said['values']}",
@@ -68,14 +68,14 @@ def _close(numbers: Sequence[int]) -> list[list[int]]:
 
 def _never(it: OutcomeCoverage, branches: Sequence[OutcomeCoverage]) -> str:
     """A missing outcome. If the other outcome of the condition is missing too, the condition was never evaluated."""
-    at = f"{shown_line(it.file, it.line)}  {it.said}"
+    at = f"{shown_line(it.file, it.line)}  {it.text}"
     if it.kind in REFUSALS:
         return at
     place = it.kind, it.file, it.line, it.column
     both = [other for other in branches if (other.kind, other.file, other.line, other.column) == place]
     if len(both) > 1 and not any(other.taken for other in both):
         return f"{at}: never asked"
-    return f"{shown_line(it.file, it.line)}  {it.said}: never {str(it.outcome).lower()}"
+    return f"{shown_line(it.file, it.line)}  {it.text}: never {str(it.outcome).lower()}"
 
 
 def _listed(title: str, every: Sequence[str]) -> list[str]:

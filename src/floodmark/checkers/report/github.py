@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from floodmark.checkers.report.edits import Entry, markdown
 from floodmark.checkers.report.mermaid import mermaid
-from floodmark.checkers.report.verdict_summary import Case
+from floodmark.checkers.report.verdict_summary import SummaryLine
 from floodmark.checkers.verdict.result import MEANINGS, worst
 
 MAX_SUMMARY_BYTES = 900_000
@@ -17,7 +17,7 @@ MAX_EXPECTED = 20
 _SIGN = {"passed": ":white_check_mark:", "failed": ":x:", "error": ":warning:"}
 
 
-def workflow_commands(cases: Sequence[Case]) -> list[str]:
+def workflow_commands(cases: Sequence[SummaryLine]) -> list[str]:
     """The workflow commands that annotate the line of each unexpected outcome."""
     return [
         f"::error file={_property(case.place.file)},line={case.place.line},title={_property(case.title)}::"
@@ -27,7 +27,7 @@ def workflow_commands(cases: Sequence[Case]) -> list[str]:
     ]
 
 
-def summary(cases: Sequence[Case], edits: Entry | None = None) -> str:
+def summary(cases: Sequence[SummaryLine], edits: Entry | None = None) -> str:
     """The page in Markdown: the effects of an edit, a table of verdicts, then each counterexample as a sequence
     diagram; truncated if it is too long."""
     code = worst(case.exit_code for case in cases)
@@ -40,7 +40,7 @@ def summary(cases: Sequence[Case], edits: Entry | None = None) -> str:
     return text
 
 
-def _table(cases: Sequence[Case]) -> Iterator[str]:
+def _table(cases: Sequence[SummaryLine]) -> Iterator[str]:
     yield "| | spec | what | verdict |"
     yield "|---|---|---|---|"
     for case in cases:
@@ -48,13 +48,13 @@ def _table(cases: Sequence[Case]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def _unexpected(cases: Sequence[Case]) -> Iterator[str]:
+def _unexpected(cases: Sequence[SummaryLine]) -> Iterator[str]:
     for case in cases:
         if case.status != "passed":
             yield f"\n### {_escaped(case.title)}: {_escaped(case.word)}\n\n{_diagram(case)}\n{_fenced(case.detail)}\n"
 
 
-def _expected(cases: Sequence[Case]) -> Iterator[str]:
+def _expected(cases: Sequence[SummaryLine]) -> Iterator[str]:
     """The known-bad designs, in a folded section."""
     found = [case for case in cases if case.status == "passed" and _has_trace(case)]
     for case in found[:MAX_EXPECTED]:
@@ -67,11 +67,11 @@ def _expected(cases: Sequence[Case]) -> Iterator[str]:
         yield f"\n{len(found) - MAX_EXPECTED} more known-bad designs were found; {everything}.\n"
 
 
-def _has_trace(case: Case) -> bool:
+def _has_trace(case: SummaryLine) -> bool:
     return case.result is not None and case.result.violation is not None and case.result.subject is not None
 
 
-def _diagram(case: Case) -> str:
+def _diagram(case: SummaryLine) -> str:
     return f"```mermaid\n{mermaid(case.result)}```\n" if _has_trace(case) and case.result is not None else ""
 
 

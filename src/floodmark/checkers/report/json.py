@@ -15,7 +15,7 @@ from floodmark.checkers.explanation.false_property import refuted
 from floodmark.checkers.explanation.trace import state_entry, step_entry, trace_entries
 from floodmark.checkers.project.used_files import used_files
 from floodmark.checkers.report.divergence import divergence_entry
-from floodmark.checkers.search_result import Finding, SearchResult, Stop, Violation
+from floodmark.checkers.search_result import Coverage, Finding, Premise, SearchResult, Stop, Violation
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult
@@ -86,7 +86,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "scenarios": [asdict(each) for each in result.scenarios],
         "reached": sorted(found.reached),
         "unreached": list(result.unreached),
-        "vacuous": [asdict(it) for it in found.vacuous],
+        "vacuous": [premise_entry(it) for it in found.vacuous],
         "values_seen": found.values_seen,
         "sizes": found.sizes,
         "widths": found.widths,
@@ -107,11 +107,26 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "memory": found.memory,
         "notes": found.notes,
         "walked": None if found.walked is None else asdict(found.walked),
-        "coverage": None if found.coverage is None else asdict(found.coverage),
+        "coverage": None if found.coverage is None else coverage_entry(found.coverage),
         "workers": found.workers,
         "state_bits": found.state_bits,
         "reproduce": result.reproduce,
     }
+
+
+def premise_entry(premise: Premise) -> dict[str, Any]:
+    """A premise that is never true."""
+    return {"property": premise.property, "file": premise.file, "line": premise.line, "said": premise.text}
+
+
+def coverage_entry(coverage: Coverage) -> dict[str, Any]:
+    """The coverage of a model's source."""
+    counts = [
+        {"part": it.part, "kind": it.kind, "file": it.file, "line": it.line, "column": it.column,
+         "outcome": it.outcome, "said": it.text, "count": it.count}
+        for it in coverage.counts
+    ]
+    return {"states": coverage.states, "whole": coverage.whole, "counts": counts}
 
 
 def stop_entry(stop: Stop | None) -> dict[str, Any] | None:

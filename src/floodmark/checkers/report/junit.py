@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree
 
-from floodmark.checkers.report.verdict_summary import Case
+from floodmark.checkers.report.verdict_summary import SummaryLine
 
 _ELEMENT = {"failed": "failure", "error": "error"}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(cases: Sequence[Case]) -> str:
+def junit(cases: Sequence[SummaryLine]) -> str:
     """The document. An undetermined result is an error, because a skipped test could pass for a successful one."""
     counts = {name: value for name, value in _counts(cases).items() if name != "skipped"}
     suites = ElementTree.Element("testsuites", {"name": "floodmark", **counts})
@@ -28,13 +28,13 @@ def junit(cases: Sequence[Case]) -> str:
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(name: str, cases: Sequence[Case]) -> ElementTree.Element:
+def _suite(name: str, cases: Sequence[SummaryLine]) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": _clean(name), **_counts(cases)})
     suite.extend(_case(case) for case in cases)
     return suite
 
 
-def _counts(cases: Sequence[Case]) -> dict[str, str]:
+def _counts(cases: Sequence[SummaryLine]) -> dict[str, str]:
     return {
         "tests": str(len(cases)),
         "failures": str(sum(case.status == "failed" for case in cases)),
@@ -44,7 +44,7 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
     }
 
 
-def _case(case: Case) -> ElementTree.Element:
+def _case(case: SummaryLine) -> ElementTree.Element:
     element = ElementTree.Element(
         "testcase",
         {

@@ -23,7 +23,7 @@ from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
 from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
-    from floodmark.checkers.report.verdict_summary import Case
+    from floodmark.checkers.report.verdict_summary import SummaryLine
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -201,7 +201,7 @@ def _writers(
         yield "GitHub", None, lambda: _tell_github(every(), edits)
 
 
-def _tell_github(every: Sequence[Case], edits: Mapping[str, Any] | None) -> None:
+def _tell_github(every: Sequence[SummaryLine], edits: Mapping[str, Any] | None) -> None:
     """Prints annotations to standard output, and appends the summary to the step's file."""
     from floodmark.checkers.report import github
 

@@ -29,7 +29,7 @@ PLAIN_EVERY = 10.0
 LIVE_EVERY = 0.1
 
 
-class Row(NamedTuple):
+class ProgressRow(NamedTuple):
     """A row of the table: a kind of items, the share that was taken, and the items that were not."""
 
     what: str
@@ -46,7 +46,9 @@ class StatusLine:
         self.is_on_terminal = sys.stderr.isatty()
         self._live: Live | None = None
 
-    def say(self, text: Callable[[], str], at_once: bool = False, rows: Callable[[], Sequence[Row]] = tuple) -> None:
+    def say(
+        self, text: Callable[[], str], at_once: bool = False, rows: Callable[[], Sequence[ProgressRow]] = tuple
+    ) -> None:
         """Shows a text, unless another was shown a moment ago; a terminal also shows the rows of a table below it."""
         now = time.monotonic()
         if not at_once and now - self._last < (LIVE_EVERY if self.is_on_terminal else PLAIN_EVERY):
@@ -141,7 +143,7 @@ def _heading(check: Check, at: Progress, walked: WalkProgress) -> str:
     )
 
 
-def walk_rows(at: WalkProgress) -> list[Row]:
+def walk_rows(at: WalkProgress) -> list[ProgressRow]:
     """The coverage of walks so far: actions, kinds of their arguments, goals, and the lines, branches, guards and
     values of the source."""
     idle = [name for name, steps in at.actions.items() if not steps]
@@ -157,10 +159,10 @@ def walk_rows(at: WalkProgress) -> list[Row]:
     return rows + [_row(_WHAT.get(name, name), share, "", ()) for name, share in at.covered.items()]
 
 
-def _row(what: str, share: Proportion, said: str, missing: Sequence[str]) -> Row:
+def _row(what: str, share: Proportion, said: str, missing: Sequence[str]) -> ProgressRow:
     more = f" and {len(missing) - _MAX_NAMES} more" if len(missing) > _MAX_NAMES else ""
     names = f"{said}: {', '.join(missing[:_MAX_NAMES])}{more}" if missing else ""
-    return Row(what, f"{share.taken:,} of {share.of:,}", names)
+    return ProgressRow(what, f"{share.taken:,} of {share.of:,}", names)
 
 
 _WHAT = {"guards": "guards that refuse"}
@@ -210,7 +212,7 @@ def _short(number: float) -> str:
     return f"{number:.1f} T"
 
 
-class Counting:
+class CountingLine:
     """Counts on standard error, within a ``with`` block.
 
     If the block is interrupted, it reports the progress, and the command ends. Call ``clear`` before printing anything.
@@ -224,7 +226,7 @@ class Counting:
         self.started = time.monotonic()
         self.line = StatusLine()
 
-    def __enter__(self) -> Counting:
+    def __enter__(self) -> CountingLine:
         return self
 
     def __exit__(

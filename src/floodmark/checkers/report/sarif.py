@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.explanation.source_location import SourceLocation, action_location, root
-from floodmark.checkers.report.verdict_summary import Case
+from floodmark.checkers.report.verdict_summary import SummaryLine
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.value_text import show, show_step
 from floodmark.checkers.verdict.result import ExitCode, worst
@@ -21,7 +21,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 _BASE = "%SRCROOT%"
 
 
-def sarif(cases: Sequence[Case]) -> str:
+def sarif(cases: Sequence[SummaryLine]) -> str:
     """The log of one run. Expected results are not listed; ``undetermined`` is an error like any other."""
     wrong = [case for case in cases if case.status != "passed"]
     rules = list(dict.fromkeys(case.rule for case in wrong))
@@ -35,7 +35,7 @@ def sarif(cases: Sequence[Case]) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _driver(rules: Sequence[str], wrong: Sequence[Case]) -> dict[str, Any]:
+def _driver(rules: Sequence[str], wrong: Sequence[SummaryLine]) -> dict[str, Any]:
     about = {name: sentence for case in wrong for name, sentence in case.about.items()}
     return {
         "name": "floodmark",
@@ -51,12 +51,12 @@ def _driver(rules: Sequence[str], wrong: Sequence[Case]) -> dict[str, Any]:
     }
 
 
-def _invocation(cases: Sequence[Case]) -> dict[str, Any]:
+def _invocation(cases: Sequence[SummaryLine]) -> dict[str, Any]:
     code = worst(case.exit_code for case in cases)
     return {"executionSuccessful": code not in (ExitCode.INTERNAL_ERROR, ExitCode.USER_ERROR), "exitCode": int(code)}
 
 
-def _result(case: Case, rule: int) -> dict[str, Any]:
+def _result(case: SummaryLine, rule: int) -> dict[str, Any]:
     key = "|".join((case.suite, case.name, case.rule))
     entry: dict[str, Any] = {
         "ruleId": case.rule,
@@ -84,7 +84,7 @@ def _quoted(file: str) -> str:
     return (Path("/") / file).as_uri().removeprefix("file:///")
 
 
-def _flow(case: Case) -> list[dict[str, Any]]:
+def _flow(case: SummaryLine) -> list[dict[str, Any]]:
     """The actions of the trace, the step that failed, and finally the property that is false."""
     result = case.result
     if result is None or result.violation is None or result.subject is None:

@@ -20,7 +20,7 @@ _FAILED = (ExitCode.NOT_AS_EXPECTED, ExitCode.DRIFT)
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SummaryLine:
     """One line of a report.
 
     ``status`` is "failed" when the outcome is not the expected one, and "error" when there is no trustworthy outcome:
@@ -58,7 +58,7 @@ def status_of(code: ExitCode) -> Status:
 
 def cases(
     results: Iterable[CheckResult], proofs: Iterable[ProofResult] = (), drift: Iterable[Drift] = ()
-) -> list[Case]:
+) -> list[SummaryLine]:
     """The cases of a run: checks, claims and proofs, and differences from the lock."""
     drift = list(drift)
     found = [*map(check_case, results), *map(proof_case, proofs)]
@@ -69,7 +69,7 @@ def cases(
     return [*(_with_drift(case, drift) for case in found), *(drift_case(name, each) for name, each in tables.items())]
 
 
-def _with_drift(case: Case, drift: Iterable[Drift]) -> Case:
+def _with_drift(case: SummaryLine, drift: Iterable[Drift]) -> SummaryLine:
     """A failed case with the differences from the lock that it causes."""
     mine = [each for each in drift if each.follows == case.title]
     if not mine or case.status == "passed":
@@ -91,10 +91,10 @@ def what_differs(table: str, drift: Drift) -> str:
     return " ".join(filter(None, [drift.entry.removeprefix(table).strip(), drift.what]))
 
 
-def check_case(result: CheckResult) -> Case:
+def check_case(result: CheckResult) -> SummaryLine:
     """A check as a case."""
     said = text.result_line(result)
-    return Case(
+    return SummaryLine(
         suite=result.name,
         name=result.design(),
         word=said.word,
@@ -141,12 +141,12 @@ def _place(result: CheckResult) -> SourceLocation:
     return source_location(prop.file, prop.line)
 
 
-def drift_case(table: str, drift: Sequence[Drift]) -> Case:
+def drift_case(table: str, drift: Sequence[Drift]) -> SummaryLine:
     """The differences from the lock in one table as a case. They violate no property, so its rule is the lock."""
     first = next((each for each in drift if each.line is not None), drift[0])
     rows = drift_rows(table, drift)
     more = f", and {len(drift) - 1} more" if len(drift) > 1 else ""
-    return Case(
+    return SummaryLine(
         suite="floodmark.lock",
         name=table,
         word="drift",
@@ -163,12 +163,12 @@ def drift_case(table: str, drift: Sequence[Drift]) -> Case:
     )
 
 
-def proof_case(proved: ProofResult) -> Case:
+def proof_case(proved: ProofResult) -> SummaryLine:
     """A claim or a proof as a case."""
     claim = proved.method == "claim"
     reproduce = proved.reproduce or _asking(proved)
     named = claim or proved.method in proved.name.split()
-    return Case(
+    return SummaryLine(
         suite=proved.spec,
         name=" ".join([proved.name, *filter(None, [proved.variant]), *([] if named else [proved.method])]),
         word=proved.word,

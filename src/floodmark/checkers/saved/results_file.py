@@ -30,7 +30,7 @@ from floodmark.checkers.search_result import (
     WalkFigures,
 )
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
-from floodmark.checkers.verdict.divergence import Divergence, RuleResult, Ruling
+from floodmark.checkers.verdict.divergence import Divergence, RuleDifference, RuleResult
 from floodmark.checkers.verdict.gate_outcome import Drift
 from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, ScenarioResult
@@ -138,6 +138,8 @@ _FIGURES = (
     "sizes", "widths", "cut", "seconds", "compile_seconds", "memory", "workers", "state_bits", "notes",
 )  # fmt: skip
 """The keys of an entry that are equal to the fields of a search's result."""
+_COUNT = ("part", "kind", "file", "line", "column", "outcome", "count")
+"""The keys of a count of coverage that are equal to its fields."""
 
 
 def _symmetry(given: Any) -> bool | tuple[str, ...]:
@@ -149,7 +151,7 @@ def _divergence(given: Any) -> Divergence | None:
         return None
     ruling = given["ruling"]
     if ruling is not None:
-        ruling = Ruling(ruling["call"], RuleResult(**ruling["good"]), RuleResult(**ruling["bad"]))
+        ruling = RuleDifference(ruling["call"], RuleResult(**ruling["good"]), RuleResult(**ruling["bad"]))
     return Divergence(**{**given, "reasons": tuple(given["reasons"]), "ruling": ruling})
 
 
@@ -163,7 +165,7 @@ def _search_result(model: Model, properties: Sequence[Property], entry: WrittenE
         stopped=_stop(entry["stopped"]),
         violations=violations,
         reached=dict.fromkeys(entry["reached"], ()),
-        vacuous=[Premise(**premise) for premise in entry["vacuous"]],
+        vacuous=[Premise(it["property"], it["file"], it["line"], it["said"]) for it in entry["vacuous"]],
         liveness=_findings(model, properties, entry["liveness"]),
         assumed=tuple(entry["fairness"]),
         walked=_walked(entry["walked"]),
@@ -181,7 +183,8 @@ def _walked(given: Any) -> WalkFigures | None:
 def _coverage(given: Any) -> Coverage | None:
     if given is None:
         return None
-    return Coverage(given["states"], given["whole"], tuple(CoverageCount(**each) for each in given["counts"]))
+    counts = (CoverageCount(**_of(it, *_COUNT), text=it["said"]) for it in given["counts"])
+    return Coverage(given["states"], given["whole"], tuple(counts))
 
 
 def _stop(given: Any) -> Stop | None:

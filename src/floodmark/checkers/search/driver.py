@@ -170,7 +170,7 @@ class Search:
         self.most_shown = (0, 0)
         self.looked = 0.0
         self.stop: Stop | None = None
-        self.started = self.shown = time.perf_counter()
+        self.started = self.reported_at = time.perf_counter()
         self.processor_began = time.process_time()
 
     def _mask(self, names: Iterable[str]) -> int:
@@ -178,7 +178,7 @@ class Search:
         return sum(1 << i for i, name in enumerate(self.interface.state_predicates) if name in wanted)
 
     def run(self) -> SearchResult:
-        self.started = self.shown = time.perf_counter()
+        self.started = self.reported_at = time.perf_counter()
         self.processor_began = time.process_time()
         self._look_for()
         try:
@@ -296,8 +296,8 @@ class Search:
         self.stop = self.stop or limits.reached(self.store.count, steps, now - self.started)
         if now - self.looked > PROGRESS_SECONDS or not self.store.adapts:
             self.look_at_memory()
-        if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
-            self.shown = now
+        if self.watch is not None and now - self.reported_at > PROGRESS_SECONDS:
+            self.reported_at = now
             self._tell()
         return bool(self.stop)
 
@@ -423,7 +423,7 @@ class Search:
             first = self.interface.first_premise
             seen = self.store.context[first : first + len(self.interface.premises)]
             vacuous = [
-                Premise(site.name(name), site.at.file, site.at.line, site.said)
+                Premise(site.name(name), site.at.file, site.at.line, site.text)
                 for (name, site), times in zip(self.interface.premises, seen, strict=True)
                 if not times
             ]

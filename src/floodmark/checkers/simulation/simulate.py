@@ -46,7 +46,7 @@ from floodmark.checkers.simulation.compiled_walks import build_walk_code
 from floodmark.checkers.simulation.sample import MIN_WALKS
 from floodmark.checkers.simulation.shrinking import shrunk
 from floodmark.checkers.simulation.totals import Counts, Totals
-from floodmark.checkers.simulation.walker import GROUP, Hit, Problem, Walker, WalkPlan, WalkStrategy
+from floodmark.checkers.simulation.walker import GROUP, Problem, Walker, WalkPlan, WalkProblem, WalkStrategy
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 from floodmark.language.reference import holds
@@ -86,7 +86,7 @@ class _Groups:
 
     next: int
     last: int
-    hit: Hit | None = None
+    hit: WalkProblem | None = None
 
     def take(self) -> int | None:
         """The number of a group that no thread has taken; None if there is none, or a lower group has met a problem."""
@@ -117,11 +117,11 @@ class Simulation:
         self.lock = threading.Lock()
         self.every = -(-walking.walks // GROUP)
         self.late = False
-        self.started = self.shown = time.perf_counter()
+        self.started = self.reported_at = time.perf_counter()
 
     def run(self, take: Callable[[int, int], Totals]) -> SearchResult:
         """Takes all walks, and returns their result."""
-        self.started = self.shown = time.perf_counter()
+        self.started = self.reported_at = time.perf_counter()
         beginning = beginnings(self.model, self.properties)
         found = SearchResult(
             "walks",
@@ -184,8 +184,8 @@ class Simulation:
         seconds = self.options.limits.seconds
         if seconds is not None and now - self.started > seconds:
             self.late = True
-        if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
-            self.shown = now
+        if self.watch is not None and now - self.reported_at > PROGRESS_SECONDS:
+            self.reported_at = now
             counts = Counts.together([Counts.of(it) for it in self.walkers])
             self.show(counts, min(self.groups.next * GROUP, self.walking.walks))
         return self.late or (self.groups.hit is not None and first > self.groups.hit.walk)
@@ -265,7 +265,7 @@ class Simulation:
             why = "walks for novel states depend on each other"
         return f"nothing can be said of the states that a further walk would add: {why}"
 
-    def _explained(self, hit: Hit) -> list[Violation]:
+    def _explained(self, hit: WalkProblem) -> list[Violation]:
         """Replays the walk of a problem in CPython, and shortens it if possible."""
         path = self._walker().path(hit)
         kernel = build_kernel(self.model, self.functions, False)
@@ -278,7 +278,7 @@ class Simulation:
         ]
 
     def _violations(
-        self, hit: Hit, tracer: Tracer, trace: tuple[TraceState, ...], stepper: Stepper
+        self, hit: WalkProblem, tracer: Tracer, trace: tuple[TraceState, ...], stepper: Stepper
     ) -> Iterable[Violation]:
         interface = self.code.interface
         of_states = [self.by_name[name] for name in interface.state_predicates]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.simulation.sample import Sample
-from floodmark.checkers.simulation.walker import Hit, Walker
+from floodmark.checkers.simulation.walker import Walker, WalkProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ class Totals:
 
     counts: Counts
     sample: Sample
-    hit: Hit | None = None
+    hit: WalkProblem | None = None
     is_late: bool = False
 
     @classmethod
-    def of(cls, walkers: Sequence[Walker], hit: Hit | None, is_late: bool) -> Totals:
+    def of(cls, walkers: Sequence[Walker], hit: WalkProblem | None, is_late: bool) -> Totals:
         """The totals of walkers that have ended."""
         sample = Sample.union(it.sample() for it in walkers)
         return cls(Counts.together([Counts.of(it) for it in walkers]), sample, hit, is_late)

@@ -63,7 +63,7 @@ class Problem(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Hit:
+class WalkProblem:
     """A problem in a walk: at the state after ``step`` steps, or at a step from it. ``mask`` are the state properties
     that are false there."""
 
@@ -135,13 +135,13 @@ class Walker:
             self._fields[loops.COVER_AFTER] = coverage.after.ctypes.data
         self._context[OUTSIDE] = ALL_ONES
 
-    def take(self, first: int, last: int, paused: Callable[[], bool]) -> Hit | None:
+    def take(self, first: int, last: int, paused: Callable[[], bool]) -> WalkProblem | None:
         """Takes the walks of a group from ``first`` up to ``last``, exclusive, until there is a problem, which it
         returns. ``paused`` may end it early."""
         self._seen[:] = 0
         return self._take(first, last, paused)
 
-    def _take(self, first: int, last: int, paused: Callable[[], bool]) -> Hit | None:
+    def _take(self, first: int, last: int, paused: Callable[[], bool]) -> WalkProblem | None:
         self._fields[loops.WALK] = first
         self._fields[loops.LAST_WALK] = last
         self._fields[loops.STEP] = ALL_ONES
@@ -154,11 +154,11 @@ class Walker:
                     at = (int(self._fields[field]) for field in (loops.WALK, loops.STEP, loops.FOUND, loops.MASK))
                     walk, step, problem, mask = at
                     self._context[: OUTSIDE + 1] = [0] * OUTSIDE + [ALL_ONES]
-                    return Hit(walk, step, Problem(problem), mask)
+                    return WalkProblem(walk, step, Problem(problem), mask)
             if paused():
                 return None
 
-    def path(self, hit: Hit) -> list[Packed]:
+    def path(self, hit: WalkProblem) -> list[Packed]:
         """The states of the walk of a hit, up to the hit."""
         rows, again = self._again(hit.walk)
         if again != hit:
@@ -193,7 +193,7 @@ class Walker:
         """The last state that was visited."""
         return tuple(self._current[: self.words].tolist())
 
-    def _again(self, walk: int) -> tuple[list[Packed], Hit | None]:
+    def _again(self, walk: int) -> tuple[list[Packed], WalkProblem | None]:
         """Repeats a walk, and returns its states. Its whole group is repeated, because a walk for novel states depends
         on the previous ones in the group."""
         rows = self._room()

@@ -33,8 +33,8 @@ from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
 from floodmark.checkers.spark.jobs import (
     JobCancelled,
     JobFailed,
+    JobWatch,
     TaskCounts,
-    Watch,
     WorkersUnavailable,
     java_has_ended,
     watched,
@@ -101,7 +101,7 @@ class Cluster(Store):
         self.reports: list[MergeResult] = []
         self.expansions: list[ExpandedPart] = []
         self.frontier: Frontier | None = None
-        self._watch: Watch | None = None
+        self._watch: JobWatch | None = None
 
     def _home(self) -> RDD[Any]:
         """One small record for each partition, cached where it lives, so that Spark runs its tasks there.

@@ -34,13 +34,13 @@ from functools import partial
 from floodmark.checkers.spark import elimination_loops as loops
 from floodmark.checkers.spark import elimination_tasks as tasks
 from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelection, TaskReport
-from floodmark.checkers.spark.rounds import Rounds
+from floodmark.checkers.spark.rounds import EliminationRounds
 
 
 class Elimination:
     """One query to all partitions. Its methods raise PartitionMismatch when a partition was lost."""
 
-    def __init__(self, rounds: Rounds, question: FairRunQuery, roots: StateSelection | None) -> None:
+    def __init__(self, rounds: EliminationRounds, question: FairRunQuery, roots: StateSelection | None) -> None:
         self.rounds = rounds
         self.question = question
         self.roots = roots

@@ -120,7 +120,7 @@ def task_counts(context: SparkContext, group: str) -> TaskCounts:
     return TaskCounts(begun[-1].numTasks, begun[-1].numCompletedTasks, sum(stage.numFailedTasks for stage in begun))
 
 
-class Watch:
+class JobWatch:
     """Looks after jobs of one group, in a thread of its own."""
 
     def __init__(
@@ -169,10 +169,10 @@ def watched(
     paused: Callable[[], bool] | None = None,
     tell: Callable[[str], None] | None = None,
     limit: Callable[[], bool] | None = None,
-) -> Iterator[Watch]:
+) -> Iterator[JobWatch]:
     """Looks after the jobs of the group that is yielded. Raises JobFailed or, when ``paused`` said so, JobCancelled.
     ``limit`` is for jobs that a limit does not end: it ends their wait for a worker."""
-    watch = Watch(context, paused, tell, limit)
+    watch = JobWatch(context, paused, tell, limit)
     thread = threading.Thread(target=watch.look, daemon=True)
     thread.start()
     try:

@@ -28,7 +28,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-from floodmark.checkers.liveness.components import Demands
+from floodmark.checkers.liveness.components import FairnessLabels
 from floodmark.checkers.liveness.lasso import WalkTally
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.spark import elimination_loops as loops
@@ -36,7 +36,7 @@ from floodmark.checkers.spark import elimination_tasks, lasso_tasks
 from floodmark.checkers.spark.elimination import Elimination
 from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelection, TaskReport
 from floodmark.checkers.spark.reader import Packed
-from floodmark.checkers.spark.rounds import Rounds
+from floodmark.checkers.spark.rounds import EliminationRounds
 from floodmark.checkers.spark.step_code import words_of
 from floodmark.language.model import State
 
@@ -48,7 +48,8 @@ class LassoSearch:
     """Builds a lasso from what an elimination left. Its methods raise PartitionMismatch when a partition was lost."""
 
     def __init__(
-        self, elimination: Elimination, witness: WitnessRuns, demands: Demands, is_chosen: Callable[[State], bool]
+        self, elimination: Elimination, witness: WitnessRuns, demands: FairnessLabels,
+        is_chosen: Callable[[State], bool],
     ) -> None:
         self.rounds = elimination.rounds
         self.question = elimination.question
@@ -217,14 +218,14 @@ def smallest(reports: Sequence[TaskReport]) -> Packed:
     return min(found)[1]
 
 
-def way_to_unmarked(rounds: Rounds) -> Way:
+def way_to_unmarked(rounds: EliminationRounds) -> Way:
     """A shortest run to a state from which no goal was found to be reachable."""
     reports = rounds.report(lambda sieve: partial(lasso_tasks.smallest_unmarked, sieve))
     level = min(report.counts for report in reports if report.counts)[0]
     return trace(rounds, smallest(reports), level)
 
 
-def trace(rounds: Rounds, state: Packed, level: int) -> Way:
+def trace(rounds: EliminationRounds, state: Packed, level: int) -> Way:
     """A shortest run to a state of a level, which counts from 0."""
     way = [state]
     for earlier in range(level - 1, -1, -1):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence, Set
 from functools import partial
 
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
-from floodmark.checkers.liveness.components import Demands
+from floodmark.checkers.liveness.components import FairnessLabels
 from floodmark.checkers.liveness.goals import Goal, ViolationStart
 from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, provided, smallest_need
 from floodmark.checkers.liveness.witness import WitnessRuns
@@ -27,7 +27,7 @@ from floodmark.checkers.spark.elimination_tasks import FairRunQuery, StateSelect
 from floodmark.checkers.spark.lasso import LassoSearch, way_to_unmarked
 from floodmark.checkers.spark.reader import Packed
 from floodmark.checkers.spark.recoverability import all_lead_to_goals
-from floodmark.checkers.spark.rounds import ConditionFailure, Rounds
+from floodmark.checkers.spark.rounds import ConditionFailure, EliminationRounds
 from floodmark.checkers.spark.step_code import WORD, build_steps, words_of
 from floodmark.language.bounding import beyond_bounds
 from floodmark.language.conditions import Condition
@@ -49,7 +49,7 @@ class LivenessCheck:
         beyond = beyond_bounds(model)
         self.bounded = bool(beyond or type(model).methods("boundary"))
         self.witness = WitnessRuns(model, assumptions, beyond)
-        self.rounds = Rounds(cluster, build_steps(model, conditions, assumptions), paused)
+        self.rounds = EliminationRounds(cluster, build_steps(model, conditions, assumptions), paused)
 
     def finding(self, goal: Goal) -> Finding | None:
         """The finding on a goal; None if it requires the whole graph."""
@@ -119,7 +119,7 @@ class LivenessCheck:
                 roots = StateSelection(begun, begun)
         return Elimination(self.rounds, self._question(inside, chosen, demands), roots)
 
-    def _question(self, inside: StateSelection, chosen: StateSelection, demands: Demands) -> FairRunQuery:
+    def _question(self, inside: StateSelection, chosen: StateSelection, demands: FairnessLabels) -> FairRunQuery:
         weak, strong = (words_of(labels, self.label_words) for labels in (demands.weak, demands.strong))
         return FairRunQuery(inside, chosen, weak, strong)
 

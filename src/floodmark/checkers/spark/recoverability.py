@@ -15,13 +15,13 @@ from functools import partial
 
 from floodmark.checkers.spark import elimination_tasks as tasks
 from floodmark.checkers.spark.elimination_tasks import StateSelection, TaskReport
-from floodmark.checkers.spark.rounds import Rounds
+from floodmark.checkers.spark.rounds import EliminationRounds
 
 MIN_STATES_OF_JOB = 50_000
 """The minimum number of requesting states of a job: neighbouring levels with fewer are combined."""
 
 
-def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
+def all_lead_to_goals(rounds: EliminationRounds, missed: StateSelection) -> bool:
     """Whether every state leads to one that is not ``missed``. Raises PartitionMismatch when a partition was lost."""
     rounds.begin()
     left = _of_levels(rounds.change(lambda sieve: partial(tasks.mark_goals, sieve, missed)))
@@ -34,7 +34,7 @@ def all_lead_to_goals(rounds: Rounds, missed: StateSelection) -> bool:
     return True
 
 
-def _exchange_requests(rounds: Rounds, levels: tuple[int, int]) -> list[TaskReport]:
+def _exchange_requests(rounds: EliminationRounds, levels: tuple[int, int]) -> list[TaskReport]:
     """The reports of partitions after the states of some levels sent their requests."""
     return rounds.exchange(
         lambda sieve: partial(tasks.request, sieve, levels),

@@ -39,7 +39,7 @@ class ConditionFailure(Exception):  # noqa: N818 - the model has to say how
         self.state = state
 
 
-class Rounds:
+class EliminationRounds:
     """The rounds on one cluster. ``paused`` raises what ends the check when a limit is reached."""
 
     def __init__(self, cluster: Cluster, code: StepCode, paused: Callable[[], None]) -> None:

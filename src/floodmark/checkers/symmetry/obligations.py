@@ -161,11 +161,11 @@ class _PredicateTruth(StatementEvaluator):
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """Why a part of a model is not known to be impartial; ``shown`` if a state was found in which it is not."""
+class SymmetryDoubt:
+    """Why a part of a model is not known to be impartial; ``refuted`` if a state was found in which it is not."""
 
     text: str
-    shown: bool
+    refuted: bool
 
 
 class SymmetryProver:
@@ -204,7 +204,7 @@ class SymmetryProver:
         except UnsupportedError:
             return False
 
-    def doubt(self, place: int) -> Doubt | None:
+    def doubt(self, place: int) -> SymmetryDoubt | None:
         """The remaining doubt whether a part distinguishes an identifier; None when it is proved impartial."""
         try:
             for swap in self._swaps():
@@ -213,9 +213,9 @@ class SymmetryProver:
                 if found is not None:
                     return self._doubt(swap, place, found)
                 if answer != z3.unsat:
-                    return Doubt("z3 gave up without an answer", shown=False)
+                    return SymmetryDoubt("z3 gave up without an answer", refuted=False)
         except UnsupportedError as error:
-            return Doubt(f"z3 cannot decide it: {error.message}", shown=False)
+            return SymmetryDoubt(f"z3 cannot decide it: {error.message}", refuted=False)
         return None
 
     def _swaps(self) -> Iterator[Swap]:
@@ -240,7 +240,7 @@ class SymmetryProver:
         answer = self.deadline.check(solver, most=MAX_EFFORT)
         return answer, solver.model() if answer == z3.sat else None
 
-    def _doubt(self, swap: Swap, place: int, found: z3.ModelRef) -> Doubt:
+    def _doubt(self, swap: Swap, place: int, found: z3.ModelRef) -> SymmetryDoubt:
         """The asymmetry in a z3 model, if CPython confirms it."""
         system = self.system
         state = system.decode(system.now.state, found)
@@ -256,8 +256,8 @@ class SymmetryProver:
             function = (boundaries if predicate.kind == "boundary" else self.properties)[predicate.name]
             told = property_differs(self.model, predicate, function, states, swap.swap)
         if told is None:
-            return Doubt("z3 could not prove that it is", shown=False)
-        return Doubt(told, shown=True)
+            return SymmetryDoubt("z3 could not prove that it is", refuted=False)
+        return SymmetryDoubt(told, refuted=True)
 
 
 def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:

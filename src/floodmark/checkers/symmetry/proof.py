@@ -110,7 +110,7 @@ def _require_proof(
     doubt = judge.doubt(place)
     if doubt is None:
         return
-    verdict = "is not" if doubt.shown else "may not be"
+    verdict = "is not" if doubt.refuted else "may not be"
     message = (
         f"{found.what}, so the model {verdict} symmetric; use symmetry = false"
         f"{_advice(program, kinds)}, or replace the name or the order by a parameter ({doubt.text})"

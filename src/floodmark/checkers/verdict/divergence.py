@@ -27,7 +27,7 @@ class RuleResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class RuleDifference:
     """A call of an overridden method with the same arguments in the same state, and the result of each version."""
 
     call: str
@@ -52,4 +52,4 @@ class Divergence:
     reasons: tuple[str, ...] = ()
     file: str | None = None
     line: int | None = None
-    ruling: Ruling | None = None
+    ruling: RuleDifference | None = None

@@ -37,7 +37,7 @@ class GateOutcome:
 
     ``proofs`` are claims and proofs. ``cached`` counts the results from the verdict cache; ``seconds`` is the time of
     the whole run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were compared
-    with. ``uncacheable`` counts the verdicts that cannot be cached, by reason; ``left`` describes the rest, in the
+    with. ``uncacheable`` counts the verdicts that cannot be cached, by reason; ``deferred`` describes the rest, in the
     other tier.
     """
 
@@ -50,7 +50,7 @@ class GateOutcome:
     lock: Path
     cached: int = 0
     uncacheable: Mapping[str, int] = field(default_factory=dict)
-    left: str = ""
+    deferred: str = ""
 
     @property
     def has_models(self) -> bool:

@@ -156,7 +156,7 @@ class CheckResult:
         idle = self.idle_actions()
         said += [f"never fired: {', '.join(idle)}"] if idle else []
         said += [
-            f"{it.property}: {it.said} ({shown_line(it.file, it.line)})"
+            f"{it.property}: {it.text} ({shown_line(it.file, it.line)})"
             for it in self.vacuous_premises()
         ]
         return said

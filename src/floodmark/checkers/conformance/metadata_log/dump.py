@@ -84,7 +84,7 @@ class Section:
 
 
 @dataclass
-class Tally:
+class RecordCounts:
     """Counts of the records read. The first shard counts the records that all shards read."""
 
     lines: int = 0
@@ -113,7 +113,7 @@ class LogShard:
         return number % self.count == self.number
 
 
-def entries(paths: Sequence[Path], shard: LogShard, tally: Tally) -> Iterator[LogEntry]:
+def entries(paths: Sequence[Path], shard: LogShard, tally: RecordCounts) -> Iterator[LogEntry]:
     """The entries of all dumps, in the order of the log. Raises SourceError for a file that cannot be read."""
     readers = [_SectionReader(section, shard, tally) for section in sections(paths)]
     if len(readers) == 1:
@@ -141,7 +141,7 @@ def sections(paths: Sequence[Path]) -> list[Section]:
 
 
 class _SectionReader:
-    def __init__(self, section: Section, shard: LogShard, tally: Tally) -> None:
+    def __init__(self, section: Section, shard: LogShard, tally: RecordCounts) -> None:
         self.section = section
         self.shard = shard
         self.tally = tally

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from floodmark.checkers.conformance.metadata_log import dump
-from floodmark.checkers.conformance.metadata_log.dump import LogEntry, LogShard, MalformedLine, Tally
+from floodmark.checkers.conformance.metadata_log.dump import LogEntry, LogShard, MalformedLine, RecordCounts
 from floodmark.checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
 from floodmark.checkers.conformance.metadata_log.rules import BrokenRule, broken
 
@@ -76,7 +76,7 @@ class _LogJudge:
         self.paths = paths
         self.shard = shard
         self.strict = strict
-        self.tally = Tally()
+        self.tally = RecordCounts()
         self.judged = self.repeated = self.aborted = self.unknown = self.gaps = 0
         self.findings: list[RuleViolation] = []
         self.partitions: dict[PartitionKey, Registration] = {}

@@ -15,7 +15,7 @@ from floodmark.checkers.report.html.markup import Part, page, tag
 from floodmark.checkers.report.html.search import coverage, levels
 from floodmark.checkers.report.html.source import covered_source
 from floodmark.checkers.report.text import notices
-from floodmark.checkers.report.verdict_summary import Case, what_differs
+from floodmark.checkers.report.verdict_summary import SummaryLine, what_differs
 from floodmark.checkers.verdict.result import MEANINGS, CheckResult, worst
 from floodmark.language.plurals import counted, plural
 
@@ -23,7 +23,7 @@ _KIND = {"passed": "good", "failed": "bad", "error": "warn"}
 _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
 
 
-def html(cases: Sequence[Case], edits: Entry | None = None) -> str:
+def html(cases: Sequence[SummaryLine], edits: Entry | None = None) -> str:
     """The document. It loads nothing from elsewhere and is complete without scripts: its script steps through
     counterexamples, pins variables and filters specs. ``edits`` is the result of a comparison with another version."""
     checks = [case for case in cases if case.result is not None]
@@ -87,7 +87,8 @@ def _file(name: str) -> str:
 
 
 def _header(
-    cases: Sequence[Case], suites: Sequence[tuple[str, list[Case]]], claims: Sequence[Case], verdict: str
+    cases: Sequence[SummaryLine], suites: Sequence[tuple[str, list[SummaryLine]]], claims: Sequence[SummaryLine],
+    verdict: str,
 ) -> Element:
     wrong = sum(case.status != "passed" for case in cases)
     states = sum(case.result.search_result.distinct for case in cases if case.result and case.result.search_result)
@@ -115,7 +116,7 @@ def _counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
-def _overview(suites: Sequence[tuple[str, list[Case]]]) -> Element:
+def _overview(suites: Sequence[tuple[str, list[SummaryLine]]]) -> Element:
     heads = ("Verdict", "Spec", "States", "Depth", "Known-bad designs", "Search")
     return tag(
         "section",
@@ -130,7 +131,7 @@ def _overview(suites: Sequence[tuple[str, list[Case]]]) -> Element:
     )
 
 
-def _overview_row(name: str, group: Sequence[Case]) -> Element:
+def _overview_row(name: str, group: Sequence[SummaryLine]) -> Element:
     models = [case for case in group if case.result is not None and case.result.variant is None]
     flawed = [case for case in group if case.result is not None and case.result.variant is not None]
     found = models[0].result.search_result if models and models[0].result else None
@@ -154,23 +155,23 @@ def _figure(label: str, text: str) -> Element:
     return tag("td", text, class_="number", data_label=label)
 
 
-def _verdict(group: Sequence[Case]) -> Element:
+def _verdict(group: Sequence[SummaryLine]) -> Element:
     shown = next((case for case in group if case.status != "passed"), group[0])
     return _chip(shown)
 
 
-def _chip(case: Case) -> Element:
+def _chip(case: SummaryLine) -> Element:
     return tag(
         "span", tag("span", _SIGN[case.status], aria_hidden="true"), f" {case.word}",
         class_=f"chip {_KIND[case.status]}",
     )
 
 
-def _attention(wrong: Sequence[Case]) -> Element:
+def _attention(wrong: Sequence[SummaryLine]) -> Element:
     return tag("section", tag("h2", "What needs attention"), [_article(case) for case in wrong], id="attention")
 
 
-def _article(case: Case) -> Element:
+def _article(case: SummaryLine) -> Element:
     shown = [] if case.result is None else counterexample(case.result, _anchor(case.title))
     body: Part = shown or _more(case)
     return tag(
@@ -185,7 +186,7 @@ def _article(case: Case) -> Element:
     )
 
 
-def _drift(case: Case) -> Element | None:
+def _drift(case: SummaryLine) -> Element | None:
     """The differences from the lock as one table."""
     if not case.drift:
         return None
@@ -199,7 +200,7 @@ def _drift(case: Case) -> Element | None:
                role="region", aria_label="drift")
 
 
-def _more(case: Case) -> Element | None:
+def _more(case: SummaryLine) -> Element | None:
     """The optional parts next to the text and the command."""
     told = f"reproduce: {case.reproduce}"
     lines = [line for line in case.detail.splitlines() if line not in case.text and line != told]
@@ -208,7 +209,7 @@ def _more(case: Case) -> Element | None:
     return tag("div", tag("pre", "\n".join(lines)), class_="scroll", tabindex="0", role="region", aria_label="details")
 
 
-def _broken(case: Case) -> list[Element]:
+def _broken(case: SummaryLine) -> list[Element]:
     lines = [tag("p", case.text)]
     for name, sentence in case.about.items():
         at = tag("code", str(case.place)) if name == case.rule else None
@@ -216,19 +217,19 @@ def _broken(case: Case) -> list[Element]:
     return lines
 
 
-def _reproduce(case: Case) -> Element | None:
+def _reproduce(case: SummaryLine) -> Element | None:
     if not case.reproduce:
         return None
     return tag("p", "Reproduce: ", tag("code", case.reproduce, class_="command"), class_="reproduce")
 
 
-def _specs(suites: Sequence[tuple[str, list[Case]]], only: Case | None) -> Element:
+def _specs(suites: Sequence[tuple[str, list[SummaryLine]]], only: SummaryLine | None) -> Element:
     """Each spec. Its parts are unfolded if the page has nothing else: a single spec, or the ``only`` counterexample."""
     every = [_spec(name, group, len(suites) == 1 or only in group, only) for name, group in suites]
     return tag("section", tag("h2", "Specs"), every, id="specs")
 
 
-def _spec(name: str, group: Sequence[Case], opened: bool, only: Case | None) -> Element:
+def _spec(name: str, group: Sequence[SummaryLine], opened: bool, only: SummaryLine | None) -> Element:
     model = next((case for case in group if case.result is not None and case.result.variant is None), None)
     flawed = [case for case in group if case is not model]
     title = next((case.result.title for case in group if case.result is not None), "")
@@ -247,7 +248,7 @@ def _spec(name: str, group: Sequence[Case], opened: bool, only: Case | None) -> 
     )
 
 
-def _model(case: Case) -> Iterator[Part]:
+def _model(case: SummaryLine) -> Iterator[Part]:
     result = case.result
     assert result is not None
     constants = ", ".join(f"{name} = {value}" for name, value in result.constants.items())
@@ -283,7 +284,7 @@ def _search(result: CheckResult) -> Iterator[Part]:
             yield covered_source(found.coverage)
 
 
-def _flawed(case: Case, opened: bool) -> Element:
+def _flawed(case: SummaryLine, opened: bool) -> Element:
     if case.status != "passed":
         return tag("p", _chip(case), " ", _link(case), class_="flawed")
     result = case.result
@@ -298,15 +299,15 @@ def _flawed(case: Case, opened: bool) -> Element:
     )
 
 
-def _link(case: Case) -> Element:
+def _link(case: SummaryLine) -> Element:
     return tag("a", f"{case.name}: {case.text}", href=f"#{_anchor(case.title)}")
 
 
-def _claims(claims: Sequence[Case]) -> Element:
+def _claims(claims: Sequence[SummaryLine]) -> Element:
     return tag("section", tag("h2", "Claims and proofs"), [_claim(case) for case in claims], id="claims")
 
 
-def _claim(case: Case) -> Element:
+def _claim(case: SummaryLine) -> Element:
     """A claim or proof; wrong ones are shown in full above."""
     if case.status != "passed":
         return tag("p", _chip(case), " ", _link(case), class_="flawed")

@@ -67,7 +67,7 @@ def _count(number: int) -> str:
 def _outcome(it: OutcomeCoverage) -> Element:
     word = "refused" if it.kind in REFUSALS else str(it.outcome).lower()
     times = f"{it.steps + it.evaluations:,}" if it.taken else "never"
-    return tag("span", f"{it.said} {word}: {times}", class_="outcome" if it.taken else "outcome never")
+    return tag("span", f"{it.text} {word}: {times}", class_="outcome" if it.taken else "outcome never")
 
 
 def _values(coverage: Coverage) -> Iterator[Part]:
@@ -83,4 +83,4 @@ def _values(coverage: Coverage) -> Iterator[Part]:
 
 def _value(it: CoverageCount) -> Element:
     times = f"{it.count:,}" if it.count else tag("b", "never", class_="warn-text")
-    return tag("tr", tag("th", it.said, scope="row"), tag("td", times, class_="number"))
+    return tag("tr", tag("th", it.text, scope="row"), tag("td", times, class_="number"))

@@ -18,7 +18,7 @@ import z3
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduction, Obligation, QueryRunner
-from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, Help
+from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, FairHelper
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation, same_truth
 from floodmark.checkers.symbolic.translate.effects import StatementEvaluator, SymbolicStep, fire
@@ -179,7 +179,7 @@ class RankingProof:
                 parts.append(disj((negation(self._before.enabled[index][place]), after.enabled[index][place])))
         return conj(parts)
 
-    def _taken_condition(self, it: Help, chosen: _Choice, fired: SymbolicStep) -> Truth:
+    def _taken_condition(self, it: FairHelper, chosen: _Choice, fired: SymbolicStep) -> Truth:
         """The condition that a step may be one of a helper, with the arguments for which it is fair, and possibly
         others.
 
@@ -196,7 +196,7 @@ class RankingProof:
         changes = negation(self.system.equal(fired.after, self._now))
         return conj((chosen.helps, changes, other.succeeds, *same))
 
-    def _fire(self, it: Help, given: dict[str, Value], state: Components) -> SymbolicStep:
+    def _fire(self, it: FairHelper, given: dict[str, Value], state: Components) -> SymbolicStep:
         """A helper with these arguments; the others may be any."""
         action, values = self._actions[it.action], self.system.values
         arguments = [
@@ -227,7 +227,7 @@ class RankingProof:
         broken = disj(bad for _, bad in effects.failures)
         return _GoalView(pending, begun, goal.truth, disj(failed), broken, ranks, chosen, enabled)
 
-    def _choice(self, effects: StatementEvaluator, it: Help, chosen: dict[str, Inline]) -> _Choice:
+    def _choice(self, effects: StatementEvaluator, it: FairHelper, chosen: dict[str, Inline]) -> _Choice:
         """The choices of a helper's functions; a None among them means that it does not help."""
         helps: list[Truth] = []
         arguments: dict[str, Value] = {}
@@ -243,17 +243,19 @@ class RankingProof:
             helps.append(there)
         return _Choice(conj(helps), arguments)
 
-    def _enabled_condition(self, it: Help, chosen: _Choice, state: Components) -> Truth:
+    def _enabled_condition(self, it: FairHelper, chosen: _Choice, state: Components) -> Truth:
         """The condition that a helper helps, and changes the state with arguments that are tried."""
         tried = self._argument_choices(it, chosen.arguments, state)
         return conj((chosen.helps, disj(self._changes(it, arguments, state) for arguments in tried)))
 
-    def _changes(self, it: Help, arguments: dict[str, Value], state: Components) -> Truth:
+    def _changes(self, it: FairHelper, arguments: dict[str, Value], state: Components) -> Truth:
         fired = self._fire(it, arguments, state)
         same = self.system.equal(fired.after, state)
         return conj((fired.succeeds, negation(same), self.system.within(fired.after)))
 
-    def _argument_choices(self, it: Help, given: dict[str, Value], state: Components) -> Iterator[dict[str, Value]]:
+    def _argument_choices(
+        self, it: FairHelper, given: dict[str, Value], state: Components
+    ) -> Iterator[dict[str, Value]]:
         offered: list[list[Value]] = []
         for parameter in self._actions[it.action].parameters:
             if parameter.name in given:
@@ -299,7 +301,7 @@ def _number(model: Model, level: BoundRanking) -> Inline:
     return read
 
 
-def _choices(model: Model, level: BoundRanking, it: Help) -> dict[str, Inline]:
+def _choices(model: Model, level: BoundRanking, it: FairHelper) -> dict[str, Inline]:
     found: dict[str, Inline] = {}
     for name, function in it.chosen.items():
         source = source_of(function)

@@ -38,7 +38,7 @@ PROVABLE = ("leads_to", "always_eventually", "eventually")
 
 
 @dataclass(frozen=True, slots=True)
-class Help:
+class FairHelper:
     """A helper with its fairness."""
 
     assumption: Assumption
@@ -55,7 +55,7 @@ class BoundRanking:
 
     prop: Property
     arguments: Mapping[str, Any]
-    helpers: tuple[Help, ...]
+    helpers: tuple[FairHelper, ...]
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ def _require_parameters(model: Model, goal: Goal, prop: Property) -> None:
         raise SourceError(message, prop.file, prop.line)
 
 
-def _helpers(model: Model, prop: Property, ranks: Ranks, assumptions: Assumptions) -> list[Help]:
+def _helpers(model: Model, prop: Property, ranks: Ranks, assumptions: Assumptions) -> list[FairHelper]:
     actions = type(model).methods("action")
     found = []
     for it in ranks.helpers:
@@ -129,7 +129,7 @@ def _helpers(model: Model, prop: Property, ranks: Ranks, assumptions: Assumption
                 message = f"{it.action} is fair for each {name}; say which one helps: "
                 message += f'helper("{it.action}", {name}=...), with a function of the model'
                 raise SourceError(message, prop.file, prop.line)
-        found.append(Help(assumption, it.chosen))
+        found.append(FairHelper(assumption, it.chosen))
     return found
 
 
@@ -200,10 +200,10 @@ class Explanations:
             for it in level.helpers
         )
 
-    def _is_enabled(self, level: BoundRanking, it: Help, state: State) -> bool:
+    def _is_enabled(self, level: BoundRanking, it: FairHelper, state: State) -> bool:
         return bool(self._led_to(level, it, state))
 
-    def _led_to(self, level: BoundRanking, it: Help, state: State) -> set[State]:
+    def _led_to(self, level: BoundRanking, it: FairHelper, state: State) -> set[State]:
         """The states to which a helper leads from a state, with the arguments for which it is fair."""
         label = self._label(level, it, state)
         if state not in self._known:
@@ -215,7 +215,7 @@ class Explanations:
             ]  # fmt: skip
         return {after for by, after in self._known[state] if by == label}
 
-    def _label(self, level: BoundRanking, it: Help, state: State) -> int | None:
+    def _label(self, level: BoundRanking, it: FairHelper, state: State) -> int | None:
         """The label of the choice for which a helper helps; None if it does not help."""
         chosen = {name: self._value(function, level, state) for name, function in it.chosen.items()}
         if any(value is None for value in chosen.values()):

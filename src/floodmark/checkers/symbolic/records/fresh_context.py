@@ -87,7 +87,7 @@ class RecordedQuery:
 
     def replay(self, answers: Answers, seconds: float | None, in_parts: bool) -> tuple[bool, tuple[str, ...]]:
         """Whether recorded answers succeed again, and with ``in_parts`` the queries that z3 refuted."""
-        needed = {name for answer in answers for way in ways_of(answer) for name in way.needed}
+        needed = {name for answer in answers for way in ways_of(answer) for name in way.assumptions}
         with self.copied(needed, seconds) as query:
             through = query.goes_through(answers)
             return through, tuple(_written(part) for part in query.refuted if in_parts)

@@ -156,10 +156,10 @@ class _Narrowing:
     def _fewer(self, case: Case, way: Refutation) -> tuple[str, ...]:
         """The assumptions of a strategy, minimised: those without which it still succeeds are dropped one by one."""
         spent = self._query.spent(self._query.plain(case, way), way.style, effort=MAX_RECORDED_EFFORT)
-        kept = list(way.needed)
+        kept = list(way.assumptions)
         if spent is None or len(kept) > MAX_DROPPED:
-            return way.needed
-        for name in way.needed:
+            return way.assumptions
+        for name in way.assumptions:
             trial = self._query.plain(case, Refutation(way.style, tuple(it for it in kept if it != name), way.view))
             if self._query.spent(trial, way.style, effort=2 * spent + FIRST_STRATEGY_EFFORT // 10) is not None:
                 kept.remove(name)
@@ -202,7 +202,7 @@ class _Narrowing:
         if condition is None:
             return None
         left[0] -= 1
-        said = TermNames([*path.stated, *path.known]).of(condition)
+        said = TermNames([*path.conditions, *path.known]).of(condition)
         found: list[Answer | None] = []
         for side in sides(path, condition):
             answer = None if side is None else self._of_path(asking, side, needed, left)
@@ -236,7 +236,7 @@ class _Narrowing:
         solver.set(**STYLES[style])
         limit = Deadline(None, ROUNDS * effort)
         said: list[LawInstance] = []
-        about, sets = [*path.stated, *path.known], self._query.sets
+        about, sets = [*path.conditions, *path.known], self._query.sets
         found, _ = by_set_pairs(terms, about, sets, solver, lambda: limit.check(solver, most=effort), said)
         if found != z3.unsat:
             return None

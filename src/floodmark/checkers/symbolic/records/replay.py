@@ -73,13 +73,13 @@ class QueryReplay:
         """Whether z3 refutes one case with an answer's strategy."""
         if isinstance(answer, Refutation) and answer.view in UNSPLIT_VIEWS:
             return self.decides(self.plain(case, answer), answer.style)
-        asking = self.on_paths(case, {it for way in ways_of(answer) for it in way.needed})
+        asking = self.on_paths(case, {it for way in ways_of(answer) for it in way.assumptions})
         return self._on(asking, asking.whole, answer)
 
     def plain(self, case: Case, way: Refutation) -> list[Any]:
         """The terms of a case with the assumptions of a strategy, in its view."""
         view = next(it for it in UNSPLIT_VIEWS if it == way.view)
-        stated = seen(view, self._assumed(way.needed), case, self._uncounted, self._witnesses)
+        stated = seen(view, self._assumed(way.assumptions), case, self._uncounted, self._witnesses)
         return [*stated, *(axiom.term for axiom in self._known(stated))]
 
     def _assumed(self, needed: Collection[str]) -> Any:
@@ -95,7 +95,7 @@ class QueryReplay:
     def _on(self, asking: PathQuestions, path: Path, answer: Answer) -> bool:
         if isinstance(answer, Refutation):
             return self.decides(self.of_path(asking, path, answer), answer.style)
-        names = TermNames([*path.stated, *path.known])
+        names = TermNames([*path.conditions, *path.known])
         condition = next((it for it in conditions_of(path) if names.of(it) == answer.condition), None)
         if condition is None:
             return False

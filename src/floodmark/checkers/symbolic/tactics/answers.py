@@ -40,7 +40,7 @@ class Refutation:
     """One query that z3 refuted: the names of its assumptions, their view, and z3's style."""
 
     style: Style
-    needed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     view: Sight = "everything"
     laws: tuple[Instance, ...] = ()
 

@@ -63,10 +63,10 @@ class PathQuestions:
     def _close(self) -> list[Any]:
         """The premises about sets of the terms that the case mentions."""
         it = self._premises
-        return [z3.simplify(instantiated(term, self.whole.stated, it.sets)) for term in it.assumed]
+        return [z3.simplify(instantiated(term, self.whole.conditions, it.sets)) for term in it.assumed]
 
     def on(self, path: Path, at: int, closely: bool) -> list[Any]:
         """The query about a path with some of the premises, or ``closely`` with the assumptions about close sets."""
         assumed = self._close[at] if closely else self._premises.assumed[at]
         known = {term.get_id(): term for term in (*self._premises.axioms[at], *path.known)}
-        return [assumed, *known.values(), *path.stated]
+        return [assumed, *known.values(), *path.conditions]

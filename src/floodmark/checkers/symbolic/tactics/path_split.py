@@ -33,13 +33,13 @@ Look = Literal["at a glance", "quickly", "thoroughly"]
 class Path:
     """The conditions that a path fixes, and the case under them. ``axioms`` are all that a query about it may need."""
 
-    stated: Terms
+    conditions: Terms
     axioms: tuple[Axiom, ...]
 
     @property
     def known(self) -> list[Any]:
         """The axioms about the symbols of the path."""
-        return [axiom.term for axiom in relevant_axioms(self.axioms, self.stated)]
+        return [axiom.term for axiom in relevant_axioms(self.axioms, self.conditions)]
 
 
 def path_by_path(whole: Path, answer: Callable[[Path, Look], Any], most: int) -> Any:
@@ -90,7 +90,7 @@ def undecided(path: Path) -> Any | None:
 def conditions_of(path: Path) -> Iterator[Any]:
     """The atoms in the conditions of a path's ``if``s, once for each condition."""
     looking = _AtomCollector()
-    for choice in _choices([*path.stated, *path.known]):
+    for choice in _choices([*path.conditions, *path.known]):
         yield from looking.atoms(choice.arg(0))
 
 
@@ -107,7 +107,7 @@ def sides(path: Path, condition: Any) -> tuple[Path | None, Path | None]:
 def _side(path: Path, condition: Any, value: bool) -> Path | None:
     chosen = condition if value else z3.Not(condition)
     decided = [(condition, z3.BoolVal(value, condition.ctx)), *(_replaced(condition) if value else [])]
-    stated = _simplified([z3.substitute(term, *decided) for term in path.stated])
+    stated = _simplified([z3.substitute(term, *decided) for term in path.conditions])
     if stated is None:
         return None
     return Path((chosen, *stated), simple(Axiom(it.heads, z3.substitute(it.term, *decided)) for it in path.axioms))

@@ -287,7 +287,7 @@ class PortfolioQuery:
             return self._checked(terms, way), terms
         solver = self._solver(terms, way)
         limit = Deadline(self._deadline.left, ROUNDS * way.effort)
-        mentioned = [*path.stated, *path.known]
+        mentioned = [*path.conditions, *path.known]
         return by_set_pairs(terms, mentioned, self._sets, solver, lambda: limit.check(solver, most=way.effort))
 
     def _premises(self) -> PathPremises:

@@ -33,7 +33,7 @@ class Ranges:
     """The ranges of functions, by their declarations, and the statements that assert them, by their ids."""
 
     of: Mapping[int, Range]
-    stated: Mapping[int, Any]
+    assertions: Mapping[int, Any]
 
 
 def ranges_in(statements: Iterable[Any]) -> Ranges:
@@ -134,7 +134,7 @@ class Simplifier:
 
     def of(self, term: Any) -> Any:
         """An equivalent term within the ranges; the statement of a range is left as it is."""
-        if term.get_id() in self._ranges.stated or _extent(term)[1] > MAX_DEPTH:
+        if term.get_id() in self._ranges.assertions or _extent(term)[1] > MAX_DEPTH:
             return term
         found = z3.simplify(self._in(term, None))
         written, deep = _extent(found)

@@ -30,13 +30,14 @@ terms."""
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The result of a call of a shared function. ``kept`` holds the terms of the call, whose identity is its key."""
+    """The result of a call of a shared function. ``keep_alive`` holds the terms of the call, whose identity is its
+    key."""
 
     result: Value
     failures: list[tuple[ir.Position, Truth]]
     required: list[Truth]
     after: dict[str, Value]
-    kept: Any
+    keep_alive: Any
 
 
 @dataclass(slots=True)
