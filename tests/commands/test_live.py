@@ -18,7 +18,7 @@ from floodmark.checkers.gate import schedule as gate_progress
 from floodmark.checkers.gate import text
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.schedule import GateProgress
-from floodmark.checkers.gate.totals import states_expected
+from floodmark.checkers.gate.scope import states_expected
 from floodmark.checkers.project.spec import ExpectedVerdict, Spec, read
 from floodmark.checkers.report import colour, progress_file
 from floodmark.checkers.report import progress as search_progress

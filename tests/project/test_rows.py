@@ -14,7 +14,7 @@ from click.shell_completion import ShellComplete
 
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.gate import lock
-from floodmark.checkers.gate.totals import states_expected
+from floodmark.checkers.gate.scope import states_expected
 from floodmark.checkers.mutation.trial import TrialBudget, stages
 from floodmark.checkers.project.spec import ExpectedVerdict, Spec, find, read, read_all
 from floodmark.checkers.project.spec_address import joined, split

@@ -26,8 +26,7 @@ from floodmark import (
 )
 from floodmark.checkers.designs.design_pair import DesignPair
 from floodmark.checkers.designs.distinctions import CheckSubject
-from floodmark.checkers.designs.divergence import divergence
-from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
+from floodmark.checkers.designs.divergence import divergence, where_the_good_design_differs, with_constants
 from floodmark.checkers.designs.rule_calls import RuleCall, first_difference
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import read

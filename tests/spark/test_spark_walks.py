@@ -17,7 +17,7 @@ from floodmark.checkers.search_result import Limits, Progress, Proportion, Watch
 from floodmark.checkers.simulation.sample import Sample
 from floodmark.checkers.simulation.totals import Counts, Totals
 from floodmark.checkers.spark import walks
-from floodmark.checkers.spark.results_frame import results_frame
+from floodmark.checkers.spark.check_run import results_frame
 from floodmark.checkers.verdict.check import Check, CheckSettings, one_check
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.widths import FIRST_WIDTHS

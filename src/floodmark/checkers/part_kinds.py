@@ -32,7 +32,6 @@ def is_of_union(kind: Type | None) -> bool:
 
 
 def field_kind(kind: Type | None, record: Record, name: str) -> Type | None:
-    """The type of a field of a record."""
     match _there(kind):
         case UnionType(members=members):
             return next((member.field(name) for member in members if member.cls is type(record)), None)

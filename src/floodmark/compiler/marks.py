@@ -93,7 +93,6 @@ class MarkedPredicate:
 
 
 def marked_action(action: ir.Action) -> MarkedAction:
-    """An action with its marks."""
     whole = ir.Inline(ir.BOOL, action.at, action.body, None)
     marking = _Marking(next_slot=_last_slot([*action.parameters, *action.guards, whole]))
     order = plan(action, in_order=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from floodmark.checkers import interrupts
-from floodmark.checkers.gate.totals import states_expected
+from floodmark.checkers.gate.scope import states_expected
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import SelectedSpec, Spec, left_out, read, selected_specs
 from floodmark.checkers.report import text

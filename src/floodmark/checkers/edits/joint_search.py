@@ -161,7 +161,8 @@ class JointSearch(Search):
         begun = {}
         for version, side in (("old", self.joint_kernel.old), ("new", self.joint_kernel.new)):
             try:
-                begun[version] = {side.words_of(state): (step, state) for step, state in initial_states(side.model)}
+                layout = side.interface.layout
+                begun[version] = {layout.pack(state): (step, state) for step, state in initial_states(side.model)}
                 if not begun[version]:
                     raise without_initial_state(side.model)
             except SourceError as error:

@@ -53,7 +53,6 @@ class RunGraph:
         return len(self.rows)
 
     def state(self, number: int) -> State:
-        """The state with this number."""
         return self.layout.unpack(int(word) for word in self.rows[number])
 
     def path_to(self, number: int) -> list[int]:

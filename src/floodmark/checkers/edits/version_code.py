@@ -8,9 +8,8 @@ from dataclasses import replace
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.model_module import parts, whole
 from floodmark.checkers.kernel.compiled_model import Kernel
-from floodmark.checkers.search.store import Packed
 from floodmark.compiler.program import read_program
-from floodmark.language.model import Model, State
+from floodmark.language.model import Model
 
 
 class VersionCode:
@@ -29,9 +28,6 @@ class VersionCode:
         name = f"{self.program.name}, unbounded"
         self.kernel = _VersionKernel(name, self.parts, self.interface, None, threads, good, tell)
         self.has_boundary = bool(self.program.boundaries)
-
-    def words_of(self, state: State) -> Packed:
-        return self.interface.layout.pack(state)
 
 
 class _VersionKernel(Kernel):

@@ -88,11 +88,7 @@ def _why(result: CheckResult, violation: Violation) -> tuple[str, ...]:
     lasso = [] if finding is None else lasso_lines(finding)
     if result.divergence is None or violation is not result.violation:
         return tuple(lasso)
-    return (*lasso, *([""] if lasso else []), *divergence.lines(result.divergence, violation, _at))
-
-
-def _at(file: str, line: int | None) -> str:
-    return shown_line(file, line)
+    return (*lasso, *([""] if lasso else []), *divergence.lines(result.divergence, violation, shown_line))
 
 
 def _path(trace: Sequence[TraceState]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from floodmark.checkers.designs.design_pair import DesignPair
-from floodmark.checkers.designs.good_design import with_constants
+from floodmark.checkers.designs.divergence import with_constants
 from floodmark.checkers.explorer import page
 from floodmark.checkers.explorer.background import BackgroundSearch
 from floodmark.checkers.explorer.design_comparison import compared, first_difference

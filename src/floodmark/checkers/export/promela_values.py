@@ -167,7 +167,6 @@ def must_fit(kind: Type, at: Position | None) -> None:
 
 
 def load(kind: Type, place: CellAddress) -> Value:
-    """The value in a place."""
     match kind:
         case NoneType() | NothingType():
             return NoValue()
@@ -259,7 +258,6 @@ def empty(kind: Type) -> Value:
 
 
 def pick(kind: Type, values: list[Value], index: str) -> Value:
-    """The value with this index."""
     if not values:
         return empty(kind)
     if index.isdigit():

@@ -150,7 +150,6 @@ class TlaTypes:
         return {field: names.fresh(field) for field, _ in kind.fields}[name]
 
     def literal(self, kind: Type, value: Any, at: Position | None = None) -> str:
-        """A value of a type."""
         match kind:
             case BoolType():
                 return "TRUE" if value else "FALSE"

@@ -9,7 +9,7 @@
 - ``basis.py``, ``modules.py``, ``values.py``: what a verdict rests on: files as they were loaded, and the objects made
   from them. ``cacheable_names.py``: the names that a file may use if its verdicts are to be cached.
 - ``verdicts.py``: the verdict cache.
-- ``limits.py``, ``totals.py``: limits of a whole run; how many states a search will find.
+- ``limits.py``: limits of a whole run.
 - ``lock.py``, ``entries.py``: the lock as a file; what a run contributes to it.
 - ``comparison.py``, ``drift.py``: compare a run with the lock; what a difference means, where to look, what causes it.
 - ``property_hashes.py``, ``renames.py``: which property changed; which spec was renamed.

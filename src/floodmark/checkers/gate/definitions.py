@@ -105,7 +105,6 @@ class Definitions:
 
 
 def definitions_of(file: Path) -> Definitions:
-    """The definitions of a file."""
     return parsed(file, decode_source(file.read_bytes()))
 
 

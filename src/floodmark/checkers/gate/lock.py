@@ -148,7 +148,6 @@ def write(path: Path, lock: Lock) -> None:
 
 
 def text(lock: Lock) -> str:
-    """The lock as text."""
     lines = [_HEAD, f"version = {VERSION}"]
     for name, entry in sorted(lock.specs.items()):
         lines += ["", *_table(f"specs.{toml.key(name)}", entry)]

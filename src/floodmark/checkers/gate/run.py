@@ -182,7 +182,6 @@ def _load(jobs: Sequence[Job]) -> dict[int, VerdictSubject]:
 def _run_on_cluster(
     jobs: Sequence[Job], deadline: RunDeadline | None, shown: GateProgress
 ) -> Iterator[tuple[CheckJob, CheckResult]]:
-    """Runs the checks of a cluster."""
     checks = [job for job in jobs if isinstance(job, CheckJob)]
     by_check = {id(job.check): job for job in checks}
 

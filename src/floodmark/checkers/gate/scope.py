@@ -1,16 +1,22 @@
-"""The scope of a gate: the specs and claims below a folder, and the lock that they are compared with."""
+"""The scope of a gate: the specs and claims below a folder, and the lock that they are compared with, from which a
+check knows how many states to expect.
+"""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
 from floodmark.checkers.gate import lock
+from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.project import input_file, spec_address
 from floodmark.checkers.project.claim import Claim
 from floodmark.checkers.project.modules import Project
 from floodmark.checkers.project.paths import resolved
 from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.verdict.check import Check
+from floodmark.language.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +69,27 @@ class GateScope:
         name = f"{file.stem}.{claim.name}"
         below = self.name(file.parent).rpartition("/")[0]
         return f"{below}/{name}" if below else name
+
+
+def states_expected(check: Check) -> int | None:
+    """The number of states; None if unknown, as for a known-bad design or with other constants."""
+    if check.flawed is not None or check.settings.constants or check.settings.symmetry is not None:
+        return None
+    if check.spec.expect.distinct is not None:
+        return check.spec.expect.distinct
+    scope = GateScope.of(check.spec.path.parent)
+    locked = _lock(scope.lock)
+    if locked is None:
+        return None
+    entry = locked.specs.get(scope.name_of(check.spec), {})
+    known = entry.get("distinct")
+    same = entry.get("symmetry", False) == check.symmetry
+    return known if isinstance(known, int) and same else None
+
+
+@functools.cache
+def _lock(path: Path) -> Lock | None:
+    try:
+        return lock.read(path)
+    except SourceError:
+        return None

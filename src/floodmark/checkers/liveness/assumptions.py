@@ -137,7 +137,6 @@ class Assumptions:
         return 1 + sum(it.count for it in self.by_action.values())
 
     def label(self, model: Model, state: State, step: Step) -> int:
-        """The label of a step from a state."""
         found = self.by_action.get(step.action)
         return 0 if found is None else found.label(model, state, step.arguments)
 

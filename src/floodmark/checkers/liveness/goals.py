@@ -63,7 +63,6 @@ class Goal:
 
     @property
     def breach(self) -> ViolatingRuns | None:
-        """The run that violates it."""
         if self.bars is not None:
             return ViolatingRuns(ViolationStart.ANYWHERE, again_and_again=self.strong)
         return BREACHES[self.prop.kind]

@@ -74,5 +74,4 @@ class Graph:
 
 
 def labels(edges: Edges) -> Numbers:
-    """The labels of edges."""
     return (edges >> np.uint64(LABEL_SHIFT) & np.uint64(LABEL_MASK)).astype(np.int64)

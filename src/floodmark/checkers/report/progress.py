@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import click
 
@@ -78,6 +78,14 @@ class StatusLine:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
 
 
 class SearchProgress:
@@ -212,27 +220,24 @@ def _short(number: float) -> str:
     return f"{number:.1f} T"
 
 
-class CountingLine:
+class CountingLine(StatusLine):
     """Counts on standard error, within a ``with`` block.
 
     If the block is interrupted, it reports the progress, and the command ends. Call ``clear`` before printing anything.
     """
 
     def __init__(self, total: int, what: str, where: str = "") -> None:
+        super().__init__()
         self.total = total
         self.what = what
         self.where = f"{where}: " if where else ""
         self.done = 0
         self.started = time.monotonic()
-        self.line = StatusLine()
-
-    def __enter__(self) -> CountingLine:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.clear()
+        super().__exit__(kind, error, trace)
         if isinstance(error, KeyboardInterrupt):
             interrupts.tell(f"interrupted: {self.where}{self._done()} ended")
             raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
@@ -241,11 +246,7 @@ class CountingLine:
         """Counts one more job."""
         self.done += 1
         if self.done < self.total:
-            self.line.say(lambda: f"{self.where}{self._done()}{self._left()}")
-
-    def clear(self) -> None:
-        """Clears the line for other output."""
-        self.line.clear()
+            self.say(lambda: f"{self.where}{self._done()}{self._left()}")
 
     def _done(self) -> str:
         return f"{self.done:,} of {counted(self.total, self.what)}"
@@ -255,23 +256,12 @@ class CountingLine:
         return f", {left} left" if left else ""
 
 
-class ProofProgress:
+class ProofProgress(StatusLine):
     """Shows on standard error, within a ``with`` block, the current obligation, how many remain, and which are open."""
-
-    def __init__(self) -> None:
-        self._line = StatusLine()
-
-    def __enter__(self) -> ProofProgress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._line.clear()
 
     def show(self, at: InductionProgress) -> None:
         """Shows the progress of a proof, unless it has just been shown."""
-        self._line.say(lambda: described(at))
+        self.say(lambda: described(at))
 
 
 def described(at: InductionProgress) -> str:

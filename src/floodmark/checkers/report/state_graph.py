@@ -133,7 +133,6 @@ class _Graph:
 
 
 def graphml(graph: networkx.MultiDiGraph[int]) -> str:
-    """The graph as GraphML."""
     content = io.BytesIO()
     networkx.write_graphml(graph, content, encoding="utf-8")
     return content.getvalue().decode("utf-8") + "\n"

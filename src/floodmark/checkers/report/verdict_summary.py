@@ -92,7 +92,6 @@ def what_differs(table: str, drift: Drift) -> str:
 
 
 def check_case(result: CheckResult) -> SummaryLine:
-    """A check as a case."""
     said = text.result_line(result)
     return SummaryLine(
         suite=result.name,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from floodmark.checkers import processes
-from floodmark.checkers.designs.good_design import where_the_good_design_differs
+from floodmark.checkers.designs.divergence import where_the_good_design_differs
 from floodmark.checkers.engine import ClusterEngine, RunCheck
 from floodmark.checkers.project.lint import require_named
 from floodmark.checkers.resources import cores

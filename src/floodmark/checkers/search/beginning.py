@@ -40,7 +40,6 @@ def beginnings(model: Model, properties: Sequence[Property]) -> InitialStates:
 
 
 def without_initial_state(model: Model) -> ModelError:
-    """The error of a model that has no initial state."""
     message = "the model has no initial state: every @initial method's require is false"
     return ModelError(message, *type(model).source_position())
 

@@ -2,7 +2,7 @@
 
 - Start with ``engine.py``: the engine's interface, and when ``--engine auto`` selects it.
 - ``check_run.py``: divides many checks in one session into tasks and distributed searches. ``check_tasks.py``: one
-  native search per task; ``results_frame.py``: their results as a table.
+  native search per task, and makes a table of their results.
 - ``walks.py``: random walks as tasks.
 - ``search.py``: moves one large search into a cluster, at the start of a level that is wide, or that outgrew the
   memory. It also writes and resumes checkpoints.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from floodmark.checkers.engine import RunCheck
 from floodmark.checkers.search_result import Progress, Watcher
@@ -12,11 +13,13 @@ from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
 from floodmark.checkers.spark.folders import opened
 from floodmark.checkers.spark.jobs import reason
 from floodmark.checkers.spark.memory import MIN_LIMIT
-from floodmark.checkers.spark.results_frame import results_frame
 from floodmark.checkers.spark.session import is_local, session
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def run_on_spark(
@@ -108,3 +111,35 @@ def _keep(results: Sequence[CheckResult], url: str, master: str | None) -> None:
         parquet.append(results_frame(session(master), results), url)
     except Exception as error:
         raise SourceError(f"the results cannot be written to {url}: {reason(error)}") from None
+
+
+def results_frame(spark: SparkSession, results: Sequence[CheckResult]) -> DataFrame:
+    """The results of a run, one row each."""
+    return spark.createDataFrame([_row(result) for result in results], _RESULT)
+
+
+_RESULT = (
+    "spec string, variant string, model string, tier string, engine string, verdict string, expected boolean, "
+    "property string, distinct bigint, generated bigint, depth int, digest string, seconds double, "
+    "compile_seconds double, memory bigint, constants map<string,bigint>, actions map<string,bigint>, "
+    "levels array<bigint>, trace_length int, walks bigint, walk_steps int, seed bigint, strategy string"
+)
+
+
+def _row(result: CheckResult) -> tuple[Any, ...]:
+    found = result.search_result
+    figures: tuple[Any, ...] = (0, 0, 0, "", 0.0, 0.0, 0)
+    if found is not None:
+        figures = (found.distinct, found.generated, found.depth, found.digest, found.seconds, found.compile_seconds,
+                   found.memory)
+    walked = None if found is None else found.walked
+    drawn = (None,) * 4 if walked is None else (walked.walks, walked.steps, walked.seed, walked.strategy)
+    return (
+        result.name, result.variant, result.model, result.tier, result.engine, result.verdict, result.expected,
+        result.property, *figures,
+        {name: int(value) for name, value in result.constants.items()},
+        {} if found is None else found.actions,
+        [] if found is None else found.levels,
+        None if result.violation is None else len(result.violation.trace),
+        *drawn,
+    )

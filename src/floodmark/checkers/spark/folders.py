@@ -28,7 +28,6 @@ def is_object_store(url: str) -> bool:
 
 
 def opened(context: SparkContext, url: str) -> Folder:
-    """The folder at a URL."""
     return ObjectFolder(url) if is_object_store(url) else SparkFolder(context, url)
 
 

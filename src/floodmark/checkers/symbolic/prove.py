@@ -9,7 +9,7 @@ from typing import Any
 
 from floodmark.checkers.project.claim import Claim
 from floodmark.checkers.project.paths import shown
-from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.properties import Property, functions_by_name
 from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.search.beginning import wrong_beginnings
 from floodmark.checkers.search_result import TraceState, Violation
@@ -20,7 +20,6 @@ from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive, at
 from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred, attempt_lifted
 from floodmark.checkers.symbolic.attempts.ranked import attempt_ranked
 from floodmark.checkers.symbolic.methods import claims
-from floodmark.checkers.symbolic.methods.capacities import require_capacities
 from floodmark.checkers.symbolic.methods.induction import WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask, subjects, task_of
@@ -30,9 +29,13 @@ from floodmark.checkers.value_text import plain, show
 from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
 from floodmark.checkers.verdict.proof_result import ProofResult, proof_command
 from floodmark.checkers.verdict.result import ExitCode, Verdict
-from floodmark.language.errors import SourceError
-from floodmark.language.model import Model
+from floodmark.compiler.program import growing_parts, read_program
+from floodmark.language.bindings import annotation_position
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model, sized
 from floodmark.language.reference import initial_states
+from floodmark.language.types import growing
+from floodmark.language.widths import FIRST_WIDTHS
 
 
 def prove_check(
@@ -186,3 +189,22 @@ def prove_claim(claim: Claim, seconds: float | None = None, scripts: SmtScripts 
     return ProofResult(
         name, "claim", verdict, code, headline, answered.seconds, place, claim.line, lines=lines, facts=facts
     )
+
+
+def require_capacities(model: Model, properties: Sequence[Property]) -> None:
+    """Raises ModelError if a model has a container without a capacity.
+
+    An inductive step begins in any state of the declared types, reachable or not. If a type does not bound the number
+    of elements of a container, any chosen size would be an assumption that the model does not make. A bounded search
+    begins with the initial states, so it finds the widths that its runs need.
+    """
+    for name, kind in model.variable_types.items():
+        for part in growing(kind):
+            raise _refusal(part.grows, *annotation_position(model._variables[name], name))
+    for place, at in growing_parts(read_program(sized(model, FIRST_WIDTHS), functions_by_name(properties))):
+        raise _refusal(place, at.file, at.line)
+
+
+def _refusal(place: str, file: str | None, line: int | None) -> ModelError:
+    message = f"{place} has no capacity, and a proof begins in any state of the declared types: write "
+    return ModelError(f"{message}Annotated[..., Capacity(limit)], or use --method bmc", file, line)

@@ -32,18 +32,14 @@ def judge_log(
         context = session(master).sparkContext
         count = workers or context.defaultParallelism
         tasks = context.parallelize(_shards(count), count)
-        reports = tasks.map(partial(_judge_shard, [path.resolve() for path in paths], strict)).collect()
+        reports = tasks.map(partial(judge, [path.resolve() for path in paths], strict)).collect()
     else:
         count = workers or (cores() if size > MAX_LOCAL_BYTES else 1)
         if count == 1:
             return judge(paths, strict)
-        reports = processes.results(partial(_judge_shard, list(paths), strict), _shards(count), count)
+        reports = processes.results(partial(judge, list(paths), strict), _shards(count), count)
     return sum(reports, LogReport())
 
 
 def _shards(count: int) -> list[LogShard]:
     return [LogShard(number, count) for number in range(count)]
-
-
-def _judge_shard(paths: Sequence[Path], strict: bool, shard: LogShard) -> LogReport:
-    return judge(paths, strict, shard)

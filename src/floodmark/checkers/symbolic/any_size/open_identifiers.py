@@ -58,7 +58,6 @@ class OpenIdentifiers:
         return self._named[number]
 
     def number(self, one: Any) -> Any:
-        """The number of an identifier."""
         if self._number is None:
             name = f"number of {self.kind.cls.__name__}"
             self._number = self._axioms.symbols.function(name, [self.sort], z3.IntSort())

@@ -4,7 +4,7 @@
 - ``bmc.py``: runs of growing length; CPython replays a counterexample. ``unrolling.py``, ``runs.py``: the unrolled
   transition relation; queries about runs, and simplifications of hard ones.
 - ``induction.py``, ``k_induction.py``, ``lemmas.py``: obligations action by action; runs of k states; functions marked
-  ``@lemma``. ``capacities.py``: why a proof by induction needs them.
+  ``@lemma``.
 - ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
   function of the language. ``lifting.py``: the clauses as lemmas about any number of identifiers;
   ``cardinality_atoms.py``: majorities in them.

@@ -43,7 +43,6 @@ class DeferredRecorder:
         self._received.append((name, about, terms if isinstance(terms, str) else list(terms), status))
 
     def hand_on(self, record: ObligationRecorder) -> None:
-        """Records them."""
         for received in self._received:
             record(*received)
 

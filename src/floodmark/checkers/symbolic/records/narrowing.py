@@ -67,7 +67,6 @@ class CachedIterable(Generic[Item]):
 
 
 def style_of(strategy: Strategy) -> Style:
-    """The style of a strategy."""
     plain = {name: value for name, value in strategy.options.items() if name != "random_seed"}
     return next(style for style in get_args(Style) if STYLES[style] == plain)
 

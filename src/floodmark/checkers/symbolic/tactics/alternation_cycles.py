@@ -74,14 +74,14 @@ def _statements(
     both."""
     states = [it for it in properties if it.kind != "transition"]
     statements: list[tuple[str, Any]] = [
-        (f"{it.name} ({_place(it.file, it.line)})", as_term(holds_condition(system, system.now.state, it)))
+        (f"{it.name} ({shown_line(it.file, it.line)})", as_term(holds_condition(system, system.now.state, it)))
         for it in states
     ]
     for fired in system.fired:
         if fired.action.name == action:
             goal = next(goal for each, goal in goals_of(system, properties, fired, fired.enabled) if each == name)
             at = fired.action.at
-            statements.append((f"{action} ({_place(at.file, at.line)})", as_term(goal)))
+            statements.append((f"{action} ({shown_line(at.file, at.line)})", as_term(goal)))
     met: set[int] = set()
     for origin, term in statements:
         yield origin, term
@@ -100,10 +100,6 @@ def _source(axiom: Any, origin: str, known: KnownAxioms) -> str:
 
 _LAW = 5
 """All symbols that a cardinality law may contain."""
-
-
-def _place(file: str, line: int) -> str:
-    return shown_line(file, line)
 
 
 def edges_of(statement: Any, origin: str) -> set[Edge]:

@@ -40,7 +40,6 @@ class PathPremises:
         self.axioms = [[simpler.of(it.term) for it in simple(known([term]))] for term in assumed]
 
     def about(self, case: Case) -> PathQuestions:
-        """The questions about a case."""
         axioms = self._known(case)
         simpler = self._simpler(axioms)
         said = [simpler.of(z3.simplify(term)) for term in case]

@@ -52,7 +52,6 @@ def ranges_in(statements: Iterable[Any]) -> Ranges:
 
 
 def conjuncts(term: Any) -> Iterator[Any]:
-    """The conjuncts of a term."""
     waiting = [term]
     while waiting:
         part = waiting.pop()

@@ -59,7 +59,6 @@ class Nodes:
         self._known: dict[int, TermNode] = {}
 
     def of(self, term: Any) -> TermNode:
-        """The node of a term."""
         key = term.get_id()
         known = self._known.get(key)
         if known is None:
@@ -78,7 +77,6 @@ class Nodes:
 
 
 def nodes_of(context: Any) -> Nodes:
-    """The nodes of a context."""
     if context is z3.main_ctx():
         return Nodes()
     found: Nodes | None = context.__dict__.get("nodes")
@@ -95,12 +93,10 @@ def forget(context: Any) -> None:
 
 
 def node_of(term: Any) -> TermNode:
-    """The node of a term."""
     return nodes_of(term.ctx).of(term)
 
 
 def kind_of(term: Any) -> int:
-    """The kind of a term."""
     return node_of(term).kind
 
 

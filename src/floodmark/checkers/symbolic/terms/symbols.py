@@ -51,5 +51,4 @@ class SkolemConstants:
         self._numbers = itertools.count()
 
     def fresh(self, sort: Any, hint: str) -> Any:
-        """A constant of a sort."""
         return z3.Const(f"{hint}{WITNESS}{next(self._numbers)}", sort)
