@@ -63,7 +63,7 @@ def measured(path: str, constants: dict[str, int]) -> str:
     ((_, digest),) = divided(states, words, 1)
     ledger = Ledger(1)
     ledger.accept([count], [digest])
-    run = SearchContext("run", None, OWNERS, SimpleNamespace(value=code.code), MAX_BUFFERS, 0)  # type: ignore[arg-type]
+    run = SearchContext("run", None, OWNERS, SimpleNamespace(value=code.code), MAX_BUFFERS, 0, None)  # type: ignore[arg-type]
     process = SimpleNamespace(code=code, shards={}, filter_words=np.zeros(0, dtype=np.uint64))
     level = LevelInput(1, ledger.upto(), 0, 0, False)
     with tempfile.TemporaryDirectory() as folder, patch.object(tasks, "_process", lambda _: process):

@@ -70,7 +70,7 @@ class Machines:
     def process(self, run: Any) -> Any:
         """The Python worker of this machine: what it has in memory, but for the code, which all share."""
         self.code = self.code or run.code.value.load()
-        new = SimpleNamespace(code=self.code, shards={}, filter_words=np.zeros(0, dtype=np.uint64))
+        new = SimpleNamespace(code=self.code, shards={}, held={}, filter_words=np.zeros(0, dtype=np.uint64))
         return self.processes.setdefault((self.now, run.folder), new)
 
     def kill(self, machine: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -284,6 +285,32 @@ def test_executors_are_allocated_while_a_search_runs(tmp_path: Path) -> None:
         found = finished(process)
         same(found, native(6))
         assert any("on 2 executors instead of 1" in note for note in found["notes"])
+
+
+def test_the_next_driver_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    """A driver that is stopped keeps its folder. Of a killed one, nothing is known but its address."""
+    with standalone(tmp_path / "spark", workers=1, cores=2, modules=ROOT) as spark:
+
+        def begin(last: int) -> subprocess.Popen[str]:
+            options = ["--spark", f"master={spark.url}", "--spark", "distribute=always", "--set", f"last={last}"]
+            return start(options, FLOODMARK_SPARK_CONF="spark.cores.max=1")
+
+        def folders() -> set[str]:
+            return {path.name for path in spark.disk(0).glob("floodmark-shards-*/*")}
+
+        first = begin(6)
+        kept = eventually(folders)
+        below = [first.pid, *descendants(first.pid)]
+        for process in below:
+            os.kill(process, signal.SIGSTOP)
+        same(finished(begin(2)), native(2))
+        assert folders() == kept
+        kill(*below)
+        first.communicate()
+        eventually(lambda: not spark.executors())
+        assert folders() == kept
+        same(finished(begin(2)), native(2))
+        assert folders() == set()
 
 
 def test_all_scratch_folders_are_used_and_emptied(tmp_path: Path) -> None:

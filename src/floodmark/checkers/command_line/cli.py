@@ -13,6 +13,7 @@ import click
 
 from floodmark.checkers import interrupts
 from floodmark.checkers.command_line.check import check
+from floodmark.checkers.command_line.clean import clean
 from floodmark.checkers.command_line.conform import conform
 from floodmark.checkers.command_line.diff import diff
 from floodmark.checkers.command_line.gate import gate
@@ -125,6 +126,6 @@ def command() -> None:
 
 for each in (
     init, check, simulate, explore, report, gate, diff, mutate, export, list_, show, plan, prove, conform, schema, mcp,
-    lsp,
+    lsp, clean,
 ):  # fmt: skip
     command.add_command(each)

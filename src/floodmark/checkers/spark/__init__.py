@@ -12,7 +12,8 @@
 - ``frontier.py``: a narrow level's states at the driver, which expands them itself.
 - ``ledger.py``: the counts, digests and seals that the driver accepted for each partition and level.
 - ``tasks.py``: the workers' tasks (expand, merge, look back). Records are arrays of packed states, or reports.
-  ``object_tasks.py``: the same for object stores; ``leftovers.py``: removes the files of killed searches.
+  ``object_tasks.py``: the same for object stores; ``leftovers.py``: removes the files of killed searches, whose
+  drivers ``driver_marks.py`` knows to have ended.
 - ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when to trust them.
   ``reader.py``: copies of its states that have the accepted digest; only they are expanded.
 - ``loops.py``: the inner loops that tasks need besides those of ``checkers/kernel``.

@@ -28,6 +28,7 @@ from floodmark.checkers.search.symmetry import confirm_states
 from floodmark.checkers.search_result import ClusterProgress, DiskUse
 from floodmark.checkers.spark import leftovers, object_tasks, tasks
 from floodmark.checkers.spark.code_transfer import KernelCode
+from floodmark.checkers.spark.driver_marks import Address, hold
 from floodmark.checkers.spark.folders import SparkFolder
 from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
 from floodmark.checkers.spark.jobs import (
@@ -84,7 +85,9 @@ class Cluster(Store):
         self.code = context.broadcast(code)
         folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"
         scratch = context.getConf().get("spark.local.dir")
-        self.run = SearchContext(folder, scratch, self.partitions, self.code, buffers, MAX_BYTES)
+        self.run = SearchContext(folder, scratch, self.partitions, self.code, buffers, MAX_BYTES, _address(context))
+        is_here = str(context.master).startswith("local")
+        self._held = [hold(each / folder, None, is_here) for each in tasks.scratch_folders(self.run) if is_here]
         self.seed_bytes = min(SEED_BYTES, buffers)
         self.home = self._home()
         self._digest = np.zeros(2, dtype=np.uint64)
@@ -429,10 +432,7 @@ class Cluster(Store):
     def clean_up_after_others(self, replaced: Collection[tuple[str, str]]) -> None:
         """Removes what killed searches have left on the machines of this one, and what the drivers have whose
         checkpoints it took over, by host and process."""
-        found = set(self._collect(self._everywhere(partial(leftovers.others, self.run))))
-        left = [name for name, seconds in found if leftovers.is_left(name, seconds, replaced)]
-        if left:
-            self._collect(self._everywhere(partial(leftovers.remove, self.run, sorted(set(left)))))
+        self._collect(self._everywhere(partial(leftovers.remove, self.run, replaced)))
 
     def verify(self) -> None:
         """Reads everything that the partitions have and compares it with what was accepted. Raises JobFailed."""
@@ -528,6 +528,8 @@ class Cluster(Store):
             self.code.destroy()
         for _ in tasks.clean(self.run, 0):
             pass
+        for mark in filter(None, self._held):
+            mark.close()
 
     def _collect(self, rdd: RDD[Any], paused: Callable[[], bool] | None = None) -> list[Any]:
         try:
@@ -551,6 +553,12 @@ class Cluster(Store):
 def _skew(figures: Sequence[float]) -> float:
     """The largest of some figures as a multiple of their mean."""
     return max(figures) * len(figures) / sum(figures) if sum(figures) > 0 else 1.0
+
+
+def _address(context: SparkContext) -> Address | None:
+    """Where the driver's Spark accepts executors."""
+    host, port = (context.getConf().get(f"spark.driver.{name}") for name in ("host", "port"))
+    return Address(host, int(port), str(context.applicationId)) if host and port else None
 
 
 def _token() -> str:

@@ -27,7 +27,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from floodmark.checkers.kernel.partitioned import (
 )
 from floodmark.checkers.search.statistics import DistinctCodes, column, first_rows
 from floodmark.checkers.spark.code_transfer import KernelCode, LoadedKernel
+from floodmark.checkers.spark.driver_marks import Address, hold
 from floodmark.checkers.spark.ledger import AcceptedLevels, Array
 from floodmark.checkers.spark.reader import Packed, StateReader
 from floodmark.checkers.spark.shard import PartitionLost, Shard, divided
@@ -65,7 +66,8 @@ Record = tuple[int, Any]
 class SearchContext:
     """One search, as its tasks see it. ``folder`` is in the scratch folders of whatever machine they run on, where
     none are set in ``scratch``; ``buffers`` are the bytes that a task may use for outboxes and its filter; a merge
-    sends the driver the states of a level that take at most ``narrow`` bytes."""
+    sends the driver the states of a level that take at most ``narrow`` bytes. ``driver`` is the address at which
+    executors reach the driver."""
 
     folder: str
     scratch: str | None
@@ -73,6 +75,7 @@ class SearchContext:
     code: Broadcast[KernelCode]
     buffers: int
     narrow: int
+    driver: Address | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,7 @@ class _Process:
     def __init__(self, run: SearchContext) -> None:
         self.code: LoadedKernel = run.code.value.load()
         self.shards: dict[int, Shard] = {}
+        self.held: dict[Path, IO[bytes] | None] = {}
         self.filter_words = np.zeros(0, dtype=np.uint64)
         gc.freeze()  # PySpark collects garbage after each task; modules and machine code are not garbage
 
@@ -208,13 +212,20 @@ _PROCESSES: OrderedDict[str, _Process] = OrderedDict()
 
 
 def scratch_folders(run: SearchContext) -> list[Path]:
-    """The folders of this user's searches on this machine, one on each given disk.
+    """The folders of this user's searches on this machine, one on each given disk."""
+    return local_folders(run.scratch)
+
+
+def local_folders(scratch: str | None, named: bool = False) -> list[Path]:
+    """The folders of this user's searches on this machine. ``scratch`` is Spark's setting ``spark.local.dir``; what the
+    environment says comes first, unless a user has ``named`` them.
 
     Spark tells its Python workers the folders of their executor, whichever setting they are from. Those vanish with it;
     the folders that it made them in do not.
     """
     names = ("FLOODMARK_LOCAL_DIR", "SPARK_LOCAL_DIRS")
-    given = next(filter(None, map(os.environ.get, names)), None) or run.scratch or tempfile.gettempdir()
+    given = None if named else next(filter(None, map(os.environ.get, names)), None)
+    given = given or scratch or tempfile.gettempdir()
     folders = {_of_all_executors(Path(name.strip())) for name in given.split(",") if name.strip()}
     return [folder / f"floodmark-shards-{os.getuid()}" for folder in sorted(folders)]
 
@@ -238,7 +249,10 @@ def shard_of(run: SearchContext, partition: int) -> Shard:
     """A partition's files, open in this process."""
     process = _process(run)
     if partition not in process.shards:
-        process.shards[partition] = Shard(scratch_folder(run, partition) / f"{partition:05}", process.code)
+        folder = scratch_folder(run, partition)
+        if folder not in process.held:
+            process.held[folder] = hold(folder, run.driver)
+        process.shards[partition] = Shard(folder / f"{partition:05}", process.code)
     return process.shards[partition]
 
 
