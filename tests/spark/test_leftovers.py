@@ -290,6 +290,13 @@ def test_a_folder_whose_mark_says_nothing_is_left_for_a_week(content: bytes, fol
     assert left(folder) == ""
 
 
+@pytest.mark.parametrize("changes", [{"port": 1 << 40}, {"port": []}, {"peer": "127.0"}, {"host": {}}, {"peer": [1]}])
+def test_a_mark_that_is_damaged_is_no_error(changes: dict[str, Any], folder: Path, begun: Any) -> None:
+    used(folder, begun(listening).answer)
+    changed(folder, **changes)
+    assert left(folder) == "it does not say where its driver is"
+
+
 def test_a_disk_that_takes_no_mark_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "broken").touch()
     assert hold(tmp_path / "broken" / "far+7+other", Address("127.0.0.1", 1, "app")) is None

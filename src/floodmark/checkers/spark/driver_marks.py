@@ -99,10 +99,10 @@ def driver_of(folder: Path, own: Address | None) -> DriverState:
     each driver once."""
     try:
         mark = DriverMark(**json.loads((folder / NAME).read_bytes().splitlines()[0]))
-    except (OSError, ValueError, TypeError, IndexError):
+        if not mark.is_locked:
+            return _asked(mark, own)
+    except (OSError, ValueError, TypeError, IndexError, OverflowError):  # the mark may be damaged anywhere
         return DriverState(None, "it does not say where its driver is")
-    if not mark.is_locked:
-        return _asked(mark, own)
     if mark.boot != this_boot() and mark.maker != socket.gethostname():
         return DriverState(None, f"its driver was on {mark.maker}")
     if unless_locked(folder, lambda: None):

@@ -45,7 +45,7 @@ def cleared(
 
 
 def _removed(folder: Path, address: Address | None, replaced: Collection[tuple[str, str]]) -> str:
-    driver, (host, process, _) = driver_of(folder, address), folder.name.split("+")
+    driver, (host, process, _) = driver_of(folder, address), folder.name.rsplit("+", 2)
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     if not driver.runs and (host, process) in replaced:
         remove()  # its executors may still run: not all of them have noticed yet
