@@ -15,15 +15,9 @@ import numpy as np
 import pytest
 
 from floodmark.checkers.kernel import scratch
-<<<<<<< HEAD
-from floodmark.checkers.spark import check_tasks, jobs, leftovers, session, tasks
+from floodmark.checkers.spark import check_tasks, jobs, session, tasks
 from floodmark.checkers.spark.jobs import JobCancelled, JobFailed, reason, told_of_java, wait_for_workers, watched
 from floodmark.checkers.spark.ledger import AcceptedLevels
-=======
-from floodmark.checkers.spark import check_tasks, jobs, session, tasks
-from floodmark.checkers.spark.jobs import Cancelled, JobFailed, reason, told_of_java, wait_for_workers, watched
-from floodmark.checkers.spark.ledger import Accepted
->>>>>>> c6f43a45 (What a killed driver left on a cluster is removed once its address refuses connections and no process holds the folder's lock; floodmark clean)
 from floodmark.checkers.spark.tasks import SearchContext, scratch_folder, scratch_folders
 from floodmark.language.errors import SourceError
 

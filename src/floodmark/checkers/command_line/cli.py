@@ -13,11 +13,10 @@ import click
 
 from floodmark.checkers import interrupts
 from floodmark.checkers.command_line.check import check
-from floodmark.checkers.command_line.clean import clean
 from floodmark.checkers.command_line.conform import conform
 from floodmark.checkers.command_line.diff import diff
 from floodmark.checkers.command_line.gate import gate
-from floodmark.checkers.command_line.listing import list_, schema, show
+from floodmark.checkers.command_line.listing import clean, list_, schema, show
 from floodmark.checkers.command_line.mutate import mutate
 from floodmark.checkers.command_line.plan import plan
 from floodmark.checkers.command_line.prove import prove

@@ -1,8 +1,9 @@
 """The mark in each scratch folder of a search, by which others learn whether the search's driver has ended.
 
-A mark is a file with one line, which says where the driver is reached. Every process that uses the folder keeps the
-file locked (``flock``) until it ends. The system releases a lock when its owner ends, however that happens, so a lock
-tells of all processes on the machine, also of those in other containers. No process numbers are compared.
+A mark is a file with one line, which says where the driver is reached, and its checksum. Every process that uses the
+folder keeps the file locked (``flock``) until it ends. The system releases a lock when its owner ends, however that
+happens, so a lock tells of all processes on the machine, also of those in other containers. No process numbers are
+compared.
 
 A driver has ended if one of these is known:
 
@@ -31,6 +32,7 @@ import ipaddress
 import json
 import os
 import socket
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -67,6 +69,19 @@ class DriverMark:
     boot: str
     network: str
 
+    def packed(self) -> bytes:
+        said = json.dumps(asdict(self)).encode()
+        return b"%08x %s\n" % (zlib.crc32(said), said)
+
+
+def _unpacked(content: bytes) -> DriverMark:
+    """Reads a mark. Raises ValueError if a byte of it has changed."""
+    line = content.partition(b"\n")[0]
+    mark = DriverMark(**json.loads(line[9:]))
+    if mark.packed() != line + b"\n":
+        raise ValueError("the mark is damaged")
+    return mark
+
 
 @dataclass(frozen=True, slots=True)
 class DriverState:
@@ -88,7 +103,7 @@ def hold(folder: Path, driver: Address | None, is_driver: bool = False) -> IO[by
             mark = DriverMark(
                 is_driver, *(driver or ("", 0, "")), peer, socket.gethostname(), this_boot(), _network()
             )
-            file.write(json.dumps(asdict(mark)).encode() + b"\n")
+            file.write(mark.packed())
     except OSError:
         return None
     return file
@@ -98,11 +113,11 @@ def driver_of(folder: Path, own: Address | None) -> DriverState:
     """What is known of the driver of a folder's search. For an application, whose address is ``own``, this process asks
     each driver once."""
     try:
-        mark = DriverMark(**json.loads((folder / NAME).read_bytes().splitlines()[0]))
-        if not mark.is_locked:
-            return _asked(mark, own)
-    except (OSError, ValueError, TypeError, IndexError, OverflowError):  # the mark may be damaged anywhere
+        mark = _unpacked((folder / NAME).read_bytes())
+    except (OSError, ValueError, TypeError):
         return DriverState(None, "it does not say where its driver is")
+    if not mark.is_locked:
+        return _asked(mark, own)
     if mark.boot != this_boot() and mark.maker != socket.gethostname():
         return DriverState(None, f"its driver was on {mark.maker}")
     if unless_locked(folder, lambda: None):
