@@ -29,7 +29,7 @@ from floodmark import (
     initial,
     require,
 )
-from floodmark.checkers.codegen import cost
+from floodmark.checkers.codegen import cost, model_module
 from floodmark.checkers.codegen.jit import UNOPTIMISED, _compile
 from floodmark.checkers.codegen.model_module import CodePart, parts
 from floodmark.checkers.native.search import search_states
@@ -259,3 +259,14 @@ def test_what_is_dear_is_named_before_it_is_compiled(
 def test_what_is_small_is_compiled_in_silence() -> None:
     told: list[Sequence[str]] = [cost.compilation_note(part, part.module()) for part in parts_of(Network()).values()]
     assert set(told) == {""}
+
+
+def test_only_small_actions_are_copied_for_each_value_of_their_first_parameter(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copied() -> set[str]:
+        return {name for name, part in parts_of(Network()).items() if part.module().unrolled_loops}
+
+    assert copied() == {"asks", "asks_again"}
+    monkeypatch.setattr(model_module, "_MAX_UNROLLED", 50)
+    assert copied() == set()

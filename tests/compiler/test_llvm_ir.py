@@ -11,6 +11,7 @@ import pytest
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, const, resize
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
+from floodmark.checkers.codegen.routine import Routine
 
 WIDTH = 64
 EDGES = (0, 1, 2, 7, 63, 64, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
@@ -175,6 +176,28 @@ def test_a_variable_keeps_what_it_holds_until_it_is_set() -> None:
         return builder.sub(builder.load(one), builder.load(other))
 
     assert called(write, 3, 10) == 7
+
+
+@pytest.mark.parametrize("effort", [UNOPTIMISED, GOOD], ids=["unoptimised", "optimised"])
+def test_an_unrolled_loop_computes_what_the_loop_does(effort: Effort) -> None:
+    module = ir.Module("loops")
+    for name, unrolled in (("loop", False), ("first", True), ("second", True)):
+        made = ir.Function(module, ir.FunctionType(I64, [I64, I64]), name)
+        routine = Routine(made)
+        total, builder = routine.room(I64, "total"), routine.builder
+        builder.store(const(0), total)
+        with routine.counting(const(0), const(3), unrolled=unrolled) as (index, onward, _):
+            routine.skip_unless(builder.icmp_unsigned("!=", made.args[1], index), onward)
+            shifted = builder.lshr(made.args[0], builder.mul(index, const(13)))
+            builder.store(builder.add(builder.load(total), shifted), total)
+        builder.ret(builder.load(total))
+        routine.finish()
+    assert str(module).count("!llvm.loop") == module.unrolled_loops == 2
+    code = MachineCode([_compile(module, effort)])
+    for left_out in range(4):
+        expected = sum(0x123456789ABCDEF >> 13 * index for index in range(3) if index != left_out)
+        found = {name: code.function(name, 2)(0x123456789ABCDEF, left_out) for name in ("loop", "first", "second")}
+        assert found == dict.fromkeys(found, expected)
 
 
 def test_names_may_have_any_letters() -> None:

@@ -47,14 +47,15 @@ class Comprehensions:
             yield value_of(self.builder, kind, code), onward, leave
 
     @contextmanager
-    def over(self, domain: Domain, of: Type, distinct: bool = False) -> Any:
+    def over(self, domain: Domain, of: Type, distinct: bool = False, unrolled: bool = False) -> Any:
         """A loop over a domain; yields (value of the loop variable, next, exit).
 
-        With ``distinct``, an element that a bag holds several times is visited once.
+        With ``distinct``, an element that a bag holds several times is visited once. An ``unrolled`` loop over all
+        values of a type has its body once for each.
         """
         match domain:
             case Universe(kind):
-                with elements.codes(self.routine, kind) as (code, onward, leave):
+                with elements.codes(self.routine, kind, unrolled) as (code, onward, leave):
                     yield value_of(self.builder, kind, code), onward, leave
             case Range():
                 low, high = self.emit(domain.low), self.emit(domain.high)

@@ -40,9 +40,9 @@ from floodmark.language.values import Record
 
 
 @contextmanager
-def codes(routine: Routine, kind: Type) -> Any:
+def codes(routine: Routine, kind: Type, unrolled: bool = False) -> Any:
     """A loop over the codes of a type's values; yields (code, next, exit)."""
-    with routine.counting(const(0), const(kind.codes)) as (index, onward, leave):
+    with routine.counting(const(0), const(kind.codes), unrolled=unrolled) as (index, onward, leave):
         code = resize(routine.builder, index, register(kind.bits))
         routine.skip_unless(is_code(routine, kind, code), onward)
         yield code, onward, leave

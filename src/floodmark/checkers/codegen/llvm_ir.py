@@ -170,6 +170,7 @@ class Module:
         self.name = name
         self.globals: dict[str, Function] = {}
         self.tables: list[GlobalVariable] = []
+        self.unrolled_loops = 0
 
     @property
     def functions(self) -> list[Function]:
@@ -181,7 +182,13 @@ class Module:
 
     def __str__(self) -> str:
         tables = [f"{each.text} = internal constant {each.initializer.typed}" for each in self.tables]
-        return "\n".join([*tables, *map(str, self.functions), ""])
+        return "\n".join([*tables, *map(str, self.functions), *self._loop_metadata(), ""])
+
+    def _loop_metadata(self) -> Iterator[str]:
+        for loop in range(1, self.unrolled_loops + 1):
+            yield f"!{loop} = distinct !{{!{loop}, !0}}"
+        if self.unrolled_loops:
+            yield '!0 = !{!"llvm.loop.unroll.full"}'
 
 
 class Survey(Module):
@@ -658,6 +665,15 @@ class IRBuilder:
 
     def branch(self, target: Block) -> None:
         self._end(f"br label %{target.name}")
+
+    def repeat(self, head: Block, unrolled: bool = False) -> None:
+        """Jumps back to the head of a loop. Where LLVM optimises, an ``unrolled`` one has its body once for each round;
+        the number of rounds must be a constant."""
+        if not unrolled:
+            self.branch(head)
+            return
+        self.function.module.unrolled_loops += 1
+        self._end(f"br label %{head.name}, !llvm.loop !{self.function.module.unrolled_loops}")
 
     def cbranch(self, condition: Value, then: Block, otherwise: Block) -> None:
         if type(condition) is LlvmConstant:

@@ -426,7 +426,7 @@ class _ProgramParts:
         done = code.routine.block("done")
         with ExitStack() as loops:
             try:
-                onward = choose(code, steps, loops, done)
+                onward = choose(code, steps, loops, done, unrolled=_is_unrolled(action, steps))
             except ModelError as error:
                 raise ModelError(error.message, action.at.file, action.at.line) from None
             code.abandoned = onward
@@ -468,6 +468,17 @@ class _ProgramParts:
             builder.store(builder.add(number, added), count)
             builder.branch(after)
         builder.position_at_end(after)
+
+
+_MAX_UNROLLED = 1000
+"""Expressions of an action, counted once for each value of its first parameter, up to which there is a copy of its code
+for each. What is read and written is then at a known place, as an identifier is mostly the key of a map."""
+
+
+def _is_unrolled(action: Action, steps: GuardOrder) -> bool:
+    if not steps.choices or not isinstance(steps.choices[0].domain, Universe):
+        return False
+    return steps.choices[0].parameter.type.codes * sum(map(weight, expressions_of(action))) <= _MAX_UNROLLED
 
 
 CANDIDATES = "candidates"
@@ -570,14 +581,16 @@ def _failure(code: Statements, onward: ir.Block) -> ir.Block:
 
 
 def choose(
-    code: Statements, steps: GuardOrder, loops: ExitStack, done: ir.Block, records: bool = True
+    code: Statements, steps: GuardOrder, loops: ExitStack, done: ir.Block, records: bool = True, unrolled: bool = False
 ) -> ir.Block:
     """Opens the loops over the parameters with guards between them; returns the block that tries the next binding.
-    ``records`` is whether a guard that fails is recorded as a failure of the model."""
+    ``records`` is whether a guard that fails is recorded as a failure of the model, and ``unrolled`` whether the
+    outermost loop has its body once for each value."""
     onward = done
     for guard in [None, *steps.choices]:
         if guard is not None:
-            values = code.expressions.comprehensions.over(guard.domain, guard.parameter.type, distinct=True)
+            is_unrolled = unrolled and guard is steps.choices[0]
+            values = code.expressions.comprehensions.over(guard.domain, guard.parameter.type, True, is_unrolled)
             value, onward, _ = loops.enter_context(values)
             code.builder.store(value, code.routine.variable(guard.parameter))
         code.routine.failed = _failure(code, onward) if records else onward

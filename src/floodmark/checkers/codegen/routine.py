@@ -66,7 +66,7 @@ class Routine:
         return self.builder.extract_value(pair, 0)
 
     @contextmanager
-    def counting(self, start: Value, stop: Value, step: int = 1) -> Any:
+    def counting(self, start: Value, stop: Value, step: int = 1, unrolled: bool = False) -> Any:
         """A loop of a 64-bit counter from start up (or down) to stop, exclusive; yields (counter, next, exit).
 
         The counter never wraps. Inside the loop it is before ``stop``, so one further is at most ``stop``. A longer
@@ -91,7 +91,7 @@ class Routine:
             self.builder.cbranch(self.builder.icmp_unsigned(">", rest, const(abs(step))), further, leave)
             self.builder.position_at_end(further)
         self.builder.store(self.builder.add(index, const(step)), counter)
-        self.builder.branch(head)
+        self.builder.repeat(head, unrolled)
         self.builder.position_at_end(leave)
 
     @contextmanager
