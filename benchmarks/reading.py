@@ -27,7 +27,7 @@ from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.ledger import Array, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
 from floodmark.checkers.spark.reader import StateReader
-from floodmark.checkers.spark.shard import Shard, divided
+from floodmark.checkers.spark.shard import Shard, states_by_partition
 from floodmark.checkers.spark.tasks import Checksum, ExpandedPart, LevelInput, SearchContext
 from floodmark.checkers.verdict.check import CheckSettings, checks
 
@@ -60,7 +60,7 @@ def measured(path: str, constants: dict[str, int]) -> str:
     code = build_code(model, {}, False).load()
     words = code.code.words
     count = len(states) // words
-    ((_, digest),) = divided(states, words, 1)
+    ((_, digest),) = states_by_partition(states, words, 1)
     ledger = Ledger(1)
     ledger.accept([count], [digest])
     run = SearchContext("run", None, OWNERS, SimpleNamespace(value=code.code), MAX_BUFFERS, 0, None)  # type: ignore[arg-type]

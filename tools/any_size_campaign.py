@@ -43,7 +43,7 @@ class WrongProofError(AssertionError):
     """A property that is proved for every number of identifiers is false at some number."""
 
 
-def proved(model: Model, properties: Sequence[Property]) -> list[Property]:
+def proved_properties(model: Model, properties: Sequence[Property]) -> list[Property]:
     """The properties that are proved for every number of identifiers, each by itself."""
     names, _ = any_size_constants(model)
     found = []
@@ -76,7 +76,7 @@ def campaign(seeds: range, directory: Path, most: Limits = FAR) -> Counter[str]:
             counts["models"] += 1
             every = properties_of(cls)
             try:
-                held = proved(cls(), every)
+                held = proved_properties(cls(), every)
             except ModelError as error:
                 counts[f"refused: {error.message}"] += 1
                 continue
@@ -90,7 +90,7 @@ def campaign(seeds: range, directory: Path, most: Limits = FAR) -> Counter[str]:
     return counts
 
 
-def written(counts: Counter[str], seconds: float) -> list[str]:
+def result_lines(counts: Counter[str], seconds: float) -> list[str]:
     """The counts, for benchmarks/RESULTS.md."""
     return [
         f"{counts['models']:,} models with {counts['laws']:,} laws, {counts['laws proved']:,} of them proved for every "
@@ -112,7 +112,7 @@ def main() -> None:
     print(json.dumps({**counts, "seconds": round(seconds)}, indent=2))
     if arguments.write:
         command = f"python -m tools.any_size_campaign --models {arguments.models} --seed {arguments.seed} --write"
-        section(SECTION, command, written(counts, seconds))
+        section(SECTION, command, result_lines(counts, seconds))
 
 
 if __name__ == "__main__":

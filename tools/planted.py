@@ -203,7 +203,7 @@ RECORD = Path(__file__).with_suffix(".csv")
 """The results for the mistakes that were tried. It is committed, so that a campaign continues where it stopped."""
 
 
-def drawn(every: Sequence[Mistake], count: int, seed: int) -> list[Mistake]:
+def sample_of_mistakes(every: Sequence[Mistake], count: int, seed: int) -> list[Mistake]:
     """A random sample in which each room has a share by its size, and within a room each kind has the same share.
 
     Chance is a hash of what a mistake is, so the sample outlives changes elsewhere. It comes in a random order: each
@@ -457,7 +457,7 @@ class HandmadeMistake:
     reason: str
 
 
-def thought() -> list[HandmadeMistake]:
+def handmade_mistakes() -> list[HandmadeMistake]:
     """The mistakes that people thought of. Raises ValueError where the text that one of them changes is gone."""
     return [
         HandmadeMistake(
@@ -470,7 +470,7 @@ def thought() -> list[HandmadeMistake]:
 
 def try_thought() -> Iterator[Entry]:
     """Tries each mistake that somebody thought of with its test, and keeps what became of it."""
-    wanted = [it for it in thought() if it.test]
+    wanted = [it for it in handmade_mistakes() if it.test]
     seconds = {it.test: 60.0 for it in wanted}
     files = sorted({it.test.partition("::")[0] for it in wanted})
     with tempfile.TemporaryDirectory() as folder:
@@ -582,7 +582,7 @@ def table() -> list[str]:
 def _of_thought() -> Iterator[str]:
     """The results of the last trial of the mistakes that people thought of."""
     rows = {(row.where, row.change): row for row in record().values() if row.kind == BY_THOUGHT}
-    every = thought()
+    every = handmade_mistakes()
     found = [rows.get((it.mistake.where, it.mistake.change)) for it in every]
     noticed = sum(row is not None and row.is_settled for row in found)
     explained = sum(1 for it in every if it.reason)
@@ -617,7 +617,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         learn(asked.into, asked.tests)
     if asked.command == "try":
         every = list(of_folder(ROOT, asked.places))
-        sample = drawn(every, min(asked.sample, len(every)), asked.seed)
+        sample = sample_of_mistakes(every, min(asked.sample, len(every)), asked.seed)
         for entry in try_all(sample, knowledge(asked.into), asked.seconds, asked.jobs):
             print(f"{entry.fate:<9} {entry.taken:>6} s  {entry.name}  {entry.by}", flush=True)
     if asked.command == "notice":

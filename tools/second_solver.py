@@ -240,7 +240,7 @@ def _obligation(file: Path) -> tuple[Path, str]:
     return file.parent, file.stem.partition("-")[2].partition(PART)[0]
 
 
-def recorded(paths: Sequence[Path], naming: str = "") -> Iterator[tuple[Spec, ListedProof]]:
+def proofs_named(paths: Sequence[Path], naming: str = "") -> Iterator[tuple[Spec, ListedProof]]:
     """The proofs that specs list, of which the names have some text."""
     for path in find([path for path in paths if path.suffix != ".py"], "all"):
         spec = read(path)
@@ -301,7 +301,7 @@ def record(name: str, opinion: Opinion, file: Path = OPINIONS) -> None:
 
 def jobs(paths: Sequence[Path], naming: str) -> Iterator[tuple[list[tuple[Spec, ListedProof]], list[Path]]]:
     """The units of writing: one proof, or all claims."""
-    for listed in recorded(paths, naming):
+    for listed in proofs_named(paths, naming):
         yield [listed], []
     files = [path for path in paths if path.suffix == ".py" or path.name == "claims"]
     if files:

@@ -42,7 +42,7 @@ Arcs = dict[str, set[Arc]]
 """The arcs that each test takes."""
 
 
-def chosen(arcs: Mapping[str, Set[Arc]], seconds: Mapping[str, float], share: float = SHARE) -> list[str]:
+def choose_tests(arcs: Mapping[str, Set[Arc]], seconds: Mapping[str, float], share: float = SHARE) -> list[str]:
     """Tests that together take a share of the arcs, chosen greedily by arcs for a second."""
     left = set().union(*arcs.values())
     enough = len(left) * (1 - share)
@@ -60,7 +60,7 @@ def main() -> None:
     into: Path = parser.parse_args().into
     into.mkdir(parents=True, exist_ok=True)
     _measure(into)
-    names = chosen(_arcs(into / "measured"), _seconds(into / "times.xml"))
+    names = choose_tests(_arcs(into / "measured"), _seconds(into / "times.xml"))
     CHOSEN.write_text("".join(f"{name}\n" for name in names))
     print(f"{len(names)} tests are traced")
 

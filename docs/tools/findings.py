@@ -190,7 +190,7 @@ def links(references: Sequence[str]) -> str:
 
 
 def _link(shown: Shown) -> str:
-    path, row = spec_address.split(shown.path)
+    path, row = spec_address.split_address(shown.path)
     file = path.relative_to(ROOT).as_posix()
     name = spec_address.with_row(file.removeprefix("specs/").removesuffix(".toml").removesuffix(".py"), row)
     return f"[`{name}`](../{file})" + (f" `{shown.name}`" if shown.name else "")

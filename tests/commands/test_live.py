@@ -223,7 +223,7 @@ def test_the_table_fits_a_terminal() -> None:
      ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False), ({"FORCE_COLOR": "0"}, False)],
 )  # fmt: skip
 def test_environment_variables_decide_about_colour(environment: dict[str, str], said: bool | None) -> None:
-    assert colour.wanted(environment) is said
+    assert colour.colour_setting(environment) is said
 
 
 def command(root: Path, **more: str) -> str:
@@ -258,13 +258,13 @@ def test_colour_without_a_terminal_only_when_asked_for(tmp_path: Path) -> None:
 )
 def test_each_part_of_a_counterexample_has_its_colour(line: str, part: str, style: dict[str, object]) -> None:
     before, _, after = line.rpartition(part)
-    assert colour.painted([line]) == [f"{before}{click.style(part, **style)}{after}"]  # type: ignore[arg-type]
+    assert colour.coloured_lines([line]) == [f"{before}{click.style(part, **style)}{after}"]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("line", ["     leader: b1", "reproduce: floodmark check a.toml", "  p: A sentence.", "",
                                   click.style("already", bold=True)])  # fmt: skip
 def test_what_has_no_colour_of_its_own(line: str) -> None:
-    assert colour.painted([line]) == [line]
+    assert colour.coloured_lines([line]) == [line]
 
 
 # Spark.

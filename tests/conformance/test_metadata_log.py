@@ -19,8 +19,8 @@ from benchmarks.conformance import write_log
 from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.conformance.metadata_log.dump import LogShard
 from floodmark.checkers.conformance.metadata_log.judge import LogReport, judge
-from floodmark.checkers.conformance.metadata_log.registration import Registration, changed, registered
-from floodmark.checkers.conformance.metadata_log.rules import broken
+from floodmark.checkers.conformance.metadata_log.registration import Registration, apply_change, partition_of_record
+from floodmark.checkers.conformance.metadata_log.rules import broken_rules
 from floodmark.checkers.conformance.metadata_log.run import judge_log
 from floodmark.checkers.conformance.state_machine import model_of
 from floodmark.checkers.native.search import search_states
@@ -139,8 +139,8 @@ def test_every_step_of_the_model_is_accepted() -> None:
             new = registration_of(model, after, old)
             if not same(old, new):
                 steps += 1
-                assert broken(old, new, strict=True) == [], (str(step), old, new)
-                assert changed(old, record_of(old, new)) == new
+                assert broken_rules(old, new, strict=True) == [], (str(step), old, new)
+                assert apply_change(old, record_of(old, new)) == new
             if after not in seen:
                 seen.add(after)
                 queue.append(after)
@@ -221,7 +221,7 @@ def test_state_rules_say_what_the_invariants_say(
     registration = Registration(
         tuple(replicas), tuple(isr), tuple(adding), tuple(removing), -1 if leader is None else leader, False, 0, 0
     )
-    found = {each.rule for each in broken(None, registration)}
+    found = {each.rule for each in broken_rules(None, registration)}
     judged["isr_is_empty_only_with_elr"] = judged.pop("isr_is_never_empty")
     assert {name for name, holds in judged.items() if not holds} == found
 
@@ -502,8 +502,8 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
 
 def test_replay_is_what_kafka_does() -> None:
     """After PartitionRegistration.merge: each record raises one epoch, one that names a leader the other as well."""
-    old = registered(partition()[1])
-    assert changed(old, change(isr=[1, 2])[1]) == old._replace(isr=(1, 2), partition_epoch=1)
-    assert changed(old, change(leader=1)[1]) == old._replace(leader_epoch=1, partition_epoch=1)
-    assert changed(old, change(leader=-1)[1]) == old._replace(leader=-1, leader_epoch=1, partition_epoch=1)
-    assert changed(old, change(leader=-2)[1]) == old._replace(partition_epoch=1)
+    old = partition_of_record(partition()[1])
+    assert apply_change(old, change(isr=[1, 2])[1]) == old._replace(isr=(1, 2), partition_epoch=1)
+    assert apply_change(old, change(leader=1)[1]) == old._replace(leader_epoch=1, partition_epoch=1)
+    assert apply_change(old, change(leader=-1)[1]) == old._replace(leader=-1, leader_epoch=1, partition_epoch=1)
+    assert apply_change(old, change(leader=-2)[1]) == old._replace(partition_epoch=1)

@@ -34,7 +34,7 @@ from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.coverage import WalkCoverage
 from floodmark.checkers.conformance.lockstep import Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Proposal, Proposals
-from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
+from floodmark.checkers.conformance.shrinking import breaking, enabled_steps, shrunk
 from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.tours import Tour, longest, tour
 from floodmark.checkers.conformance.walks import FURTHER, WalkChoice, Walks
@@ -164,7 +164,7 @@ def test_no_step_is_left_that_can_be_left_out() -> None:
     fails = breaking(model, prop)
     steps = shrunk(found.steps, fails)
     assert len(steps) <= len(found.steps)
-    assert [step for step, _ in followed(model, steps)] == list(steps)
+    assert [step for step, _ in enabled_steps(model, steps)] == list(steps)
     for index in range(1, len(steps)):
         assert fails([*steps[:index], *steps[index + 1 :]]) is None
 
@@ -395,7 +395,7 @@ def test_a_step_beyond_the_boundary_is_left_out_of_a_run() -> None:
     steps = [step for step, _ in list(reference.initial_states(Stairs()))]
     climb = next(step for step, _ in reference.successors(Stairs(), next(reference.initial_states(Stairs()))[1])
                  if step.action == "climbs")
-    assert len(followed(Stairs(), [*steps, *[climb] * 6])) == 5
+    assert len(enabled_steps(Stairs(), [*steps, *[climb] * 6])) == 5
 
 
 def test_large_pieces_go_and_then_single_ones() -> None:

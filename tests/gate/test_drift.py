@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from floodmark.checkers.gate import lock
-from floodmark.checkers.gate.drift import DriftSources, compared
+from floodmark.checkers.gate.drift import DriftSources, table_drift
 from floodmark.checkers.gate.lock import LockEntry
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.verdict.result import ExitCode
@@ -148,5 +148,5 @@ WAS: LockEntry = {"verdict": "holds", "distinct": 4, "actions": {"up": 3}, "dige
 def test_no_more_is_said_than_is_known(was: LockEntry, now: LockEntry, said: list[str]) -> None:
     now = {"source": "a", "properties": ["p"], **now}
     was = {"source": "a", "properties": ["p"], **was}
-    found = compared("spec", was, now, DriftSources(("spec.toml", None)))
+    found = table_drift("spec", was, now, DriftSources(("spec.toml", None)))
     assert [f"{each.what}: {each.was} | {each.now} {each.note}" for each in found] == said

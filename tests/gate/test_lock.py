@@ -13,7 +13,7 @@ import pytest
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.gate.definitions import Definition, definitions_of, parsed
-from floodmark.checkers.gate.drift import DriftSources, compared
+from floodmark.checkers.gate.drift import DriftSources, table_drift
 from floodmark.checkers.gate.lock import Lock, Mutants
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language.errors import SourceError
@@ -137,7 +137,7 @@ def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
     assert list(locked["properties"]) == names
     for name in names:
         now = {**locked, "properties": [each for each in names if each != name]}
-        said = list(compared("spec", locked, now, DriftSources((str(path), None))))
+        said = list(table_drift("spec", locked, now, DriftSources((str(path), None))))
         assert [(each.was, each.now, each.note) for each in said] == [
             (name, "-", "the property is no longer checked")
         ]

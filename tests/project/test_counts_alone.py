@@ -8,7 +8,7 @@ import pytest
 
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.run.checks import run_check
-from floodmark.checkers.value_text import plain, show, written
+from floodmark.checkers.value_text import plain, show, source_form
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.values import Map, Record, Set
@@ -77,5 +77,5 @@ def test_a_record_is_shown_as_it_says_but_never_read_so() -> None:
     one, two = Entry(offset=0, epoch=1), Entry(offset=1, epoch=1)
     assert show(Set({one})) == "{e1}"
     assert show(Map({one: two})) == "{e1: e1}"
-    assert written(Set({one})) == "{Entry(offset=0, epoch=1)}"
+    assert source_form(Set({one})) == "{Entry(offset=0, epoch=1)}"
     assert plain(Map({one: 1, two: 2})) == {"Entry(offset=0, epoch=1)": 1, "Entry(offset=1, epoch=1)": 2}

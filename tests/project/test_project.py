@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.project.loading import noticed, observed
+from floodmark.checkers.project.loading import observed, observed_dependences
 from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.project.spec import read
-from floodmark.checkers.project.unpacking import unpacked
+from floodmark.checkers.project.unpacking import unpack
 from floodmark.checkers.spark.package import write_zip
 from floodmark.language.errors import SourceError
 from tests.support.command import found_in
@@ -268,12 +268,12 @@ def test_an_unpacked_folder_is_used_again_as_long_as_it_is_whole(
         archive.writestr("kept/b.py", "y = 1\n")
         archive.writestr("left/c.py", "z = 1\n")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    first = unpacked(content.getvalue(), "some", "kept/")
+    first = unpack(content.getvalue(), "some", "kept/")
     assert sorted(it.relative_to(first).as_posix() for it in first.rglob("*.py")) == ["kept/a.py", "kept/b.py"]
-    assert unpacked(content.getvalue(), "some", "kept/") == first
+    assert unpack(content.getvalue(), "some", "kept/") == first
     assert [*tmp_path.iterdir()] == [first]
     (first / "kept/a.py").write_text("x = 2\n")
-    second = unpacked(content.getvalue(), "some", "kept/")
+    second = unpack(content.getvalue(), "some", "kept/")
     assert second != first
     assert (second / "kept/a.py").read_text() == "x = 1\n"
 
@@ -311,4 +311,4 @@ def test_what_python_reads_to_import_a_library_is_not_read_by_who_imports_it(
     for name, said in (("one.py", None), ("other.py", f"{tmp_path / 'other.py'}:2 opens a file")):
         monkeypatch.delitem(sys.modules, "colorsys", raising=False)
         load_file(tmp_path / name)
-        assert noticed(str(tmp_path / name)) == said
+        assert observed_dependences(str(tmp_path / name)) == said

@@ -17,7 +17,7 @@ from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.scope import states_expected
 from floodmark.checkers.mutation.trial import TrialBudget, stages
 from floodmark.checkers.project.spec import ExpectedVerdict, Spec, find, read, read_all
-from floodmark.checkers.project.spec_address import joined, split
+from floodmark.checkers.project.spec_address import join_address, split_address
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.spark.check_run import _may_be_a_task
@@ -216,18 +216,18 @@ def test_a_row_must_not_have_the_name_of_a_file(tmp_path: Path) -> None:
 
 def test_an_address_is_that_of_a_row_or_of_a_file(tmp_path: Path) -> None:
     path = tank_project(tmp_path, ROWS) / "specs/tank.toml"
-    assert split(joined(path, "small")) == (path, "small")
-    assert split(path) == (path, None)
-    assert read(joined(path, "large")).row == "large"
+    assert split_address(join_address(path, "small")) == (path, "small")
+    assert split_address(path) == (path, None)
+    assert read(join_address(path, "large")).row == "large"
     (tmp_path / "specs/odd.toml@small").write_text('model = "model.tank:Tank"\n')
     assert read(tmp_path / "specs/odd.toml@small").row is None
     with pytest.raises(SourceError, match=r"there is no row 'larg'; did you mean 'large'\?"):
-        read(joined(path, "larg"))
+        read(join_address(path, "larg"))
     with pytest.raises(SourceError, match=r"this spec has several rows; name one: .*tank\.toml@small or .*@large or "):
         read(path)
     plain = write(tmp_path, {"specs/plain.toml": 'model = "model.tank:Tank"\n'}) / "specs/plain.toml"
     with pytest.raises(SourceError, match=r"there is no row 'small': the spec has no rows; write plain\.toml"):
-        read(joined(plain, "small"))
+        read(join_address(plain, "small"))
 
 
 def test_a_folder_stands_for_the_rows_of_a_tier_and_a_file_for_all(tmp_path: Path) -> None:

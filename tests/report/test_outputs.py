@@ -315,7 +315,7 @@ def test_every_report_of_every_spec_is_the_same_when_it_is_made_of_the_json(
     assert files["sarif"].read_text() == sarif(cases(again))
     assert files["junit"].read_text() == junit(cases(again))
     assert replay.test_module(results) == replay.test_module(again)
-    drawn = state_graph.drawn(again)
+    drawn = state_graph.check_to_draw(again)
     assert drawn is not None
     assert state_graph.graphml(state_graph.state_graph(drawn)).startswith("<?xml")
 

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import tostring
 
 import pytest
 
-from floodmark.checkers.explorer.state_view import judged
+from floodmark.checkers.explorer.state_view import property_values
 from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.html.counterexample import counterexample
 from floodmark.checkers.report.html.states import side_by_side
@@ -168,7 +168,7 @@ def test_the_page_has_the_states_side_by_side(aborts: CheckResult) -> None:
 
 def test_the_explorer_has_them_as_well(aborts: CheckResult) -> None:
     assert aborts.subject is not None and aborts.violation is not None
-    found, _ = judged(aborts.subject, aborts.properties, aborts.violation.trace)
+    found, _ = property_values(aborts.subject, aborts.properties, aborts.violation.trace)
     (value,) = (it for it in found if it.prop.is_refinement)
     assert value.true is False and value.mapped is not None
     _, *rows = side_by_side(value.mapped)[0].findall(".//tr")

@@ -12,7 +12,7 @@ from typing import Any
 
 import networkx
 
-from floodmark.checkers.report.state_graph import WHOLE, dot, drawn, graphml, state_graph
+from floodmark.checkers.report.state_graph import WHOLE, check_to_draw, dot, graphml, state_graph
 from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult
@@ -102,10 +102,10 @@ def test_quotes_and_lines_stay_inside_of_a_label() -> None:
 def test_the_unexpected_counterexample_is_drawn(tmp_path: Path) -> None:
     with inside(tmp_path):
         results = check(tank(tmp_path) / "specs/tank.toml")
-    assert drawn(results) is results[0]
-    assert drawn([*two_phase_commit(), results[0]]) is results[0]
-    assert drawn(two_phase_commit()) is two_phase_commit()[1]
-    assert drawn(two_phase_commit()[:1]) is two_phase_commit()[0]
-    assert drawn([]) is None
+    assert check_to_draw(results) is results[0]
+    assert check_to_draw([*two_phase_commit(), results[0]]) is results[0]
+    assert check_to_draw(two_phase_commit()) is two_phase_commit()[1]
+    assert check_to_draw(two_phase_commit()[:1]) is two_phase_commit()[0]
+    assert check_to_draw([]) is None
     missed = replace(two_phase_commit()[0], expected=False)  # unexpected, and without a counterexample
-    assert drawn([missed, two_phase_commit()[1]]) is two_phase_commit()[1]
+    assert check_to_draw([missed, two_phase_commit()[1]]) is two_phase_commit()[1]

@@ -19,7 +19,7 @@ from floodmark.checkers.report.verdict_summary import cases, check_case, status_
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import CheckSettings
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from floodmark.checkers.verdict.verdict import _main_violation, failed
+from floodmark.checkers.verdict.verdict import _main_violation, unreadable_spec
 from floodmark.language.errors import SourceError
 from tests.support.outcomes import check, inside, tank, write_all
 from tests.support.projects import write
@@ -58,7 +58,7 @@ def outcome(root: Path, kind: str) -> CheckResult:
         "symmetric": f'model = "model.tank:Tank"\nsymmetry = true\n{good}',
     }
     if kind == "unreadable":
-        return failed(root / "specs/tank.toml", SourceError("unknown key", str(root / "specs/tank.toml"), 2))
+        return unreadable_spec(root / "specs/tank.toml", SourceError("unknown key", str(root / "specs/tank.toml"), 2))
     (root / "specs/tank.toml").write_text(specs[kind])
     limits = Limits(states=1) if kind == "undetermined" else Limits()
     (result,) = check(root / "specs/tank.toml", CheckSettings(workers=1, limits=limits))

@@ -18,7 +18,7 @@ from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.symbolic.methods.smtlib import file_name
 from floodmark.checkers.symbolic.methods.task import task_of
 from floodmark.checkers.symbolic.prove import claim_subject, subject_of
-from floodmark.checkers.verdict.proof_result import ProofResult, listed, proof_command
+from floodmark.checkers.verdict.proof_result import ProofResult, listed_proofs, proof_command
 from floodmark.checkers.verdict.result import ExitCode
 from tests.support.shipped import shipped
 
@@ -165,4 +165,4 @@ def test_each_row_has_the_command_that_repeats_it() -> None:
     assert [row[8] for row in PROOFS] == [f"`{proof_command(spec, proving)}`" for spec, proving in PROVINGS]
     for spec, proving in PROVINGS:
         words = shlex.split(proof_command(spec, proving))
-        assert listed(spec, words[4] if len(words) > 3 else None) == [proving]
+        assert listed_proofs(spec, words[4] if len(words) > 3 else None) == [proving]

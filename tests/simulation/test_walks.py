@@ -328,7 +328,7 @@ def test_walks_end_where_no_action_is_enabled() -> None:
     assert found.walked.dead_ends == 50
     assert found.depth == 28
     assert not found.violations
-    assert "at most 27 steps, 50 ended where no action is enabled, 1 s" in text.walked(found, found.walked, "1 s")
+    assert "at most 27 steps, 50 ended where no action is enabled, 1 s" in text.walk_extent(found, found.walked, "1 s")
 
 
 def test_walks_say_that_liveness_is_not_looked_at() -> None:
@@ -468,7 +468,7 @@ def test_a_counterexample_shrinks_where_no_search_reaches_it(
 def assert_is_run(model: Model, states: list[State]) -> None:
     assert states[0] in [state for _, state in initial_states(model)]
     for before, after in itertools.pairwise(states):
-        assert after in [state for _, state in shrinking.completed(model, before)]
+        assert after in [state for _, state in shrinking.completed_steps(model, before)]
 
 
 def test_a_walk_that_is_taken_again_must_be_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -501,4 +501,4 @@ def test_a_walk_that_stops_at_the_boundary_is_counted_and_the_next_one_begins() 
     assert (found.walked.walks, found.walked.cut_short, found.walked.dead_ends) == (50, 50, 0)
     assert found.generated == 50 * 4  # three steps to where every further one leaves the boundary
     assert not found.violations
-    assert "at most 3 steps, 50 ended at the boundary, 1 s" in text.walked(found, found.walked, "1 s")
+    assert "at most 3 steps, 50 ended at the boundary, 1 s" in text.walk_extent(found, found.walked, "1 s")

@@ -16,7 +16,7 @@ import pytest
 
 from floodmark.checkers.kernel import scratch
 from floodmark.checkers.spark import check_tasks, jobs, session, tasks
-from floodmark.checkers.spark.jobs import JobCancelled, JobFailed, reason, told_of_java, wait_for_workers, watched
+from floodmark.checkers.spark.jobs import JobCancelled, JobFailed, reason, told_of_java, wait_for_workers, watching_jobs
 from floodmark.checkers.spark.ledger import AcceptedLevels
 from floodmark.checkers.spark.tasks import SearchContext, scratch_folder, scratch_folders
 from floodmark.language.errors import SourceError
@@ -112,7 +112,7 @@ def test_only_what_asks_to_pause_cancels_a_job_that_has_a_worker() -> None:
 
     def end(paused: bool, seconds: float) -> None:
         context: Any = SimpleNamespace(master="local[2]", cancelJobGroup=cancelled.append)
-        with watched(context, lambda: paused) as watch:
+        with watching_jobs(context, lambda: paused) as watch:
             until = time.monotonic() + seconds
             while not cancelled and time.monotonic() < until:
                 watch.ended.wait(0.005)

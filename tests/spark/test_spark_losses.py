@@ -27,7 +27,7 @@ from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES, frontier
 from floodmark.checkers.spark.jobs import JobFailed
-from floodmark.checkers.spark.shard import FilesChangedError, divided
+from floodmark.checkers.spark.shard import FilesChangedError, states_by_partition
 from floodmark.checkers.spark.tasks import LevelInput, MergeResult
 from specs.examples.philosophers import Philosophers
 from tests.support.losses import Machines, Simulated, search_states
@@ -145,12 +145,12 @@ def test_states_that_are_lost_on_the_way_to_more_partitions_are_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by a mistake in how they are divided: what is sent arrives, but it is not all."""
-    original = shard.divided
+    original = shard.states_by_partition
 
     def divided_badly(states: Any, words: int, owners: int) -> Any:
         return [(rows[1:], digest) for rows, digest in original(states, words, owners)]
 
-    monkeypatch.setattr(tasks, "divided", divided_badly)
+    monkeypatch.setattr(tasks, "states_by_partition", divided_badly)
     with pytest.raises(JobFailed, match="states changed on the way from one number of partitions to another"):
         repartitioned(0, tmp_path, monkeypatch)
 
@@ -262,7 +262,7 @@ def test_narrow_levels_take_one_stage(
 def test_a_frontier_is_what_was_accepted(tmp_path: Path) -> None:
     code = build_code(Philosophers(last=2), {}, False).load()
     states = np.arange(3, 9, dtype=np.uint64)
-    ((_, digest),) = divided(states, 1, 1)
+    ((_, digest),) = states_by_partition(states, 1, 1)
     report = MergeResult(0, found=6, digest=digest, states=states.tobytes())
     held = frontier(code, [report, MergeResult(1, states=b"")])
     assert held is not None
@@ -412,7 +412,7 @@ def test_what_partitions_say_that_they_were_given_is_counted_in_states(
     def given(cluster: Simulated) -> None:
         states = cluster.sample(5, 1)
         assert states.shape[1] == cluster.words == 2
-        ((_, digest),) = divided(states, 2, 1)
+        ((_, digest),) = states_by_partition(states, 2, 1)
         (said,) = cluster.put_from([(1, (4, states.tobytes()))], "another")  # type: ignore[arg-type]
         assert (said.partition, said.position, said.count, said.digest) == (1, 4, len(states), digest)
 

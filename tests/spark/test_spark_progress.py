@@ -14,7 +14,7 @@ from floodmark.checkers.search import driver
 from floodmark.checkers.search_result import ClusterProgress, Options, Progress
 from floodmark.checkers.spark import cluster, jobs
 from floodmark.checkers.spark.cluster import Cluster
-from floodmark.checkers.spark.jobs import TaskCounts, WorkersUnavailable, task_counts, watched
+from floodmark.checkers.spark.jobs import TaskCounts, WorkersUnavailable, task_counts, watching_jobs
 from floodmark.checkers.spark.search import Distribution, search_states
 from specs.examples.philosophers import Philosophers
 from tests.spark.test_spark_jobs import Application
@@ -101,7 +101,7 @@ def test_a_limit_ends_the_wait_of_a_job_without_a_worker(monkeypatch: pytest.Mon
             """Java is not there to say more."""
 
     def run() -> None:
-        with watched(context, limit=lambda: True) as watch:
+        with watching_jobs(context, limit=lambda: True) as watch:
             for _ in range(2000):
                 watch.ended.wait(0.005)
                 if context.cancelled:

@@ -23,7 +23,7 @@ from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.native import search as native
 from floodmark.checkers.project.properties import collect
 from floodmark.checkers.project.spec import ExpectedVerdict, read
-from floodmark.checkers.project.unpacking import unpacked
+from floodmark.checkers.project.unpacking import unpack
 from floodmark.checkers.resources import cores, physical_memory
 from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.run.engines import cluster_of
@@ -476,14 +476,15 @@ def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
 
 def _run_there(files: project_transfer.PackedFiles, check: Check) -> tuple[Path, bytes]:
     """What another machine does for a task, and where its spec is there."""
-    return project_transfer.placed(files, check).spec.path, check_tasks._run(cast(Any, Sent(files)), run_check, check)
+    there = project_transfer.check_on_worker(files, check)
+    return there.spec.path, check_tasks._run(cast(Any, Sent(files)), run_check, check)
 
 
 def test_a_worker_uses_no_folder_that_is_not_as_it_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (root, (_, content)), = project_transfer.files_of(of_tank(tmp_path / "here")).items()
-    folder = unpacked(content, "files")
-    assert unpacked(content, "files") == folder
+    folder = unpack(content, "files")
+    assert unpack(content, "files") == folder
     changes: list[Callable[[Path], object]] = [
         lambda file: file.unlink(),
         lambda file: file.write_text("more\n"),
@@ -492,11 +493,11 @@ def test_a_worker_uses_no_folder_that_is_not_as_it_was_sent(tmp_path: Path, monk
     for change in changes:
         damaged = tmp_path / folder.name
         change(damaged / "invariants" / "tank.py")
-        other = unpacked(content, "files")
+        other = unpack(content, "files")
         assert other != damaged
         assert (other / "invariants/tank.py").read_text() == Path(root, "invariants/tank.py").read_text()
         shutil.rmtree(damaged)
-        assert unpacked(content, "files") == damaged
+        assert unpack(content, "files") == damaged
 
 
 class Sent:

@@ -23,7 +23,7 @@ from floodmark.checkers.spark import ledger, shard
 from floodmark.checkers.spark.code_transfer import LoadedKernel, build_code
 from floodmark.checkers.spark.ledger import Ledger
 from floodmark.checkers.spark.reader import StateReader
-from floodmark.checkers.spark.shard import FilesChangedError, PartitionLost, Shard, divided
+from floodmark.checkers.spark.shard import FilesChangedError, PartitionLost, Shard, states_by_partition
 from floodmark.checkers.spark.tasks import SeedResult
 from specs.examples.philosophers import Philosophers
 from tests.support.corruption import SUBJECTS
@@ -42,7 +42,7 @@ def code() -> LoadedKernel:
 def accepted(*levels: ledger.Array) -> Ledger:
     known = Ledger(1)
     for states in levels:
-        ((_, digest),) = divided(states, 1, 1)
+        ((_, digest),) = states_by_partition(states, 1, 1)
         known.accept([len(states)], [digest])
     return known
 
@@ -376,7 +376,7 @@ def test_a_partition_has_room_for_no_more_states_than_its_file(
     model, _ = SUBJECTS[1].of()
     files = Shard(tmp_path, build_code(model, {}, False).load())
     first = np.arange(2, dtype=np.uint64)
-    ((_, digest),) = divided(first, 2, 1)
+    ((_, digest),) = states_by_partition(first, 2, 1)
     known = Ledger(1)
     known.accept([1], [digest])
     files.put("a", 0, first.tobytes())
@@ -446,7 +446,7 @@ def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
         pieces = []
         for level in levels:
             for part in np.array_split(LEVELS[level], 2):
-                ((_, digest),) = divided(part, 1, 1)
+                ((_, digest),) = states_by_partition(part, 1, 1)
                 first = int(rows[level - 1, ledger.END]) if level else 0
                 offset = int(part[0] - LEVELS[level][0]) if len(part) else 0
                 pieces.append(SeedResult(0, first + offset, len(part), digest))
@@ -461,7 +461,7 @@ def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
     assert not KNOWN.intact(range(3), [replace(first, digest=(0, 0)), *others])
     assert not KNOWN.intact(range(3), [replace(first, partition=1), *others])
     assert not KNOWN.intact(range(3), [replace(first, position=1 << 40), *others])
-    ((_, digest),) = divided(FIRST, 1, 1)
+    ((_, digest),) = states_by_partition(FIRST, 1, 1)
     two = Ledger(2)
     two.accept([1, 1], [digest, digest])
     mine = [SeedResult(partition, 0, 1, digest) for partition in range(2)]

@@ -18,7 +18,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term
 from floodmark.checkers.symbolic.translate.effects import SymbolicStep
-from floodmark.checkers.symbolic.translate.obligations import TYPES, assumption, broken, goals_of
+from floodmark.checkers.symbolic.translate.obligations import TYPES, assumption, goals_of, violation_condition
 from floodmark.checkers.symbolic.translate.transition_system import Transition, system_of
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
@@ -51,7 +51,7 @@ class RunTerms:
         before = self.old.state if prop is not None and prop.kind == "transition" else None
         if before is not None and len(states) < 2:
             return  # a refinement of which the beginning is none, which CPython says before a method is asked
-        if not self._is_true(broken(system, prop, now, before), states[-1], old=states[-2:][0]):
+        if not self._is_true(violation_condition(system, prop, now, before), states[-1], old=states[-2:][0]):
             yield f"{violation.property} is not broken in {states[-2:]}"
         if len(states) > 1 and not self._is_counterexample_to_induction(violation):
             yield f"induction excludes that {violation.trace[-1].step} breaks {violation.property}"

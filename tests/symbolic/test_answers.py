@@ -27,7 +27,7 @@ from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_co
 from floodmark.checkers.symbolic.methods.induction import InductionProgress, InductionProof, QueryRunner, induction
 from floodmark.checkers.symbolic.prove import prove_listed
 from floodmark.checkers.symbolic.records import answer_file, narrowing, replay
-from floodmark.checkers.symbolic.records.answer_file import AnswerRecord, keep, recorded
+from floodmark.checkers.symbolic.records.answer_file import AnswerRecord, keep, recorded_answers
 from floodmark.checkers.symbolic.records.fresh_context import RecordedQuery
 from floodmark.checkers.symbolic.records.replay import QueryReplay, ways_of
 from floodmark.checkers.symbolic.records.term_names import TermNames
@@ -95,7 +95,7 @@ def test_a_recorded_proof_goes_through_without_a_search(file: Path) -> None:
 
 def test_an_answer_that_needs_a_lemma_more_leaves_its_obligation_open_and_no_other(file: Path) -> None:
     spec, proving = listed()
-    known = dict(recorded(spec, proving).answers)
+    known = dict(recorded_answers(spec, proving).answers)
     known[A_PROPERTY] = (Refutation("models"),)
     keep(spec, proving, AnswerRecord("1.0", known))
     proved = made()
@@ -109,7 +109,7 @@ def test_an_answer_that_needs_a_lemma_more_leaves_its_obligation_open_and_no_oth
 def test_an_obligation_without_an_answer_is_open_and_found_when_told(file: Path) -> None:
     spec, proving = listed()
     before = file.read_text(encoding="utf-8")
-    known = dict(recorded(spec, proving).answers)
+    known = dict(recorded_answers(spec, proving).answers)
     del known[A_PROPERTY]
     keep(spec, proving, AnswerRecord(solver_version(), known))
     assert open_in(made()) == [A_PROPERTY]
@@ -136,7 +136,7 @@ def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
 ) -> None:
     spec, proving = listed()
     split, whole = ("manager_chooses_to_abort", "stable"), ("coordinator_commits", "messages_tell_the_decision")
-    answers = recorded(spec, proving).answers
+    answers = recorded_answers(spec, proving).answers
     others = {key: answers[key] for key in answers if key not in (split, whole)}
     keep(spec, proving, AnswerRecord(solver_version(), others))
     with monkeypatch.context() as patched:
@@ -145,7 +145,7 @@ def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
         for name in ("narrow_answers", "immediate_answers"):
             patched.setattr(RecordedQuery, name, without_plain_queries(getattr(RecordedQuery, name)))
         assert made(find=True).verdict == "holds"
-    found = recorded(spec, proving).answers
+    found = recorded_answers(spec, proving).answers
     assert [type(answer) for key in (split, whole) for answer in found[key]] == [Split, Refutation]
     assert {way.view for key in (split, whole) for answer in found[key] for way in ways_of(answer)} == {"set pairs"}
     monkeypatch.setattr(portfolio, "STRATEGIES", ())
@@ -221,7 +221,7 @@ def test_answers_are_read_as_they_were_written(file: Path) -> None:
         Refutation("models"),
     )
     keep(spec, proving, AnswerRecord("5.0", {("act", "prop"): odd}))
-    assert recorded(spec, proving) == AnswerRecord("5.0", {("act", "prop"): odd})
+    assert recorded_answers(spec, proving) == AnswerRecord("5.0", {("act", "prop"): odd})
     assert from_data(as_data(odd)) == odd
 
 
@@ -405,7 +405,8 @@ def test_progress_says_which_obligation_is_asked_how_many_are_left_and_what_is_o
     spec, proving = listed()
     for workers in (1, 2):
         standings.clear()
-        induction(*commit(), book=AnswerBook(recorded(spec, proving).answers), watch=standings.append, workers=workers)
+        book = AnswerBook(recorded_answers(spec, proving).answers)
+        induction(*commit(), book=book, watch=standings.append, workers=workers)
         assert [it.done for it in standings] == sorted(it.done for it in standings)
         assert {it.total for it in standings} == {55}
         assert ("manager_prepares", "consistent") in [it.current for it in standings]
@@ -428,7 +429,7 @@ def test_neither_the_number_of_processes_nor_the_order_makes_a_difference(
 ) -> None:
     """With one answer missing, and one that is none: each obligation is the same question, whoever asks it when. A way
     says whether answers are looked for, the number of processes, and the sign of an obligation's cost."""
-    known = dict(recorded(*listed()).answers)
+    known = dict(recorded_answers(*listed()).answers)
     missing, *_, wrong = (it for it, answers in known.items() if answers != (Refutation("models"),))
     del known[missing]
     known[wrong] = (Refutation("models"),)
@@ -459,7 +460,7 @@ def test_an_obligation_is_open_if_its_process_dies(monkeypatch: pytest.MonkeyPat
             os.kill(os.getpid(), signal.SIGKILL)
         return replayed(self, answers, *others)
 
-    known = recorded(*listed()).answers
+    known = recorded_answers(*listed()).answers
     replayed = RecordedQuery.replay
     monkeypatch.setattr(RecordedQuery, "replay", dies)
     proof = induction(*commit(), book=AnswerBook(known), workers=2)
@@ -487,7 +488,7 @@ def test_an_interrupt_ends_all_processes_of_a_proof_and_keeps_what_they_found() 
 @pytest.mark.slow
 def test_processes_of_a_proof_keep_its_limit_after_one_with_a_limit() -> None:
     """z3 waits for limits in threads, which a process that forks does not pass on."""
-    known = recorded(*listed()).answers
+    known = recorded_answers(*listed()).answers
     assert induction(*commit(), 60.0, book=AnswerBook(known)).outcome == "proved"
     assert induction(*commit(), 60.0, book=AnswerBook(known), workers=2).outcome == "proved"
     late = induction(*commit(), 0.0, book=AnswerBook(known), workers=2)

@@ -17,7 +17,7 @@ from floodmark.checkers.symbolic.methods.ic3 import (
     Inference,
     InferenceResult,
     _atoms,
-    checked,
+    check_clauses,
     infer,
 )
 from floodmark.checkers.symbolic.methods.task import ProofTask
@@ -122,26 +122,28 @@ def _above(search: Inference, least: int) -> Clause:
 def test_an_inferred_invariant_has_to_hold_initially() -> None:
     """x > 5 and x <= 6: kept and safe, and nobody begins there."""
     search = _inference(Evens)
-    answers = checked(search, [_above(search, 5), _at_most(search, 6)])
+    answers = check_clauses(search, [_above(search, 5), _at_most(search, 6)])
     assert answers == {"initial states": False, "every action": True, "safety": True}
 
 
 def test_an_inferred_invariant_has_to_be_preserved() -> None:
     """x <= 2 is true at first and leads to nothing bad, but 4 follows 2."""
     search = _inference(Evens)
-    assert checked(search, [_at_most(search, 2)]) == {"initial states": True, "every action": False, "safety": True}
+    checks = check_clauses(search, [_at_most(search, 2)])
+    assert checks == {"initial states": True, "every action": False, "safety": True}
 
 
 def test_properties_have_to_be_kept_by_every_action() -> None:
     """5 follows 3, and nothing excludes 3."""
     search = _inference(Evens)
-    assert checked(search, [_at_most(search, 6)]) == {"initial states": True, "every action": False, "safety": True}
+    checks = check_clauses(search, [_at_most(search, 6)])
+    assert checks == {"initial states": True, "every action": False, "safety": True}
 
 
 def test_boundaries_have_to_be_kept_by_every_action() -> None:
     search = _inference(Edge)
-    assert checked(search, [])["every action"] is False
-    assert set(checked(search, [_at_most(search, 6)]).values()) == {True}
+    assert check_clauses(search, [])["every action"] is False
+    assert set(check_clauses(search, [_at_most(search, 6)]).values()) == {True}
 
 
 def test_nothing_leads_on_from_outside_of_the_boundary() -> None:
@@ -155,8 +157,8 @@ def test_nothing_leads_on_from_outside_of_the_boundary() -> None:
 def test_an_inferred_invariant_has_to_exclude_violations(cls: type[Model]) -> None:
     """7 is excluded by nothing: a step from there breaks a property of steps, or is an error."""
     search = _inference(cls)
-    assert checked(search, []) == {"initial states": True, "every action": True, "safety": False}
-    assert set(checked(search, [_at_most(search, 4)]).values()) == {True}
+    assert check_clauses(search, []) == {"initial states": True, "every action": True, "safety": False}
+    assert set(check_clauses(search, [_at_most(search, 4)]).values()) == {True}
 
 
 def test_inference_without_queries_finds_nothing() -> None:

@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.attempts import inferred as attempts
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
-from floodmark.checkers.symbolic.methods.lifting import LiftedLemma, lifted
+from floodmark.checkers.symbolic.methods.lifting import LiftedLemma, lifted_lemmas
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
@@ -64,13 +64,13 @@ def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path
 def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
     """A clause that is wrong, here that nobody ever prepares or commits, is not believed because it was inferred."""
     check = _model()
-    (guess,) = lifted("TwoPhaseCommit", check.model().variable_types, [[ClauseLiteral(place, "==", 0, True)]])
+    (guess,) = lifted_lemmas("TwoPhaseCommit", check.model().variable_types, [[ClauseLiteral(place, "==", 0, True)]])
     wrong = LiftedLemma(guess.text, replace(guess.lemma, name="wrong"))
 
     def with_another(*arguments: object) -> list[LiftedLemma]:
-        return [*lifted(*arguments), wrong]  # type: ignore[arg-type]
+        return [*lifted_lemmas(*arguments), wrong]  # type: ignore[arg-type]
 
-    with patch.object(attempts, "lifted", with_another):
+    with patch.object(attempts, "lifted_lemmas", with_another):
         proved = prove_check(check, INFER)
     assert proved.verdict == "holds"
     assert "wrong" not in proved.facts["lemmas"]
@@ -78,7 +78,7 @@ def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
 
 def test_a_clause_is_about_every_choice_of_different_identifiers() -> None:
     model = _model().model()
-    (lemma,) = lifted("TwoPhaseCommit", model.variable_types, [
+    (lemma,) = lifted_lemmas("TwoPhaseCommit", model.variable_types, [
         [
             ClauseLiteral(0, "==", 2, False), ClauseLiteral(1, "==", 0, False)
         ], [ClauseLiteral(2, "==", 2, False), ClauseLiteral(0, "==", 0, False)],
@@ -228,7 +228,7 @@ class Name(Identifier, count=2, prefix="n"):
 
 def _lifted(kind: type[Identifier]) -> list[LiftedLemma]:
     different = [ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 1, False)]
-    return lifted("M", {"one": IdentifierType(kind, 2), "other": IdentifierType(kind, 2)}, [different])
+    return lifted_lemmas("M", {"one": IdentifierType(kind, 2), "other": IdentifierType(kind, 2)}, [different])
 
 
 def test_an_identifier_has_a_name_whatever_it_prints_as() -> None:
@@ -240,6 +240,6 @@ def test_an_identifier_has_a_name_whatever_it_prints_as() -> None:
 
 def test_identifiers_of_two_classes_with_one_prefix_are_told_apart() -> None:
     types = {"one": IdentifierType(Node, 2), "other": IdentifierType(Name, 2)}
-    (lemma,) = lifted("M", types, [[ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 1, False)]])
+    (lemma,) = lifted_lemmas("M", types, [[ClauseLiteral(0, "==", 0, True), ClauseLiteral(1, "==", 1, False)]])
     assert "model.one == n1" in lemma.text and "model.other != name1" in lemma.text
     assert "for n1 in Node" in lemma.text and "for name1 in Name" in lemma.text

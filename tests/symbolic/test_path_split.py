@@ -16,7 +16,7 @@ from floodmark.checkers.symbolic.methods.smtlib import PART, SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.tactics import portfolio
-from floodmark.checkers.symbolic.tactics.path_split import Look, Path, parted, path_by_path, start, undecided
+from floodmark.checkers.symbolic.tactics.path_split import Look, Path, path_by_path, split_path, start, undecided_atom
 from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
 from floodmark.checkers.symbolic.terms.axioms import Axiom, Axioms
 from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
@@ -44,11 +44,11 @@ def question(source: random.Random) -> tuple[Any, ...]:
 
 def ends(path: Path) -> Iterator[Path]:
     """The paths that decide everything."""
-    condition = undecided(path)
+    condition = undecided_atom(path)
     if condition is None:
         yield path
     else:
-        for part in parted(path, condition):
+        for part in split_path(path, condition):
             yield from ends(part)
 
 
@@ -80,10 +80,10 @@ def test_each_path_says_what_the_case_says_where_its_conditions_are_true() -> No
 def test_a_condition_that_says_a_value_puts_it_in_place() -> None:
     f = z3.Function("f", z3.IntSort(), z3.IntSort())
     whole = start((z3.If(f(X) == 3, Y, X) > f(X),), ())
-    condition = undecided(whole)
+    condition = undecided_atom(whole)
     assert condition is not None
     assert condition.eq(f(X) == 3)
-    true, false = parted(whole, condition)
+    true, false = split_path(whole, condition)
     assert has_model(*true.conditions, Y == 4)
     assert not has_model(*true.conditions, Y == 3)
     assert "f(x)" not in str(true.conditions[1:])
@@ -94,20 +94,20 @@ def test_conditions_are_decided_from_within() -> None:
     """What decides the inner condition decides the outer one, which is then no longer asked."""
     inner = z3.If(X <= Y, X, Y)
     whole = start((z3.If(inner <= 5, inner, X + Y) >= 7,), ())
-    condition = undecided(whole)
+    condition = undecided_atom(whole)
     assert condition is not None
     assert condition.eq(X <= Y)
-    assert [len(list(ends(path))) for path in parted(whole, condition)] == [2, 2]
+    assert [len(list(ends(path))) for path in split_path(whole, condition)] == [2, 2]
 
 
 def test_conditions_within_quantifiers_are_decided_if_they_are_about_no_variable() -> None:
     each = z3.Int("each")
     f = z3.Function("f", z3.IntSort(), z3.IntSort())
     whole = start((z3.ForAll([each], z3.If(X <= Y, f(each), z3.If(each <= 0, f(X), f(Y))) > 0),), ())
-    condition = undecided(whole)
+    condition = undecided_atom(whole)
     assert condition is not None
     assert condition.eq(X <= Y)
-    assert [len(list(ends(path))) for path in parted(whole, condition)] == [1, 1]
+    assert [len(list(ends(path))) for path in split_path(whole, condition)] == [1, 1]
 
 
 def test_a_path_is_not_told_about_symbols_of_other_paths() -> None:
@@ -118,7 +118,7 @@ def test_a_path_is_not_told_about_symbols_of_other_paths() -> None:
     axioms.add([hidden], hidden == 9)
     whole = start((z3.If(X <= 0, first, second) > 0,), axioms.about([first, second]))
     assert len(whole.known) == 3
-    told = [{str(term) for term in path.known} for path in parted(whole, X <= 0)]
+    told = [{str(term) for term in path.known} for path in split_path(whole, X <= 0)]
     assert [len(terms) for terms in told] == [2, 1]
     assert "hidden == 9" in " ".join(told[0])
     assert "second == y" in " ".join(told[1])

@@ -22,7 +22,7 @@ from floodmark.checkers.symbolic.methods.progress import (
     NATURAL,
     RankingProof,
     breaks,
-    confirmed,
+    confirm_failure,
 )
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, FairHelper, _helpers, levels_of
 from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
@@ -114,7 +114,7 @@ def broken(graph: FairGraph, kind: str, levels: Sequence[Ranking]) -> set[tuple[
         for obligation in RankingProof(system, goal, explanations.levels, [inside]).obligations():
             assert obligation.outcome in ("proved", "fails")
             if obligation.outcome == "fails":
-                assert confirmed(explanations, obligation) == obligation
+                assert confirm_failure(explanations, obligation) == obligation
                 found.add((obligation.action, obligation.property))
         assert found == wanted, graph.source()
     return found

@@ -142,7 +142,7 @@ def test_a_wrong_clause_is_an_internal_error(project: Path, monkeypatch: pytest.
     """x <= 2 was inferred, and the questions about it answered wrongly."""
     monkeypatch.setattr(Inference, "run", lambda self: {frozenset([3])})
     monkeypatch.setattr(Inference, "pruned", lambda self, clauses: list(clauses))
-    monkeypatch.setattr("floodmark.checkers.symbolic.methods.ic3.checked",
+    monkeypatch.setattr("floodmark.checkers.symbolic.methods.ic3.check_clauses",
                         lambda *_: dict.fromkeys(("initial states", "every action", "safety"), True))
     code, text = prove("--method", "infer")
     assert code == ExitCode.INTERNAL_ERROR

@@ -11,7 +11,7 @@ import z3
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.case_split import cases
 from floodmark.checkers.symbolic.tactics.portfolio import PortfolioQuery, Strategy
-from floodmark.checkers.symbolic.tactics.skolem_instances import View, seen
+from floodmark.checkers.symbolic.tactics.skolem_instances import View, assumptions_in_view
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 from tests.symbolic.test_case_split import TWO, drawn, has_model
 
@@ -36,7 +36,8 @@ def test_what_is_possible_stays_possible(view: View, uncounted: list[z3.SortRef]
     for _ in range(50):
         assumed, goal = drawn(source, 4), drawn(source, 3)
         for case in cases(goal, NEW):
-            given, left = has_model(assumed, *case), has_model(*seen(view, assumed, case, uncounted, NEW))
+            given = has_model(assumed, *case)
+            left = has_model(*assumptions_in_view(view, assumed, case, uncounted, NEW))
             assert left or not given, (assumed, case)
             possible += given
             less += left and not given
@@ -55,16 +56,16 @@ def _is_refuted(stated: list[z3.ExprRef]) -> bool:
 def test_identifiers_that_nobody_counts_are_looked_at_as_witnesses() -> None:
     """No term suggests that what is said of everybody's age is said of Ann's."""
     case = (KNOWS(ANN, BEN),)
-    assert not _is_refuted(seen("everything", AGES, case, [PERSON], NEW))
-    assert not _is_refuted(seen("witnesses", AGES, case, [], NEW))
-    assert _is_refuted(seen("witnesses", AGES, case, [PERSON], NEW))
+    assert not _is_refuted(assumptions_in_view("everything", AGES, case, [PERSON], NEW))
+    assert not _is_refuted(assumptions_in_view("witnesses", AGES, case, [], NEW))
+    assert _is_refuted(assumptions_in_view("witnesses", AGES, case, [PERSON], NEW))
 
 
 def test_variables_are_about_witnesses_of_their_name() -> None:
     owner, other = z3.Const("7:owner", PERSON), z3.Const("8:other", PERSON)
     witness, stranger = z3.Const("91:owner!3", PERSON), z3.Const("12:stranger", PERSON)
     assumed = z3.ForAll([owner], z3.ForAll([other], KNOWS(owner, other)))
-    said = seen("namesakes", assumed, (z3.Not(KNOWS(witness, stranger)),), [], NEW)
+    said = assumptions_in_view("namesakes", assumed, (z3.Not(KNOWS(witness, stranger)),), [], NEW)
     assert said[2].body().eq(z3.ForAll([other], KNOWS(witness, other)).body())
 
 

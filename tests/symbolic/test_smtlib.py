@@ -29,8 +29,8 @@ from tools.second_solver import (
     ask,
     ask_all,
     opinion_of,
+    proofs_named,
     record,
-    recorded,
     ways_for,
 )
 from tools.second_solver import write as write_recorded
@@ -201,7 +201,7 @@ def test_a_difference_is_no_agreement(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_second_solver_agrees_about_some_recorded_obligations(tmp_path: Path) -> None:
-    listed = recorded([SPECS / "examples" / "two_phase_commit.toml"])
+    listed = proofs_named([SPECS / "examples" / "two_phase_commit.toml"])
     proofs = [(spec, proving) for spec, proving in listed if not proving.any_size]
     files = write_recorded(tmp_path / "smt", proofs, [SPECS / "claims" / "kip_455.py"])
     without_quantifiers = [file for file in files if "any-size" not in file.name]
@@ -213,7 +213,7 @@ def test_a_second_solver_agrees_about_some_recorded_obligations(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_second_solver_agrees_about_two_phase_commit_of_any_size(tmp_path: Path) -> None:
-    listed = recorded([SPECS / "examples" / "two_phase_commit.toml"])
+    listed = proofs_named([SPECS / "examples" / "two_phase_commit.toml"])
     files = write_recorded(tmp_path / "smt", [it for it in listed if it[1].any_size], [])
     assert len([file for file in files if PART not in file.stem]) == 55 + 112
     assert Counter(said.outcome for said in ask_all(files)) == {"agrees": len(files)}
@@ -317,7 +317,7 @@ def test_the_parts_of_a_question_get_the_effort(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_second_solver_agrees_about_the_core_of_kip_497_for_any_number_of_brokers(tmp_path: Path) -> None:
-    listed = [it for it in recorded([SPECS / "alter_isr" / "core.toml"]) if it[1].any_size]
+    listed = [it for it in proofs_named([SPECS / "alter_isr" / "core.toml"]) if it[1].any_size]
     files = write_recorded(tmp_path / "smt", listed, [])
     assert len(files) > 600
     assert opinion_of(files, list(ask_all(files)), EFFORT)["open"] == []

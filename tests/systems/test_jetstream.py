@@ -22,7 +22,7 @@ import pytest
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.lockstep import Lockstep
 from floodmark.checkers.conformance.shrinking import breaking
-from floodmark.checkers.interface.subject import given
+from floodmark.checkers.interface.subject import class_spec
 from floodmark.checkers.project.spec import read
 from floodmark.conformance import Mismatch, first_difference, steps_of
 from floodmark.language.reference import initial_states
@@ -214,7 +214,7 @@ def lost_write(version: str) -> tuple[Any, tuple[Any, ...]]:
 @pytest.mark.parametrize("version", ["2.12.1", "2.12.5"])
 def test_no_step_of_the_lost_write_can_be_left_out(server: Any, version: str) -> None:
     model, steps = lost_write(version)
-    prop = given(model, None, {}, ()).properties(type(model))["real_server_keeps_what_it_acknowledged"]
+    prop = class_spec(model, None, {}, ()).properties(type(model))["real_server_keeps_what_it_acknowledged"]
     assert breaking(model, prop)(steps) == steps
     assert all(breaking(model, prop)(steps[:place] + steps[place + 1 :]) is None for place in range(1, len(steps)))
 

@@ -20,7 +20,7 @@ import pytest
 
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.lockstep import Mismatch, shortened
-from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
+from floodmark.checkers.conformance.shrinking import breaking, enabled_steps, shrunk
 from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.walks import Walks
 from floodmark.checkers.project.properties import Property, collect
@@ -114,7 +114,7 @@ def test_the_repaired_model_parts_from_the_nodes_where_they_truncate(hunt: Modul
 def test_no_step_of_the_lost_write_can_be_left_out(hunt: ModuleType) -> None:
     model, _, steps = lost_write(hunt)
     prop = properties_of(model)["leader_has_what_is_acknowledged"]
-    assert [step for step, _ in followed(model, steps)] == list(steps)
+    assert [step for step, _ in enabled_steps(model, steps)] == list(steps)
     assert shrunk(steps, breaking(model, prop)) == steps
 
 

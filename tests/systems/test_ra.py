@@ -19,7 +19,7 @@ import pytest
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.shrinking import breaking, shrunk
 from floodmark.checkers.conformance.walks import Walks
-from floodmark.checkers.interface.subject import given
+from floodmark.checkers.interface.subject import class_spec
 from floodmark.conformance import Mismatch, replay, side_by_side, steps_of
 from floodmark.language.reference import initial_states, successors
 from model.ra.one_stops import OneStops
@@ -206,7 +206,7 @@ def test_no_step_of_a_run_can_be_left_out(example: dict[str, ModuleType], run: s
     text = (EXAMPLE / f"{run}.jsonl").read_text(encoding="utf-8")
     model = hunt.Hunted(**hunt.HUNTS[number].later)
     steps = tuple(steps_of(model, [json.loads(line) for line in text.splitlines()]))
-    prop = given(model, None, {}, ()).properties(type(model))[name]
+    prop = class_spec(model, None, {}, ()).properties(type(model))[name]
     assert breaking(model, prop)(steps) == steps
     assert shrunk(steps, breaking(model, prop)) == steps
 

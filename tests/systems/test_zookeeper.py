@@ -25,7 +25,7 @@ from floodmark.checkers.conformance.lockstep import Mismatch, replayed, shortene
 from floodmark.checkers.conformance.shrinking import breaking, shrunk
 from floodmark.checkers.conformance.tours import Tour
 from floodmark.checkers.conformance.walks import Walks
-from floodmark.checkers.interface.subject import given
+from floodmark.checkers.interface.subject import class_spec
 from floodmark.checkers.value_text import plain
 from floodmark.conformance import first_difference, model_of, replay, side_by_side, state_machine, taken
 from floodmark.language import reference
@@ -560,7 +560,7 @@ def test_known_bad_designs_are_found_and_do_their_harm_on_zookeeper(example: Exa
     hunt = example.module("hunt")
     design = hunt.design(name)
     steps = hunt.shortest(design)
-    prop = given(design.model, None, {}, ()).properties(type(design.model))[design.broken]
+    prop = class_spec(design.model, None, {}, ()).properties(type(design.model))[design.broken]
     assert shrunk(steps, breaking(design.model, prop)) == steps
     flawed = example.controllers(design.model, name)
     taken(design.model, flawed.adapter, steps).close()

@@ -12,7 +12,7 @@ from floodmark.checkers.search_result import Limits
 from tests.support.any_size_loops import HEADER, LoopDrawing
 from tests.support.engines import imported, properties_of
 from tools import any_size_campaign
-from tools.any_size_campaign import FAR, WrongProofError, campaign, proved, require_at_sizes
+from tools.any_size_campaign import FAR, WrongProofError, campaign, proved_properties, require_at_sizes
 
 
 def test_what_is_proved_of_a_drawn_model_holds_at_small_numbers(tmp_path: Path) -> None:
@@ -51,4 +51,4 @@ def test_what_is_proved_of_many_drawn_models_holds_at_small_numbers(tmp_path: Pa
 def test_all_identifiers_of_two_classes_are_two_sets(tmp_path: Path) -> None:
     law = "\n    @invariant\n    def law(self) -> bool:\n        return len(Node) + len(Site) >= 2\n"
     with imported(HEADER + "        self.done = True\n" + law, "Drawn", tmp_path) as cls:
-        assert [prop.name for prop in proved(cls(), properties_of(cls))] == ["law"]
+        assert [prop.name for prop in proved_properties(cls(), properties_of(cls))] == ["law"]

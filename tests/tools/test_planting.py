@@ -14,7 +14,7 @@ import pytest
 
 from tools import planted
 from tools.forked_pytest import ForkedPytest
-from tools.planted import FOLDERS, ROOT, Entry, Knowledge, drawn, importers
+from tools.planted import FOLDERS, ROOT, Entry, Knowledge, importers, sample_of_mistakes
 from tools.planting import Mistake, mistakes, of_folder
 from tools.reloading import LoadedFunctions
 
@@ -97,9 +97,9 @@ def test_a_text_has_the_expected_mistakes() -> None:
 
 def test_a_sample_has_a_share_of_each_room_and_of_each_kind() -> None:
     every = list(of_folder(ROOT, ["src/floodmark/compiler", "src/floodmark/checkers/mutation"]))
-    sample = drawn(every, 200, seed=3)
+    sample = sample_of_mistakes(every, 200, seed=3)
     assert len(set(sample)) == len(sample) == 200
-    assert sample == drawn(every, 200, seed=3) != drawn(every, 200, seed=4)
+    assert sample == sample_of_mistakes(every, 200, seed=3) != sample_of_mistakes(every, 200, seed=4)
     rooms = Counter(str(Path(mistake.file).parent) for mistake in sample)
     whole = Counter(str(Path(mistake.file).parent) for mistake in every)
     assert all(abs(rooms[room] - 200 * count / len(every)) <= 1 for room, count in whole.items())
@@ -123,7 +123,7 @@ def test_every_mistake_is_in_its_place_and_is_python() -> None:
 
 
 def test_what_somebody_thought_of_can_be_planted_and_names_its_test() -> None:
-    for it in planted.thought():
+    for it in planted.handmade_mistakes():
         source = (ROOT / it.mistake.file).read_bytes()
         ast.parse(changed := it.mistake.planted(source))
         assert changed != source
@@ -142,7 +142,7 @@ def test_there_is_something_to_plant_in_every_folder() -> None:
 @pytest.mark.slow
 def test_a_beginning_of_a_sample_is_spread_over_rooms_and_kinds() -> None:
     rooms = ["src/floodmark/compiler", "src/floodmark/checkers/spark", "src/floodmark/checkers/mutation"]
-    sample = drawn(list(of_folder(ROOT, rooms)), 1000, seed=1)
+    sample = sample_of_mistakes(list(of_folder(ROOT, rooms)), 1000, seed=1)
     first = sample[:200]
     for count in (Counter(it.kind for it in sample), Counter(str(Path(it.file).parent) for it in sample)):
         for name, whole in count.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tools import tracing
-from tools.tracing import Arc, chosen
+from tools.tracing import Arc, choose_tests
 
 ARCS = {
     "quick": {Arc("a.py", 1, 2), Arc("a.py", 2, 3)},
@@ -17,11 +17,11 @@ SECONDS = {"quick": 0.1, "long": 9.0, "again": 0.01, "other": 0.2}
 
 
 def test_a_test_that_adds_more_for_its_time_comes_first() -> None:
-    assert chosen(ARCS, SECONDS, 0.75) == ["other", "quick"]
+    assert choose_tests(ARCS, SECONDS, 0.75) == ["other", "quick"]
 
 
 def test_all_is_run_if_all_is_wanted_and_nothing_twice() -> None:
-    assert chosen(ARCS, SECONDS, 1.0) == ["long", "other", "quick"]
+    assert choose_tests(ARCS, SECONDS, 1.0) == ["long", "other", "quick"]
 
 
 def test_what_measures_and_what_times_call_a_test_alike() -> None:

@@ -22,16 +22,16 @@ def show(value: Any) -> str:
     return _text(value, show)
 
 
-def written(value: Any) -> str:
+def source_form(value: Any) -> str:
     """The source form of a value: different values have different texts."""
-    return _text(value, written)
+    return _text(value, source_form)
 
 
 def _text(value: Any, inner: Callable[[Any], str]) -> str:
     match value:
         case Enum():
             return value.name
-        case Identifier() if inner is written:
+        case Identifier() if inner is source_form:
             return Identifier.__repr__(value)  # its class may print two of them alike
         case Record():
             if inner is show and type(value).__str__ is not object.__str__:
@@ -55,7 +55,7 @@ def show_step(step: Step) -> str:
 
 def written_step(step: Step) -> str:
     """The source form of a step: different steps have different texts."""
-    return f"{step.action}({_named(step.arguments, written)})"
+    return f"{step.action}({_named(step.arguments, source_form)})"
 
 
 def show_arguments(arguments: Mapping[str, Any]) -> str:
@@ -74,12 +74,12 @@ def plain(value: Any, kind: Type | None = None) -> Any:
         case Enum():
             return value.name
         case Identifier():
-            return written(value)
+            return source_form(value)
         case Record():
             fields = {name: plain(item, field_kind(kind, value, name)) for name, item in value._values.items()}
             return {TAG: type(value).__name__, **fields} if is_of_union(kind) else fields
         case Mapping():
-            return {written(key): plain(item, element_kind(kind)) for key, item in value.items()}
+            return {source_form(key): plain(item, element_kind(kind)) for key, item in value.items()}
         case AbstractSet():
             return [plain(item, element_kind(kind)) for item in _ordered(value)]
         case Seq() | Bag() | list() | tuple():

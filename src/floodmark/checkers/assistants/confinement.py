@@ -20,7 +20,7 @@ def specs_of(root: Path, name: str) -> list[Spec]:
     """The specs that a name means. Raises SourceError if the spec, or a file that it names, is outside of the
     project."""
     address = spec_path(name)
-    file, _ = spec_address.split(address)
+    file, _ = spec_address.split_address(address)
     require_inside(root, file)
     specs = read_all(address)
     for spec in specs:

@@ -106,7 +106,7 @@ def _drop_output() -> None:
 
 class _Command(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
-        ctx.color = colour.wanted(os.environ)
+        ctx.color = colour.colour_setting(os.environ)
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # click itself would exit with 1, which means violated

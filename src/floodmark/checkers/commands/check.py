@@ -24,7 +24,7 @@ from floodmark.checkers.run.unfound_properties import unfound_properties
 from floodmark.checkers.search_result import Progress
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name, with_properties
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
-from floodmark.checkers.verdict.verdict import failed, misplaced
+from floodmark.checkers.verdict.verdict import misplaced_file, unreadable_spec
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
 
@@ -81,7 +81,7 @@ def planned(about: Sequence[SelectedSpec], settings: CheckSettings) -> tuple[lis
         try:
             specs[each.address] = read(each.address) if each.spec is None else each.spec
         except SourceError as error:
-            broken.append(failed(each.address, error))
+            broken.append(unreadable_spec(each.address, error))
     tiers = {each.address: each.tier for each in about}
     every = [
         check
@@ -98,7 +98,7 @@ def planned(about: Sequence[SelectedSpec], settings: CheckSettings) -> tuple[lis
         raise SourceError(f"no spec has a variant {name!r}{did_you_mean(name, dict.fromkeys(names))}")
     if not broken:
         must_matter(settings.invariant_files, every)
-    return [*broken, *map(misplaced, unfound_properties(every))], every
+    return [*broken, *map(misplaced_file, unfound_properties(every))], every
 
 
 def _tell(result: CheckResult, request: CheckRequest) -> None:

@@ -17,10 +17,10 @@ from floodmark.checkers.conformance.rejection import RejectionReason
 from floodmark.checkers.conformance.traces import (
     TraceComparison,
     TraceOutcome,
-    found,
     judge_all,
     judge_all_on_spark,
-    recorded,
+    read_texts,
+    trace_files,
 )
 from floodmark.checkers.project.paths import shown, shown_line
 from floodmark.checkers.report.outputs import write_json
@@ -77,7 +77,7 @@ def conform_traces(
     )
     work.model()  # errors in the spec or the model are reported once
     suffixes = (".jsonl",) if settings.reader is None else reader_of(settings.reader).suffixes
-    texts = recorded(found(traces, suffixes))
+    texts = read_texts(trace_files(traces, suffixes))
     if not texts:
         yield f"nothing was checked: there is no {' or '.join(f'*{suffix}' for suffix in suffixes)} there"
         yield ExitCode.NOTHING_CHECKED

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from floodmark.checkers.edits import json_entries, text
-from floodmark.checkers.edits.pairs import SpecPair, compared, pairs_in
+from floodmark.checkers.edits.pairs import SpecPair, compare_pairs, pairs_in
 from floodmark.checkers.edits.spec_edit import EditSettings, SpecEdit
 from floodmark.checkers.edits.versions import Version, commit, working_tree
 from floodmark.checkers.project.arguments import spec_path
@@ -54,7 +54,7 @@ def diff(request: DiffRequest, say: Callable[[str], None]) -> ExitCode:
         def watch(at: Progress) -> None:
             line.say(lambda: at.note or f"{counted(at.distinct, 'state')} in {counted(at.level, 'level')}")
 
-        for edit in compared(pairs, versions, settings, watch):
+        for edit in compare_pairs(pairs, versions, settings, watch):
             edits.append(edit)
             line.clear()
             if not edit.unchanged or request.every or len(pairs) == 1:
@@ -74,7 +74,7 @@ def compare_versions(request: DiffRequest) -> tuple[dict[str, Any], ExitCode]:
     """The comparison without output, as JSON."""
     settings = EditSettings(Options(request.workers, limits=request.limits), request.constants)
     with _subjects(request) as (versions, pairs):
-        edits = list(compared(pairs, versions, settings))
+        edits = list(compare_pairs(pairs, versions, settings))
         return json_entries.content(edits, versions), exit_code(edits)
 
 
@@ -100,7 +100,7 @@ def edits_since(ref: str, folder: Path, tier: Tier, limits: Limits) -> dict[str,
         for pair in pairs_in(versions, [folder], tier):
             left = None if limits.seconds is None else max(limits.seconds - (time.perf_counter() - began), 0.0)
             options = Options(limits=replace(limits, seconds=left))
-            edits += compared([pair], versions, EditSettings(options))
+            edits += compare_pairs([pair], versions, EditSettings(options))
         return json_entries.content(edits, versions)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from floodmark.checkers.plan import report
 from floodmark.checkers.plan.reassignment_json import read
-from floodmark.checkers.plan.shapes import PlannedReassignment, planned
+from floodmark.checkers.plan.shapes import PlannedReassignment, planned_reassignments
 from floodmark.checkers.plan.verdicts import (
     MAX_SHAPE_BROKERS,
     ControllerDesign,
@@ -27,7 +27,7 @@ from floodmark.language.errors import SourceError
 
 def moves_of(plan: Path, current: Path) -> list[PlannedReassignment]:
     """The moves of a plan file, each with the partition's current replicas. Raises SourceError."""
-    moves = planned(read(plan), read(current), str(plan), str(current))
+    moves = planned_reassignments(read(plan), read(current), str(plan), str(current))
     for move in moves:
         if len(move.brokers) > MAX_SHAPE_BROKERS:
             raise SourceError(

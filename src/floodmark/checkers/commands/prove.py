@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.prove import prove_check, prove_claim, prove_listed
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks, must_matter, variant_name
-from floodmark.checkers.verdict.proof_result import ProofResult, listed
+from floodmark.checkers.verdict.proof_result import ProofResult, listed_proofs
 from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
@@ -95,7 +95,7 @@ def _listed(paths: list[Path], wanted: ProofSelection) -> list[Ask]:
             asked += [_made(*it, wanted) for it in every if wanted.name is None or it[1].is_called(wanted.name)]
             continue
         for spec in map(read, find([path], "all")):
-            asked += [_made(spec, it, wanted) for it in listed(spec, wanted.name)]
+            asked += [_made(spec, it, wanted) for it in listed_proofs(spec, wanted.name)]
             if not spec.prove:
                 plain = ProofTask(seconds=wanted.seconds, workers=wanted.workers)
                 asked += _questions([spec.address], plain, wanted.scripts)

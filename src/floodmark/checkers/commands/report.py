@@ -60,7 +60,7 @@ def _text(kind: ReportKind, target: Path, saved: SavedResults) -> str:
         return html(cases(saved.results, saved.proofs, saved.drift), saved.edits)
     if kind != "graph":
         return _OF_CASES[kind](cases(saved.results, saved.proofs, saved.drift))
-    drawn = state_graph.drawn(saved.results)
+    drawn = state_graph.check_to_draw(saved.results)
     if drawn is None:
         raise SourceError("has no model that could be read, so there is no graph")
     return _GRAPHS.get(target.suffix, state_graph.dot)(state_graph.state_graph(drawn))

@@ -47,7 +47,7 @@ def watch(arguments: Sequence[str], paths: Iterable[Path]) -> NoReturn:
 
 def _root(path: Path) -> Path:
     """The folder of the project that a spec, a row of one or a folder of specs belongs to."""
-    place, _ = spec_address.split(path)
+    place, _ = spec_address.split_address(path)
     return Project.of(place / "any.toml" if place.is_dir() else place).root
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.value_text import written
+from floodmark.checkers.value_text import source_form
 from floodmark.language.errors import SourceError, ValueOutOfRange
 from floodmark.language.types import (
     TAG,
@@ -161,17 +161,17 @@ def _identifier(kind: IdentifierType, given: str, name: str) -> Identifier:
 
 @lru_cache
 def _names(kind: IdentifierType) -> dict[str, Identifier]:
-    return {written(item): item for item in universe(kind)}
+    return {source_form(item): item for item in universe(kind)}
 
 
 @lru_cache
 def _keys(kind: Type) -> dict[str, Any]:
     """The keys of a map by their JSON text."""
-    return {written(key): key for key in universe(kind)}
+    return {source_form(key): key for key in universe(kind)}
 
 
 def _key(given: Any, keys: Mapping[str, Any], name: str) -> Any:
-    text = given if isinstance(given, str) else written(given)
+    text = given if isinstance(given, str) else source_form(given)
     if text not in keys:
         raise SourceError(f"{name} has no key {text!r}{did_you_mean(text, keys)}")
     return keys[text]

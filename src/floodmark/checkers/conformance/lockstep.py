@@ -11,7 +11,7 @@ from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.shrinking import shrunk
 from floodmark.checkers.part_kinds import argument_kinds
 from floodmark.checkers.project.properties import did_you_mean
-from floodmark.checkers.value_text import plain, show, show_step, written
+from floodmark.checkers.value_text import plain, show, show_step, source_form
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -141,9 +141,9 @@ def _alike(expected: Any, shown: Any) -> bool:
     if isinstance(expected, AbstractSet) and isinstance(shown, AbstractSet):
         return {repr(plain(item)) for item in expected} == {repr(plain(item)) for item in shown}
     if isinstance(expected, Mapping) and isinstance(shown, Mapping):
-        values = {written(key): item for key, item in shown.items()}
+        values = {source_form(key): item for key, item in shown.items()}
         return len(values) == len(expected) and all(
-            written(key) in values and _alike(item, values[written(key)])
+            source_form(key) in values and _alike(item, values[source_form(key)])
             for key, item in expected.items())
     return bool(plain(expected) == plain(shown))
 

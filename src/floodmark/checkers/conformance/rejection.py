@@ -14,7 +14,7 @@ from floodmark.checkers.conformance.behaviour import TraceResult
 from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.trace_file import Line
 from floodmark.checkers.explanation.guard import false_guard
-from floodmark.checkers.value_text import plain, show, show_step, written
+from floodmark.checkers.value_text import plain, show, show_step, source_form
 from floodmark.language import reference
 from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.model import Model, State
@@ -152,7 +152,7 @@ def _parts(place: str, value: Any, given: Any) -> Iterator[tuple[str, str, str]]
     if isinstance(given, Mapping) and isinstance(value, Map | Record | Seq):
         for name, item in given.items():
             if isinstance(value, Map):
-                held = next(of for key, of in value.items() if written(key) == name)
+                held = next(of for key, of in value.items() if source_form(key) == name)
             elif isinstance(value, Record):
                 held = getattr(value, name)
             elif name == "length":

@@ -41,7 +41,7 @@ def breaking(model: Model, prop: Property) -> Fails:
     """The test whether a run of the model violates a property."""
 
     def fails(steps: Sequence[Step]) -> tuple[Step, ...] | None:
-        states = followed(model, steps)
+        states = enabled_steps(model, steps)
         for index, (_, state) in enumerate(states):
             if prop.kind == "transition":
                 good = index == 0 or reference.holds(model, prop.function, states[index - 1][1], state)
@@ -54,7 +54,7 @@ def breaking(model: Model, prop: Property) -> Fails:
     return fails
 
 
-def followed(model: Model, steps: Sequence[Step]) -> list[tuple[Step, State]]:
+def enabled_steps(model: Model, steps: Sequence[Step]) -> list[tuple[Step, State]]:
     """The enabled ones of some steps, taken in turn, each with its successor."""
     state = next(state for step, state in reference.initial_states(model) if step == steps[0])
     found = [(steps[0], state)]

@@ -110,7 +110,7 @@ def _outcome(model: Model, result: TraceResult, runs: bool) -> TraceOutcome:
     )
 
 
-def found(paths: Iterable[Path], suffixes: Sequence[str] = (".jsonl",)) -> list[Path]:
+def trace_files(paths: Iterable[Path], suffixes: Sequence[str] = (".jsonl",)) -> list[Path]:
     """The traces that paths denote: a file itself, or every file with a suffix below a folder."""
     files: list[Path] = []
     for path in paths:
@@ -121,7 +121,7 @@ def found(paths: Iterable[Path], suffixes: Sequence[str] = (".jsonl",)) -> list[
     return list(dict.fromkeys(files))
 
 
-def recorded(paths: Sequence[Path]) -> list[Recorded]:
+def read_texts(paths: Sequence[Path]) -> list[Recorded]:
     """The texts of traces. Raises SourceError for a file that cannot be read."""
     texts: list[Recorded] = []
     for path in paths:
@@ -196,6 +196,6 @@ def _read_here(work: TraceComparison, texts: Sequence[Recorded]) -> tuple[list[R
 
 
 def _on_worker(files: Broadcast[Any], work: TraceComparison, text: Recorded) -> TraceOutcome:
-    from floodmark.checkers.spark.project_transfer import placed
+    from floodmark.checkers.spark.project_transfer import check_on_worker
 
-    return judge_text(replace(work, check=placed(files.value, work.check)), text)
+    return judge_text(replace(work, check=check_on_worker(files.value, work.check)), text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from floodmark.checkers.designs.rule_calls import RuleCall, first_difference, overridden, recorded
+from floodmark.checkers.designs.rule_calls import RuleCall, first_difference, overridden, recording_calls
 from floodmark.checkers.explanation.guard import guard_against
 from floodmark.checkers.explanation.trace import StateChange, changes
 from floodmark.checkers.value_text import show, show_step
@@ -156,7 +156,7 @@ class DesignPair:
 
     def _done(self, model: Model, state: State, step: Step) -> _StepOutcome:
         which = 0 if model is self.other else 1
-        with recorded([pair[which] for pair in self.methods.values()]) as calls:
+        with recording_calls([pair[which] for pair in self.methods.values()]) as calls:
             try:
                 return _StepOutcome(reference.fire(model, state, step), None, calls)
             except SourceError as error:

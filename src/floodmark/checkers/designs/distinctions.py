@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from floodmark.checkers.designs.design_pair import DesignPair, StateMismatch
-from floodmark.checkers.designs.rule_calls import first_difference, recorded
+from floodmark.checkers.designs.rule_calls import first_difference, recording_calls
 from floodmark.checkers.liveness.assumptions import Assumption, assumptions_of
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Violation
@@ -80,9 +80,9 @@ def _ruling(beside: DesignPair, state: State, step: Step) -> RuleDifference | No
     """The rule by which the other takes a step that is not enabled here."""
     if step.action not in type(beside.mine).methods("action"):
         return None
-    with recorded([pair[0] for pair in beside.methods.values()]) as theirs:
+    with recording_calls([pair[0] for pair in beside.methods.values()]) as theirs:
         reference.fire(beside.other, beside.carried(state), step)
-    with recorded([pair[1] for pair in beside.methods.values()]) as ours:
+    with recording_calls([pair[1] for pair in beside.methods.values()]) as ours:
         reference.fire(beside.mine, state, step)
     return first_difference(beside.methods, (beside.names[1], theirs), (beside.names[0], ours))
 
@@ -137,10 +137,10 @@ def _judged(beside: DesignPair, violation: Violation, prop: Property | None) -> 
         return None
     try:
         states = [beside.carried(entry.state) for entry in entries]
-        with recorded([pair[0] for pair in beside.methods.values()]) as theirs:
+        with recording_calls([pair[0] for pair in beside.methods.values()]) as theirs:
             if not reference.holds(beside.other, prop.function, *states):
                 return None
-        with recorded([pair[1] for pair in beside.methods.values()]) as ours:
+        with recording_calls([pair[1] for pair in beside.methods.values()]) as ours:
             own = getattr(type(beside.mine), prop.name, prop.function)
             reference.holds(beside.mine, own, *[entry.state for entry in entries])
     except (StateMismatch, SourceError):

@@ -70,7 +70,7 @@ def overridden(good: type[Model], bad: type[Model]) -> dict[str, tuple[FunctionT
 
 
 @contextmanager
-def recorded(methods: Sequence[Callable[..., Any]]) -> Iterator[list[RuleCall]]:
+def recording_calls(methods: Sequence[Callable[..., Any]]) -> Iterator[list[RuleCall]]:
     """The calls of these methods while it lasts, in the order in which they end: an inner one before an outer one.
 
     It listens as a profiler does, so a debugger can be used at the same time.

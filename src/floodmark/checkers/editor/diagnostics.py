@@ -39,12 +39,12 @@ def specs_about(root: Path, file: Path) -> list[str]:
         try:
             spec = read(address)
         except SourceError:
-            if _mentions(spec_address.split(address)[0], file.stem):
+            if _mentions(spec_address.split_address(address)[0], file.stem):
                 found.append(_name(root, address))
             continue
         if spec.tier == "quick" and _is_about(spec, file.resolve()):
             found.append(_name(root, address))
-    found.sort(key=lambda name: Path(spec_address.split(Path(name))[0]).stem != file.stem)
+    found.sort(key=lambda name: Path(spec_address.split_address(Path(name))[0]).stem != file.stem)
     return found[:MAX_SPECS]
 
 
@@ -65,9 +65,9 @@ def _mentions(spec: Path, name: str) -> bool:
 
 
 def _name(root: Path, address: Path) -> str:
-    file, row = spec_address.split(address)
+    file, row = spec_address.split_address(address)
     whole = file.resolve()
-    return str(spec_address.joined(whole.relative_to(root) if whole.is_relative_to(root) else whole, row))
+    return str(spec_address.join_address(whole.relative_to(root) if whole.is_relative_to(root) else whole, row))
 
 
 def _model_file(spec: Spec) -> Path | None:
@@ -82,14 +82,14 @@ def _model_file(spec: Spec) -> Path | None:
 def messages(spec: str, answered: Mapping[str, Any]) -> list[EditorMessage]:
     """The messages about the answer to a check of a spec."""
     if "results" not in answered:
-        place = answered.get("place") or {"file": spec_address.split(Path(spec))[0].as_posix(), "line": 1}
+        place = answered.get("place") or {"file": spec_address.split_address(Path(spec))[0].as_posix(), "line": 1}
         return [EditorMessage(place["file"], place["line"] or 1, "error", answered["verdict"], answered["error"])]
     found = [each for result in answered["results"] for each in _of_result(result)]
     return list(dict.fromkeys(found))
 
 
 def _of_result(result: Mapping[str, Any]) -> Iterator[EditorMessage]:
-    spec = spec_address.split(Path(result["spec"]))[0].as_posix()
+    spec = spec_address.split_address(Path(result["spec"]))[0].as_posix()
     prop = result["property"]
     if not result["expected"]:
         place = result["place"] or (prop and prop["place"]) or {"file": spec, "line": 1}

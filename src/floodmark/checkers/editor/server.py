@@ -48,7 +48,7 @@ class _Files:
             found: dict[Path, list[tuple[Path, EditorMessage]]] = {spec: [] for spec in gone}
             for spec in await asyncio.to_thread(specs_about, root, file):
                 answered = await asyncio.to_thread(answer, root, "check", {"spec": spec}, self.budget)
-                told = found.setdefault(root / spec_address.split(Path(spec))[0], [])
+                told = found.setdefault(root / spec_address.split_address(Path(spec))[0], [])
                 told += [((root / each.file).resolve(), each) for each in messages(spec, answered)]
                 described = await asyncio.to_thread(answer, root, "show", {"spec": spec}, self.budget)
                 if "specs" in described:

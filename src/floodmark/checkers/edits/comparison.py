@@ -34,7 +34,7 @@ from floodmark.checkers.edits.inclusion import InclusionCounterexample, Inclusio
 from floodmark.checkers.edits.joint_search import JointSearch, compare_jointly
 from floodmark.checkers.edits.projection import projected
 from floodmark.checkers.edits.reach import Known, reach
-from floodmark.checkers.edits.reasons import boundary_against, carried, reason_against
+from floodmark.checkers.edits.reasons import boundary_against, reason_against, reinterpreted_state
 from floodmark.checkers.edits.run_graph import Numbers, RunGraph, run_graph
 from floodmark.checkers.liveness.compiled_graph import budget
 from floodmark.checkers.search.store import Packed
@@ -257,10 +257,10 @@ def _reason(mine: Model, other: Model, trace: tuple[TraceState, ...], names: Map
     if len(trace) == 1:
         return None
     here, (step, after) = trace[-2].state, (trace[-1].step, trace[-1].state)
-    there = carried(mine, here, other)
+    there = reinterpreted_state(mine, here, other)
     if not within_boundary(other, there):
         return boundary_against(other, there)
-    if any(carried(other, then, mine) == after for _, then in successors(other, there)):
+    if any(reinterpreted_state(other, then, mine) == after for _, then in successors(other, there)):
         return None
     return reason_against(mine, here, step, other, names.get(step.action))
 

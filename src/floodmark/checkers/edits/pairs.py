@@ -32,7 +32,7 @@ def pairs_in(versions: Versions, paths: Sequence[Path], tier: Tier | None) -> li
     """The specs that some paths of the repository name, in both versions; a folder names those of one tier."""
     found: dict[str, SpecPair] = {}
     for path in paths:
-        file, row = spec_address.split(path)
+        file, row = spec_address.split_address(path)
         sides = [_read(version, file, row, tier) for version in versions]
         if not any(specs or error for specs, error in sides):
             raise SourceError("neither version has a spec here", str(path))
@@ -56,7 +56,7 @@ def _read(
     if os.path.isdir(place):
         addresses = find([place], tier or "all")
     elif place.is_file():
-        addresses = [spec_address.joined(place, row)] if row is not None else [place]
+        addresses = [spec_address.join_address(place, row)] if row is not None else [place]
     else:
         return specs, errors
     for address in addresses:
@@ -79,7 +79,7 @@ def _name_of_path(version: Version, path: Path) -> str:
     return Path(*below.parts[1:]).as_posix() if below.parts[0] == "specs" and len(below.parts) > 1 else below.as_posix()
 
 
-def compared(
+def compare_pairs(
     pairs: Sequence[SpecPair], versions: Versions, settings: EditSettings, watch: Watcher | None = None
 ) -> Iterator[SpecEdit]:
     """Compares each pair of specs in turn."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from floodmark.checkers.codegen.model_module import parts
 from floodmark.checkers.edits.alignment import Alignment
 from floodmark.checkers.edits.difference import VersionName
-from floodmark.checkers.edits.reach import explored, first_of, levels_of
+from floodmark.checkers.edits.reach import explore, first_of, levels_of
 from floodmark.checkers.gate.property_hashes import property_text
 from floodmark.checkers.kernel.compiled_model import Kernel
 from floodmark.checkers.kernel.stepper import Stepper
@@ -143,7 +143,7 @@ def _look(old: Model, new: Model, changes: Sequence[PropertyChange], source: Sta
     def ask(search: Search, result: SearchResult) -> None:
         _ask(old, new, wanted, source, search, result.complete)
 
-    explored(source.model, replace(options, limits=limits), ask)
+    explore(source.model, replace(options, limits=limits), ask)
 
 
 def _is_packed_alike(design: Model, model: Model) -> bool:

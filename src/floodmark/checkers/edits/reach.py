@@ -77,7 +77,7 @@ def reach(
                 look(version, search, result.actions)
                 then(search)
 
-            explored(model, options, looked, widths, watch)
+            explore(model, options, looked, widths, watch)
 
     _searched("old", old, with_old)
     if not found.is_complete:
@@ -85,7 +85,7 @@ def reach(
     return found
 
 
-def explored(
+def explore(
     model: Model, options: Options, then: Callable[[Search, SearchResult], None], widths: Widths = FIRST_WIDTHS,
     watch: Watcher | None = None,
 ) -> SearchResult:

@@ -15,7 +15,7 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
 
 
-def carried(model: Model, state: State, other: Model) -> State:
+def reinterpreted_state(model: Model, state: State, other: Model) -> State:
     """The state of another model with the same packed words; both models have the same variables."""
     return lay_out(other.variable_types).unpack(lay_out(model.variable_types).pack(state))
 
@@ -30,7 +30,7 @@ def reason_against(model: Model, before: State, step: Step, other: Model, name: 
     arguments = _carried_arguments(model, step, other, name)
     if arguments is None:
         return Reason("takes other parameters there", *place)
-    here = carried(model, before, other)
+    here = reinterpreted_state(model, before, other)
     taken = Step(name, arguments)
     try:
         after = reference.fire(other, here, taken)

@@ -17,7 +17,7 @@ from floodmark.checkers.edits.versions import Version, is_same_file
 from floodmark.checkers.gate.closure import Closure
 from floodmark.checkers.gate.definitions import may_import_by_name
 from floodmark.checkers.gate.property_hashes import function_text
-from floodmark.checkers.project.loading import noticed
+from floodmark.checkers.project.loading import observed_dependences
 from floodmark.checkers.project.paths import resolved
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.search_result import Options, Watcher
@@ -182,7 +182,8 @@ def _rests_on_same(spec: Spec, mine: Version, other: Version) -> bool:
     closure.add([cls, *(spec.flawed_class(flawed) for flawed in spec.flawed), *functions])
     files = {*closure.files, resolved(spec.path)}
     return all(
-        noticed(str(file)) is None and is_same_file(file, other, mine) and not _may_load_others(file) for file in files
+        observed_dependences(str(file)) is None and is_same_file(file, other, mine) and not _may_load_others(file)
+        for file in files
     )
 
 

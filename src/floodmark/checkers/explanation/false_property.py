@@ -28,7 +28,7 @@ from floodmark.language.values import running
 def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
     """Lines that begin with the property's name; empty if its source gives no explanation."""
     if prop.is_refinement:
-        found = refuted(subject, prop, trace)
+        found = refuted_step(subject, prop, trace)
         return [] if found is None else refinement_lines(prop, found)
     states = trace[-2:] if prop.kind == "transition" else trace[-1:]
     lines = explain_call(prop, [subject.at(entry.state) for entry in states])
@@ -71,7 +71,7 @@ class RefutedStep:
         return list(self.other.variable_types)
 
 
-def refuted(subject: Model, prop: Property, trace: Sequence[TraceState]) -> RefutedStep | None:
+def refuted_step(subject: Model, prop: Property, trace: Sequence[TraceState]) -> RefutedStep | None:
     """The refined model's view of the last step of a trace, or of its only state. None if a state has no image."""
     try:
         images = [reference.image(subject, prop.function, entry.state) for entry in trace[-2:]]

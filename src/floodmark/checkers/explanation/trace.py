@@ -44,7 +44,7 @@ def trace_lines(model: Model, trace: Sequence[TraceState], mark: Callable[[int],
     lines: list[str] = []
     before: State | None = None
     for number, entry in enumerate(trace, 1):
-        lines.append(f"{number:>{width}}  {marked(show_step(entry.step), mark(number))}")
+        lines.append(f"{number:>{width}}  {step_with_note(show_step(entry.step), mark(number))}")
         state = entry.state
         shown = state_lines(names, state) if before is None else change_lines(names, before, state)
         lines += [f"{' ' * width}    {text}" for text in shown or ["nothing changes"]]
@@ -52,7 +52,7 @@ def trace_lines(model: Model, trace: Sequence[TraceState], mark: Callable[[int],
     return lines
 
 
-def marked(step: str, mark: str) -> str:
+def step_with_note(step: str, mark: str) -> str:
     """A step with its note."""
     return f"{step}  <- {mark}" if mark else step
 

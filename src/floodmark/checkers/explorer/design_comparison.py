@@ -28,7 +28,7 @@ class DesignComparison:
     mismatch: str = ""
 
 
-def compared(beside: DesignPair, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> DesignComparison:
+def compare_design(beside: DesignPair, walk: Walk, state: State, actions: Sequence[ExpandedAction]) -> DesignComparison:
     """``beside.other`` at a state of ``beside.mine``; ``walk`` is that of the other."""
     found = DesignComparison(beside.names[1])
     try:

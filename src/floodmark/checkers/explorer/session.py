@@ -10,8 +10,8 @@ from floodmark.checkers.designs.design_pair import DesignPair
 from floodmark.checkers.designs.divergence import with_constants
 from floodmark.checkers.explorer import page
 from floodmark.checkers.explorer.background import BackgroundSearch
-from floodmark.checkers.explorer.design_comparison import compared, first_difference
-from floodmark.checkers.explorer.state_view import PathView, StateView, judged
+from floodmark.checkers.explorer.design_comparison import compare_design, first_difference
+from floodmark.checkers.explorer.state_view import PathView, StateView, property_values
 from floodmark.checkers.project.properties import did_you_mean
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.report.watched import WatchExpression
@@ -122,11 +122,11 @@ class Session:
         else:
             state = walked.trace[at].state
             place = StateView(walk.actions(state))
-            place.judgements, place.outside = judged(walk.model, shown.properties, walked.trace[: at + 1])
+            place.judgements, place.outside = property_values(walk.model, shown.properties, walked.trace[: at + 1])
             if other is not None:
                 place.beside = self._cached(
                     ("place", question.design, question.beside, state),
-                    lambda: compared(DesignPair(walk.model, other.model), other, state, place.actions),
+                    lambda: compare_design(DesignPair(walk.model, other.model), other, state, place.actions),
                 )
             shown.place = place
         return page.parts(shown)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from floodmark.checkers.designs.design_pair import Decision
-from floodmark.checkers.explanation.false_property import RefutedStep, explain, refuted
+from floodmark.checkers.explanation.false_property import RefutedStep, explain, refuted_step
 from floodmark.checkers.explorer.design_comparison import DesignComparison
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import TraceState
@@ -56,7 +56,7 @@ class PathView:
     watched: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
-def judged(
+def property_values(
     model: Model, properties: Sequence[Property], trace: Sequence[TraceState]
 ) -> tuple[list[PropertyValue], bool]:
     """The properties in the last state of a trace, and whether it is outside of the boundary."""
@@ -77,5 +77,5 @@ def _judgement(model: Model, prop: Property, trace: Sequence[TraceState]) -> Pro
             return PropertyValue(prop, True)
     except SourceError as error:
         return PropertyValue(prop, None, (str(error),))
-    mapped = refuted(model, prop, trace) if prop.is_refinement else None
+    mapped = refuted_step(model, prop, trace) if prop.is_refinement else None
     return PropertyValue(prop, False, tuple(explain(model, prop, trace)[1:]) if mapped is None else (), mapped)

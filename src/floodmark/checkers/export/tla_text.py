@@ -16,7 +16,7 @@ def with_definitions(definitions: Sequence[tuple[str, str]], text: str, indent: 
     Names are unique within a text, so a definition can replace its name. Only short ones are inlined, because what is
     inside a quantifier would be evaluated again for each value.
     """
-    kept, text = needed(definitions, text)
+    kept, text = needed_definitions(definitions, text)
     if not kept:
         return text.replace("\n", f"\n{indent}")
     if not indent:
@@ -26,7 +26,7 @@ def with_definitions(definitions: Sequence[tuple[str, str]], text: str, indent: 
     return f"LET {lines}\n{indent}IN  {text}"
 
 
-def needed(definitions: Sequence[tuple[str, str]], text: str) -> tuple[list[tuple[str, str]], str]:
+def needed_definitions(definitions: Sequence[tuple[str, str]], text: str) -> tuple[list[tuple[str, str]], str]:
     """The definitions that a text needs, and the text with the others inlined."""
     kept: list[tuple[str, str]] = []
     for name, body in reversed(definitions):

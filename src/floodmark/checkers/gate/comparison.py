@@ -8,11 +8,11 @@ from pathlib import Path
 
 from floodmark.checkers.gate.drift import (
     DriftSources,
-    compared,
     compared_designs,
     entry_gone,
     entry_new,
     renaming,
+    table_drift,
     where,
     where_designs,
 )
@@ -30,7 +30,7 @@ from floodmark.checkers.gate.entries import (
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Lock, LockEntry
 from floodmark.checkers.gate.plan import GatePlan
-from floodmark.checkers.gate.renames import Renames, renamed, renames
+from floodmark.checkers.gate.renames import Renames, rename_entries, renames
 from floodmark.checkers.gate.scope import GateScope
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import shown
@@ -96,7 +96,7 @@ class LockComparison:
         for was, name in names.items():
             spec = self.specs[name]
             yield renaming(name, was, (shown(spec.path), spec.first_line))
-        locked = renamed(locked, names)
+        locked = rename_entries(locked, names)
         yield from self._spec_drift(locked)
         yield from self._design_drift(locked)
         yield from self._proof_drift(locked)
@@ -134,7 +134,8 @@ class LockComparison:
                 result = self.found[name, None][0]
                 yield entry_new(name, entry, _what(name), (result.spec, result.spec_line))
             elif name in models:
-                yield from compared(name, self._comparable(name, locked.specs[name], entry), entry, self._where(name))
+                was = self._comparable(name, locked.specs[name], entry)
+                yield from table_drift(name, was, entry, self._where(name))
             else:
                 yield from self._unchecked_model(name, locked)
                 was = self._comparable(name, locked.specs.get(name, {}), entry)
@@ -211,7 +212,7 @@ class LockComparison:
                 if name not in before:
                     yield entry_new(name, entry, what, at.spec)
                 else:
-                    yield from compared(name, before[name], entry, at)
+                    yield from table_drift(name, before[name], entry, at)
             for name, entry in before.items():
                 if name in self.proved or name.startswith(tuple(unread)) or not self.scope.has(name):
                     continue
@@ -223,7 +224,7 @@ class LockComparison:
 
     def merged(self, locked: Lock) -> Lock:
         """The lock updated with the results of this run; entries of specs of another tier or folder stay."""
-        locked = renamed(locked, self._renames(locked))
+        locked = rename_entries(locked, self._renames(locked))
         names = self.specs
         proofs = {f"{name} {proving.name}" for name, spec in names.items() for proving in spec.prove}
         kept = {name: entry for name, entry in locked.specs.items() if name in names or not self.scope.has(name)}

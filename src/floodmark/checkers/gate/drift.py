@@ -80,7 +80,7 @@ def _failed(result: CheckResult) -> str:
     return result.case_title() if result.exit_code == ExitCode.NOT_AS_EXPECTED else ""
 
 
-def compared(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iterator[Drift]:
+def table_drift(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iterator[Drift]:
     """The differences between two entries, all in the table ``name``.
 
     If the entry has no verdict now, only the keys that need no search are compared. If its verdict changed, its figures
@@ -207,7 +207,7 @@ def _flawed(name: str, was: LockEntry, now: LockEntry, at: DriftSources) -> Iter
             yield _drift(here, "known-bad design", None, design, "a new known-bad design", at.spec)
         else:
             own = replace(at, failed=at.designs.get(design) or at.failed)
-            yield from compared(here, was[design], now[design], own)
+            yield from table_drift(here, was[design], now[design], own)
 
 
 def _note(key: str, was: Any, now: Any) -> str:

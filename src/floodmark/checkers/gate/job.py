@@ -26,11 +26,11 @@ from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.project.spec import ListedProof, Spec
 from floodmark.checkers.project.versions import source_hash, versions
-from floodmark.checkers.run.checks import compared, run_check
+from floodmark.checkers.run.checks import run_check, with_divergence
 from floodmark.checkers.search_result import Limits, Watcher
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.methods.rankings import ranking_roots
-from floodmark.checkers.symbolic.records.answer_file import recorded
+from floodmark.checkers.symbolic.records.answer_file import recorded_answers
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.proof_result import ProofResult, proof_command
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
@@ -213,7 +213,7 @@ class ProofJob:
         return VerdictSubject(roots, [root.__qualname__ for root in roots], consulted)
 
     def key(self, subject: VerdictSubject, bases: Bases) -> CacheKey:
-        return _key("proof", subject, bases, _plain(self.spec), self.proving, recorded(self.spec, self.proving))
+        return _key("proof", subject, bases, _plain(self.spec), self.proving, recorded_answers(self.spec, self.proving))
 
     def _roots(self) -> list[Any]:
         cls = self.spec.model_class()
@@ -320,14 +320,14 @@ def load_solver() -> None:
     importlib.import_module("floodmark.checkers.symbolic.prove")
 
 
-def completed(job: Job, found: VerdictWithSources) -> VerdictWithSources:
+def complete_result(job: Job, found: VerdictWithSources) -> VerdictWithSources:
     """The result of an earlier run, completed with the parts that it lacks; ``found`` itself if it lacks none."""
     result, sources = found
     if not isinstance(job, CheckJob) or not isinstance(result, CheckResult) or job.check.flawed is None:
         return found
     if not job.check.settings.compare or result.divergence is not None:
         return found
-    more = compared(job.check, result)
+    more = with_divergence(job.check, result)
     return found if more.divergence is None else (more, sources)
 
 

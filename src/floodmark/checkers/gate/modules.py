@@ -18,7 +18,7 @@ from types import ModuleType
 from floodmark.checkers.gate.cacheable_names import ambiguous_name, foreign
 from floodmark.checkers.gate.definitions import imports_by_name, is_dotted, may_import_by_name
 from floodmark.checkers.gate.values import NotCacheable
-from floodmark.checkers.project.loading import SourceLoader, digest, is_users, noticed
+from floodmark.checkers.project.loading import SourceLoader, digest, is_users, observed_dependences
 from floodmark.checkers.project.modules import Project
 from floodmark.language.bindings import parsed, statements_in
 
@@ -64,7 +64,7 @@ class Modules:
         return self._texts[file]
 
     def _as_loaded(self, file: str) -> str:
-        why = noticed(file)
+        why = observed_dependences(file)
         if why is not None:
             raise NotCacheable(why)
         text = text_of(file)

@@ -14,7 +14,7 @@ from floodmark.checkers.project.spec import Spec, Tier, read_all
 from floodmark.checkers.verdict.check import CheckSettings, checks
 from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult
-from floodmark.checkers.verdict.verdict import failed
+from floodmark.checkers.verdict.verdict import unreadable_spec
 from floodmark.language.errors import SourceError
 
 
@@ -38,7 +38,7 @@ def plan_of(scope: GateScope, tier: Tier, settings: CheckSettings, locked: Lock 
         try:
             plan.every += read_all(path)
         except SourceError as error:
-            plan.broken.append(failed(path, error))
+            plan.broken.append(unreadable_spec(path, error))
     for spec in plan.every:
         jobs = _checks_of(scope, spec, settings, locked)
         plan.tiers |= {(job.name, job.variant): job.check.tier for job in jobs if job.variant is not None}

@@ -35,7 +35,7 @@ def renames(gone: Iterable[str], new: Mapping[str, Spec], locked: Lock) -> Renam
     return found
 
 
-def renamed(locked: Lock, names: Renames) -> Lock:
+def rename_entries(locked: Lock, names: Renames) -> Lock:
     """The lock with its entries under the names that their specs have now."""
     return replace(
         locked,

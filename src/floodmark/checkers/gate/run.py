@@ -17,7 +17,7 @@ from floodmark.checkers.gate.job import (
     Sources,
     VerdictSubject,
     VerdictWithSources,
-    completed,
+    complete_result,
     overdue,
     pickled,
     run_within,
@@ -42,7 +42,7 @@ from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.checkers.verdict.result_transfer import received
-from floodmark.checkers.verdict.verdict import misplaced
+from floodmark.checkers.verdict.verdict import misplaced_file
 from floodmark.language.errors import SourceError
 
 OutcomeReport = Callable[[CheckResult | ProofResult], None]
@@ -78,7 +78,7 @@ class GateRun:
         for unread in plan.broken_claims:
             report(unread)
         cached = self._run(plan, verdicts, deadline, report)
-        lost = [misplaced(error) for error in self._unchecked_properties(plan)]
+        lost = [misplaced_file(error) for error in self._unchecked_properties(plan)]
         for result in lost:
             report(result)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
@@ -114,7 +114,7 @@ class GateRun:
             known = verdicts.known(jobs, subjects)
         self.progress.begin(jobs, [jobs[position] for position in known])
         for position, found in known.items():
-            whole = completed(jobs[position], found)
+            whole = complete_result(jobs[position], found)
             if whole is not found:
                 verdicts.keep(position, pickled(*whole), whole)
             self._take(jobs[position], whole, report)

@@ -12,12 +12,12 @@ from typing import Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.interface.results import Result
-from floodmark.checkers.interface.subject import ClassSpec, Design, PropertyArgument, given, names_of
+from floodmark.checkers.interface.subject import ClassSpec, Design, PropertyArgument, class_spec, names_of
 from floodmark.checkers.project.input_limits import memory as amount
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec import read_all
 from floodmark.checkers.project.spec_entries import ListedDesign
-from floodmark.checkers.run.checks import compared, run, run_check
+from floodmark.checkers.run.checks import run, run_check, with_divergence
 from floodmark.checkers.run.unfound_properties import unfound_properties
 from floodmark.checkers.search_result import Limits
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
@@ -66,7 +66,7 @@ def check(
         raise ValueError(f"engine is one of {', '.join(ENGINES)}, not {engine!r}; a cluster needs floodmark check")
     require_numbers(states=states, seconds=seconds, workers=workers)
     names, functions = names_of(properties)
-    spec = given(
+    spec = class_spec(
         design, constants, sizes, SETTINGS, functions=functions, invariants=names, deadlock=deadlock,
         symmetry=symmetry if isinstance(symmetry, bool) else _names(symmetry),
     )
@@ -108,7 +108,7 @@ def _compared(found: CheckResult, asked: Check, good: type[Model]) -> CheckResul
         raise TypeError(f"{cls.__name__} is not a subclass of {good.__name__}")
     flawed = ListedDesign(asked.spec.model, cls.__name__, found.property or "")
     spec = ClassSpec(asked.spec.path, asked.spec.model, constants=_known(asked.constants, good), design=good)
-    return compared(Check(spec, flawed, asked.settings), found)
+    return with_divergence(Check(spec, flawed, asked.settings), found)
 
 
 def _known(constants: Mapping[str, int], cls: type[Model]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from floodmark.checkers.edits.difference import Answer, Difference, Distinguishi
 from floodmark.checkers.edits.spec_edit import SpecEdit
 from floodmark.checkers.edits.text import behaviours, lines
 from floodmark.checkers.edits.versions import Version
-from floodmark.checkers.interface.subject import Design, given
+from floodmark.checkers.interface.subject import Design, class_spec
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec import Spec
 from floodmark.checkers.search_result import Limits, Options
@@ -82,11 +82,11 @@ def diff(
     require_numbers(max_states=max_states, seconds=seconds, workers=workers)
     specs = []
     for design in (old, new):
-        known = given(design, None, {}, ()).model_class().constants()
+        known = class_spec(design, None, {}, ()).model_class().constants()
         own, others = (
             {name: value for name, value in each.items() if name in known} for each in (constants or {}, sizes)
         )
-        specs.append(given(design, own, others, SETTINGS))
+        specs.append(class_spec(design, own, others, SETTINGS))
     for name in {**(constants or {}), **sizes}:
         if all(name not in spec.model_class().constants() for spec in specs):
             raise TypeError(f"neither version has a constant {name}")

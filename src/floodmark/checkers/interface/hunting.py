@@ -10,11 +10,11 @@ from typing import Any
 from floodmark.checkers.adaptive_capacity import at_widths
 from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, is_given
-from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
+from floodmark.checkers.conformance.shrinking import breaking, enabled_steps, shrunk
 from floodmark.checkers.conformance.tours import longest
 from floodmark.checkers.conformance.walks import WalkChoice, WalkFailure, Walks
 from floodmark.checkers.explanation.false_property import explain
-from floodmark.checkers.interface.subject import given
+from floodmark.checkers.interface.subject import class_spec
 from floodmark.checkers.project.properties import choose
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.simulation import deep_runs as simulated
@@ -76,7 +76,7 @@ def hunt(
     With ``after`` every walk begins where that run ends. None means that nothing was found, not that nothing is there.
     The same seed finds the same run. Raises SourceError for an unknown property, or if ``after`` is no run.
     """
-    spec = given(model, None, {}, ())
+    spec = class_spec(model, None, {}, ())
     [prop] = choose(spec.properties(type(model)), [broken], str(spec.path), None)
 
     def search(model: Model) -> WalkFailure | None:
@@ -89,7 +89,7 @@ def hunt(
     if found is None:
         return None
     steps = shrunk(found.steps, breaking(model, prop))
-    trace = [TraceState(step, state) for step, state in followed(model, steps)]
+    trace = [TraceState(step, state) for step, state in enabled_steps(model, steps)]
     return MinimalCounterexample(steps, broken, len(found.steps), found.taken, tuple(explain(model, prop, trace)))
 
 
@@ -98,7 +98,7 @@ def taken(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Adapte
 
     Steps that are not enabled in the model are left out. Raises Mismatch where the two differ.
     """
-    states = followed(model, steps)
+    states = enabled_steps(model, steps)
     run = Lockstep(Contract(model, adapter), *states[0])
     try:
         run.begin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from floodmark.checkers.interface.subject import Design, given
+from floodmark.checkers.interface.subject import Design, class_spec
 from floodmark.checkers.search.beginning import without_initial_state
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.language import reference
@@ -50,7 +50,7 @@ def states(design: Design, *, constants: Mapping[str, int] | None = None, **size
 
     Raises SourceError for a model that cannot be read, and TypeError for wrong arguments.
     """
-    return States(Check(given(design, constants, sizes, SETTINGS), None, CheckSettings()).model())
+    return States(Check(class_spec(design, constants, sizes, SETTINGS), None, CheckSettings()).model())
 
 
 def _reached(model: Model) -> Iterator[State]:

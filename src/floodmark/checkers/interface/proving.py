@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.interface.results import Proof
-from floodmark.checkers.interface.subject import Design, PropertyArgument, given, names_of
+from floodmark.checkers.interface.subject import Design, PropertyArgument, class_spec, names_of
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import PROOF_METHODS, ProofMethod
 from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH, ProofTask
@@ -45,6 +45,6 @@ def prove(
         raise ValueError("after_walks is for method bmc: a proof is about all states")
     require_numbers(depth=depth, after_walks=after_walks, seconds=seconds)
     names, functions = names_of(properties)
-    spec = given(design, constants, sizes, SETTINGS, functions=functions)
+    spec = class_spec(design, constants, sizes, SETTINGS, functions=functions)
     task = ProofTask(method, depth, unbounded, any_size, seconds, properties=names or (), after_walks=after_walks)
     return Proof(prove_check(Check(spec, None, CheckSettings()), task))

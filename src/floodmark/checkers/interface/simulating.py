@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.interface.checking import result_of
 from floodmark.checkers.interface.results import Result
-from floodmark.checkers.interface.subject import Design, PropertyArgument, given, names_of
+from floodmark.checkers.interface.subject import Design, PropertyArgument, class_spec, names_of
 from floodmark.checkers.project.input_limits import require_numbers
 from floodmark.checkers.project.spec_entries import STRATEGIES, SimulationSettings, StrategyName
 from floodmark.checkers.search_result import Limits
@@ -42,7 +42,7 @@ def simulate(
         raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
     require_numbers(walks=walks, steps=steps, seed=seed, seconds=seconds, workers=workers)
     names, functions = names_of(properties)
-    spec = given(design, constants, sizes, SETTINGS, functions=functions, invariants=names)
+    spec = class_spec(design, constants, sizes, SETTINGS, functions=functions, invariants=names)
     simulation = SimulationSettings(walks, steps, seed, strategy)
     settings = CheckSettings(limits=Limits(seconds=seconds), workers=workers, walks=simulation)
     return result_of(Check(spec, None, settings), names, good)

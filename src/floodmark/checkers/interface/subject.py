@@ -42,7 +42,7 @@ class ClassSpec(Spec):
         return found
 
 
-def given(
+def class_spec(
     design: Design, constants: Mapping[str, int] | None, sizes: Mapping[str, int], taken: Sequence[str], **more: Any
 ) -> ClassSpec:
     """The spec of a class with constants. ``taken`` are the names of settings, which ``sizes`` cannot have.

@@ -50,7 +50,7 @@ class StoreJudge(Protocol):
 Begin = Callable[[Sequence[Condition], Assumptions, Callable[[], None]], StoreJudge]
 
 
-def split(properties: Sequence[Property]) -> tuple[list[Property], list[Property]]:
+def split_properties(properties: Sequence[Property]) -> tuple[list[Property], list[Property]]:
     """The properties of states and steps, and those of whole runs."""
     return [it for it in properties if not it.is_liveness], [it for it in properties if it.is_liveness]
 

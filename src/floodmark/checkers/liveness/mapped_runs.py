@@ -143,7 +143,7 @@ def serves(
     return before != after and leads(before, abstract_steps(goal.prop.mapping), False)
 
 
-def seen(goal: Goal, model: Model, trace: Sequence[TraceState], start: int) -> Iterator[str]:
+def mapped_run_lines(goal: Goal, model: Model, trace: Sequence[TraceState], start: int) -> Iterator[str]:
     """The refined model's view of a run that violates a goal: its states, and the goal that it waits for."""
     mapping = goal.prop.mapping
     if mapping is None:

@@ -64,17 +64,17 @@ def _candidates(assumptions: Sequence[Assumption], groups: list[frozenset[Need]]
                     if sum(kinds) != stronger or any(s and not it.strong for s, it in zip(kinds, chosen, strict=True)):
                         continue
                     candidate = [replace(it, strong=kind) for it, kind in zip(chosen, kinds, strict=True)]
-                    needs = {need for it in candidate for need in provided(it)}
+                    needs = {need for it in candidate for need in satisfied_needs(it)}
                     if all(group & needs for group in groups):
                         yield candidate
 
 
 def _may_suffice(chosen: Sequence[Assumption], groups: Sequence[frozenset[Need]]) -> bool:
-    needs = {need for it in chosen for need in provided(it)}
+    needs = {need for it in chosen for need in satisfied_needs(it)}
     return all(group & needs for group in groups)
 
 
-def provided(assumption: Assumption) -> list[Need]:
+def satisfied_needs(assumption: Assumption) -> list[Need]:
     """The needs that an assumption satisfies."""
     weak = assumption.action, False
     return [weak, (assumption.action, True)] if assumption.strong else [weak]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.disabling_guard import why_disabled
 from floodmark.checkers.liveness.goals import Goal, ViolationStart
-from floodmark.checkers.liveness.mapped_runs import is_taken, mapped_bounds, seen
+from floodmark.checkers.liveness.mapped_runs import is_taken, mapped_bounds, mapped_run_lines
 from floodmark.checkers.search_result import FairReason, Finding, TraceState
 from floodmark.checkers.value_text import show
 from floodmark.language.bound_dependence import UnboundedModel
@@ -76,7 +76,7 @@ class WitnessRuns:
             if not bounds and not self._outlives_bounds(goal, trace, start):
                 bounds = self._all_bounds()
         verdict: RunVerdict = "undetermined" if bounds else "violated"
-        mapped = tuple(seen(goal, self.model, trace, start))
+        mapped = tuple(mapped_run_lines(goal, self.model, trace, start))
         return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, start, fair, bounds, mapped=mapped)
 
     # The steps.

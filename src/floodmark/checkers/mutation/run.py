@@ -92,9 +92,10 @@ def _resolved(task: MutantTask) -> MutantTask:
 
 
 def _try_there(files: Broadcast[PackedFiles], task: MutantTask) -> Trial:
-    from floodmark.checkers.spark.project_transfer import placed
+    from floodmark.checkers.spark.project_transfer import check_on_worker
 
     stages = tuple(
-        replace(stage, spec=placed(files.value, Check(stage.spec, None, CheckSettings())).spec) for stage in task.stages
+        replace(stage, spec=check_on_worker(files.value, Check(stage.spec, None, CheckSettings())).spec)
+        for stage in task.stages
     )
     return _try(replace(task, stages=stages))

@@ -52,7 +52,7 @@ def search_states(
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """
-    of_states, of_runs = check.split(properties)
+    of_states, of_runs = check.split_properties(properties)
     check.refuse_symmetry(of_runs, options)
 
     def begun(model: Model, options: Options, _: Widths) -> Search:

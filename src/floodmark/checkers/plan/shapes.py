@@ -57,7 +57,7 @@ class PlannedReassignment:
         return (*staying, *(broker for broker in self.current if broker not in self.target))
 
 
-def planned(
+def planned_reassignments(
     plan: Mapping[TopicPartition, PartitionReassignment], current: Mapping[TopicPartition, PartitionReassignment],
     plan_file: str, current_file: str,
 ) -> list[PlannedReassignment]:

@@ -22,12 +22,12 @@ class PathParameter(click.ParamType[Path]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         try:
-            return named(str(value))
+            return path_of_name(str(value))
         except SourceError as error:
             self.fail(str(error), param, ctx)
 
 
-def named(name: str) -> Path:
+def path_of_name(name: str) -> Path:
     """The path that an argument names. Raises SourceError if it can name none."""
     if not name:
         raise SourceError("an empty name stands for no file or folder")
@@ -50,7 +50,7 @@ def spec_path(name: str) -> Path:
     file, _, row = name.rpartition(spec_address.SIGN)
     if place is None and file:
         path = _place(file)
-        place = None if path is None or os.path.isdir(path) else spec_address.joined(path, row)
+        place = None if path is None or os.path.isdir(path) else spec_address.join_address(path, row)
     if place is not None:
         return place
     have = names_in(Path("specs"))
@@ -62,7 +62,7 @@ def spec_path(name: str) -> Path:
 
 def _place(name: str) -> Path | None:
     """The path that a name refers to: a path, a spec of this project or a shipped one; None if there is none."""
-    path = named(name)
+    path = path_of_name(name)
     folders = (Path("specs"), shipped_specs())
     places = (path, *(folder / each for folder in folders for each in (f"{name}.toml", name)))
     return next((place for place in places if os.path.lexists(place)), None)
@@ -81,7 +81,7 @@ def names_in(folder: Path) -> list[str]:
 
     names: list[str] = []
     for address in find([folder], "all") if os.path.isdir(folder) else []:
-        file, row = spec_address.split(address)
+        file, row = spec_address.split_address(address)
         name = file.relative_to(folder).with_suffix("").as_posix()
         names += [name, spec_address.with_row(name, row)]
     return list(dict.fromkeys(names))

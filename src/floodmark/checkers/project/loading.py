@@ -25,7 +25,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from floodmark.checkers.project import input_file
-from floodmark.checkers.project.unpacking import unpacked
+from floodmark.checkers.project.unpacking import unpack
 
 PACKAGE = Path(__file__).resolve().parents[2]
 """The folder of the package ``floodmark``."""
@@ -40,7 +40,7 @@ def _shipped() -> Path:
         return PACKAGE / "project"
     if PACKAGE.is_dir():
         return PACKAGE.parent.parent
-    return unpacked(PACKAGE.parent.read_bytes(), "floodmark-package", "floodmark/project/") / "floodmark" / "project"
+    return unpack(PACKAGE.parent.read_bytes(), "floodmark-package", "floodmark/project/") / "floodmark" / "project"
 
 
 SHIPPED = _shipped()
@@ -130,7 +130,7 @@ def is_loading() -> bool:
     return bool(_loading)
 
 
-def noticed(file: str) -> str | None:
+def observed_dependences(file: str) -> str | None:
     """The observed dependences of a user's file besides its text: ``m.py:3 reads the environment``."""
     return _noticed.get(file)
 

@@ -40,7 +40,7 @@ from floodmark.checkers.project.spec_entries import (
     Tier,
 )
 from floodmark.checkers.project.spec_keys import TOOL
-from floodmark.checkers.project.spec_rows import expanded, without_rows
+from floodmark.checkers.project.spec_rows import expand_rows, without_rows
 from floodmark.checkers.project.spec_values import SpecReader, line_of
 from floodmark.checkers.search_result import Limits, Symmetry
 from floodmark.language.errors import SourceError
@@ -107,7 +107,7 @@ class Spec:
     @property
     def address(self) -> Path:
         """The spec's address on the command line: its file, or ``lease.toml@small`` for a row."""
-        return spec_address.joined(self.path, self.row)
+        return spec_address.join_address(self.path, self.row)
 
     @property
     def first_line(self) -> int | None:
@@ -267,7 +267,7 @@ def read(address: Path) -> Spec:
 def read_all(address: Path) -> list[Spec]:
     """Reads the specs that an address means: every row of a file, or one; for a model's file, a spec with defaults
     alone. Raises SourceError as ``read`` does."""
-    path, row = spec_address.split(address)
+    path, row = spec_address.split_address(address)
     if path.suffix == ".py":
         return [_of_model(path)]
     text = input_file.text_of(path)
@@ -275,7 +275,7 @@ def read_all(address: Path) -> list[Spec]:
         raise SourceError(f"cannot be read: no spec is larger than {LARGEST >> 20} MiB", str(path))
     data = toml.parse(text, path)
     reader = SpecReader(path, key_lines(text))
-    values = expanded(reader, data) if "row" in data else [without_rows(reader, data)]
+    values = expand_rows(reader, data) if "row" in data else [without_rows(reader, data)]
     specs = [Spec(path=path, **each) for each in values]
     for spec in specs:
         _require_distinct(spec)
@@ -393,7 +393,7 @@ def _selected(path: Path, tier: str) -> list[SelectedSpec]:
 
 def _has_rows(address: Path) -> bool:
     """Whether an address is that of a file with rows, as a whole."""
-    path, row = spec_address.split(address)
+    path, row = spec_address.split_address(address)
     try:
         return row is None and any(spec.row is not None for spec in read_all(path))
     except SourceError:

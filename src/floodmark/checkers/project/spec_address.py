@@ -19,7 +19,7 @@ def class_name(reference: str) -> str:
     return reference.rpartition(":")[2]
 
 
-def split(address: Path) -> tuple[Path, str | None]:
+def split_address(address: Path) -> tuple[Path, str | None]:
     """The file that an address means, and the row in it; None for the file as a whole."""
     file, sign, row = address.name.rpartition(SIGN)
     if not sign or not file.endswith(SUFFIX) or os.path.lexists(address):
@@ -27,7 +27,7 @@ def split(address: Path) -> tuple[Path, str | None]:
     return address.with_name(file), row
 
 
-def joined(path: Path, row: str | None) -> Path:
+def join_address(path: Path, row: str | None) -> Path:
     """The address of a row of a file; without a row, of the file."""
     return path if row is None else path.with_name(with_row(path.name, row))
 

@@ -25,7 +25,7 @@ from floodmark.checkers.project.spec_values import SpecReader, line_of
 Entry = TypeVar("Entry", ListedDesign, ListedProof, Scenario)
 
 
-def expanded(reader: SpecReader, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def expand_rows(reader: SpecReader, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The values of ``Spec`` for each row of a file. Raises SourceError for an error in one of them."""
     rows: Sequence[SpecRow] = ROWS.read(reader, data["row"], "row")
     belonging = {key.name: data[key.name] for key in BELONGING if key.name in data}

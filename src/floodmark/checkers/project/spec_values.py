@@ -166,7 +166,7 @@ def _specs(reader: SpecReader, value: Any, key: str) -> tuple[Path, ...]:
     own = reader.path.name
     names = [f"{own}{name}" if name.startswith(spec_address.SIGN) else name for name in _names(reader, value, key)]
     addresses = tuple(reader.path.parent / name for name in names)
-    _require_files(reader, [spec_address.split(address)[0] for address in addresses], key)
+    _require_files(reader, [spec_address.split_address(address)[0] for address in addresses], key)
     return addresses
 
 

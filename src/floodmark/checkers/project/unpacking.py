@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 
-def unpacked(content: bytes, name: str, below: str = "") -> Path:
+def unpack(content: bytes, name: str, below: str = "") -> Path:
     """A folder with the files of a zip file whose names begin with ``below``.
 
     It is written under another name and then renamed, so that no process reads files that another one is still

@@ -56,7 +56,7 @@ def search_states(
 ) -> SearchResult:
     """Searches the reachable states of ``model`` level by level, until a level has a violation or nothing is new."""
     model = sized(model, NO_WIDTHS)  # what this search notes of sizes is its own
-    of_states, of_runs = check.split(properties)
+    of_states, of_runs = check.split_properties(properties)
     check.refuse_symmetry(of_runs, options)
     search = _ReferenceSearch(model, of_states, options, watch)
     with _breakpoints():

@@ -56,7 +56,7 @@ def must_be_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
         raise SourceError("cannot be written: it is a folder", str(path))
     if len(os.fsencode(path.name)) > _MAX_NAME_BYTES:
         raise SourceError("cannot be written: the name is too long", str(path))
-    files = [spec_address.split(each)[0] for each in inputs]
+    files = [spec_address.split_address(each)[0] for each in inputs]
     if any(os.path.exists(path) and os.path.exists(each) and path.samefile(each) for each in files):
         raise SourceError("would be overwritten: it is an input of this run; name another file", str(path))
     if path.suffix in SOURCES:

@@ -14,7 +14,7 @@ _TITLE = re.compile(r"^(why .*|after step \d+: .*)$")
 _FALSE = re.compile(r"^( +)(false)(: .*)$")
 
 
-def wanted(environment: Mapping[str, str]) -> bool | None:
+def colour_setting(environment: Mapping[str, str]) -> bool | None:
     """The environment's decision about colour: NO_COLOR forbids it, FORCE_COLOR requires it even without a terminal.
 
     None leaves the decision to whether the output is a terminal. An empty variable has no effect, and FORCE_COLOR=0
@@ -25,7 +25,7 @@ def wanted(environment: Mapping[str, str]) -> bool | None:
     return True if environment.get("FORCE_COLOR") else None
 
 
-def painted(lines: Iterable[str]) -> list[str]:
+def coloured_lines(lines: Iterable[str]) -> list[str]:
     """The lines of a counterexample with colours: actions, new values, and false parts of a property."""
     return [_painted(line) for line in lines]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from floodmark.checkers.explanation.false_property import refuted
+from floodmark.checkers.explanation.false_property import refuted_step
 from floodmark.checkers.explanation.trace import state_entry, step_entry, trace_entries
 from floodmark.checkers.project.used_files import used_files
 from floodmark.checkers.report.divergence import divergence_entry
@@ -154,7 +154,7 @@ def refinement_entry(result: CheckResult) -> dict[str, Any] | None:
     prop = None if violation is None else result.find_property(violation.property)
     if violation is None or model is None or prop is None or not prop.is_refinement or violation.kind != "transition":
         return None
-    found = refuted(model, prop, violation.trace)
+    found = refuted_step(model, prop, violation.trace)
     if found is None:
         return None
     states = [state_entry(found.other, state) for state in found.states]

@@ -21,7 +21,7 @@ WHOLE = 500
 """The maximum number of states of a whole graph; a larger one is cut to this many states, the nearest to the trace."""
 
 
-def drawn(results: Sequence[CheckResult]) -> CheckResult | None:
+def check_to_draw(results: Sequence[CheckResult]) -> CheckResult | None:
     """The check to draw: that of the first unexpected counterexample, else of the first counterexample, else the
     first."""
     known = [result for result in results if result.subject is not None]

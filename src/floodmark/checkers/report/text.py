@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import click
 
 from floodmark.checkers.explanation.false_property import explain
-from floodmark.checkers.explanation.trace import marked, trace_lines
+from floodmark.checkers.explanation.trace import step_with_note, trace_lines
 from floodmark.checkers.project.paths import shown_line
 from floodmark.checkers.report import divergence
-from floodmark.checkers.report.colour import painted
+from floodmark.checkers.report.colour import coloured_lines
 from floodmark.checkers.report.coverage import coverage_lines
 from floodmark.checkers.report.liveness import (
     around,
@@ -44,7 +44,7 @@ def lines(result: CheckResult, traces: bool = False, only: Sequence[str] = ()) -
     told = [f"{' ' * _WIDTH}  {text}" for text in scenario_lines(result)]
     said = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result), *_coverage(result)]
     if result.violation is not None and (traces or not result.expected):
-        said += ["", *painted(counterexample(result, only)), ""]
+        said += ["", *coloured_lines(counterexample(result, only)), ""]
     elif not result.expected and result.reproduce:
         said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
     return said
@@ -138,12 +138,12 @@ def figures(result: CheckResult) -> str:
     """The size of a search: ``9,716 states, 41,202 generated, depth 19, 0.1 s``."""
     found = result.search_result or SearchResult(engine="")
     if found.walked is not None:
-        return walked(found, found.walked, seconds(result))
+        return walk_extent(found, found.walked, seconds(result))
     size = counted(found.distinct, "orbit" if result.symmetry else "state")
     return f"{size}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
 
 
-def walked(found: SearchResult, walks: WalkFigures, taken: str) -> str:
+def walk_extent(found: SearchResult, walks: WalkFigures, taken: str) -> str:
     """The extent of random walks: ``2,000 walks (actions, seed 0), 201,354 states, 9,247 of them distinct, ...``."""
     seen = walks.distinct
     distinct = f"{found.distinct:,}"
@@ -220,7 +220,7 @@ def counterexample(result: CheckResult, only: Sequence[str] = ()) -> list[str]:
     said += view.lines(violation, mark) if view else trace_lines(model, violation.trace, mark)
     if violation.failed_step is not None:
         number = len(violation.trace) + 1
-        said.append(f"{number}  {marked(show_step(violation.failed_step), mark(number))}")
+        said.append(f"{number}  {step_with_note(show_step(violation.failed_step), mark(number))}")
         said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
     if prop is not None and violation.kind in ("invariant", "transition"):
         said += ["", *explain(model, prop, violation.trace)]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from floodmark.checkers.explanation.trace import StateChange, StatePart, changes, marked, owners, state_parts
+from floodmark.checkers.explanation.trace import StateChange, StatePart, changes, owners, state_parts, step_with_note
 from floodmark.checkers.report.sequence import ROLES, message_sequence
 from floodmark.checkers.report.watched import WatchExpression, participants_of
 from floodmark.checkers.search_result import Violation
@@ -56,7 +56,7 @@ class TraceView:
                 continue
             yield from self._left(left, indent)
             left = []
-            yield f"{number:>{width}}  {marked(show_step(entry.step), mark(number))}"
+            yield f"{number:>{width}}  {step_with_note(show_step(entry.step), mark(number))}"
             parts: Sequence[StateChange | StatePart] = (
                 state_parts(names, entry.state) if number == 1 else changes(names, trace[number - 2].state, entry.state)
             )

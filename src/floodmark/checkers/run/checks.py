@@ -123,7 +123,7 @@ def _search(check: Check, model: Model, result: CheckResult, watch: Watcher | No
     result = replace(result, search_result=found, engine=found.engine, unreached=missed if found.complete else ())
     judged = judge(check, result, found)
     if check.settings.compare or judged.exit_code != ExitCode.AS_EXPECTED:
-        judged = compared(check, judged)
+        judged = with_divergence(check, judged)
     judged = _with_scenarios(check, model, judged)
     says = properties or check.options.deadlock or judged.scenarios
     if says or judged.verdict != "holds" or counts_are_expected(check):
@@ -150,7 +150,7 @@ def _with_scenarios(check: Check, model: Model, result: CheckResult) -> CheckRes
     return replace(result, expected=False, exit_code=ExitCode.NOT_AS_EXPECTED, message=message)
 
 
-def compared(check: Check, result: CheckResult) -> CheckResult:
+def with_divergence(check: Check, result: CheckResult) -> CheckResult:
     """A result with the step at which the good design differs in the counterexample of a known-bad one, if there is
     one. A failure is noted; the verdict stands."""
     if result.violation is None or not isinstance(result.subject, Model):

@@ -13,7 +13,7 @@ from floodmark.checkers.search.beginning import beginnings
 from floodmark.checkers.search.store import Packed
 from floodmark.checkers.search_result import TraceState
 from floodmark.checkers.simulation.compiled_walks import build_walk_code
-from floodmark.checkers.simulation.shrinking import completed
+from floodmark.checkers.simulation.shrinking import completed_steps
 from floodmark.checkers.simulation.walker import Walker, WalkPlan
 from floodmark.compiler.layout import Layout
 from floodmark.language.model import Model
@@ -43,7 +43,7 @@ def _run(model: Model, layout: Layout, path: Sequence[Packed]) -> tuple[TraceSta
     """The steps of a path of packed states, taken by CPython."""
     run: list[TraceState] = []
     for words in path:
-        steps = completed(model, run[-1].state) if run else initial_states(model)
+        steps = completed_steps(model, run[-1].state) if run else initial_states(model)
         found = next((TraceState(step, state) for step, state in steps if layout.pack(state) == words), None)
         if found is None:
             raise RuntimeError(f"a walk took a step that CPython does not take, to {layout.unpack(words)}")

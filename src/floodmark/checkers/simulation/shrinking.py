@@ -190,14 +190,14 @@ def _rebuilt(
     """The trace with a part of it replaced by a shorter way, whose steps CPython finds."""
     steps = [it.step for it in trace[1 : at + 1]]
     for before, after in itertools.pairwise(way):
-        step = next((step for step, state in completed(judge.model, before) if state == after), None)
+        step = next((step for step, state in completed_steps(judge.model, before) if state == after), None)
         if step is None:
             raise RuntimeError(f"compiled code took a step that CPython does not take, to {after}")
         steps.append(step)
     return judge.replayed(trace[0], [*steps, *(it.step for it in trace[joins + 1 :])])
 
 
-def completed(model: Model, state: State) -> list[tuple[Step, State]]:
+def completed_steps(model: Model, state: State) -> list[tuple[Step, State]]:
     """The steps from a state before the first that fails."""
     found = []
     try:

@@ -18,9 +18,9 @@ from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.resources import cores, physical_memory
 from floodmark.checkers.search_result import Limit, Stop
-from floodmark.checkers.spark.jobs import JobFailed, wait_for_workers, watched
+from floodmark.checkers.spark.jobs import JobFailed, wait_for_workers, watching_jobs
 from floodmark.checkers.spark.memory import share
-from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_files, placed
+from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_files, check_on_worker
 from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
@@ -57,7 +57,8 @@ def run_as_tasks(
     files = broadcast_files(context, every)
     tasks = context.parallelize([for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files, run_check))
-    with watched(context, tell=tell, limit=is_over) as watch, ThreadPoolExecutor(min(len(every), MAX_JOBS)) as threads:
+    pool = ThreadPoolExecutor(min(len(every), MAX_JOBS))
+    with watching_jobs(context, tell=tell, limit=is_over) as watch, pool as threads:
 
         def run(number: int) -> bytes:
             context.setJobGroup(watch.group, "floodmark", interruptOnCancel=False)
@@ -115,7 +116,7 @@ def _is_too_large(check: Check, result: CheckResult) -> bool:
 
 
 def _run(files: Broadcast[PackedFiles], run_check: RunCheck, check: Check) -> bytes:
-    return pickled(run_check(_with_its_share(placed(files.value, check)), None))
+    return pickled(run_check(_with_its_share(check_on_worker(files.value, check)), None))
 
 
 def _with_its_share(check: Check) -> Check:

@@ -38,13 +38,13 @@ from floodmark.checkers.spark.jobs import (
     TaskCounts,
     WorkersUnavailable,
     java_has_ended,
-    watched,
+    watching_jobs,
     workers,
 )
 from floodmark.checkers.spark.ledger import END, AcceptedLevels, Ledger
 from floodmark.checkers.spark.memory import MAX_BUFFERS
 from floodmark.checkers.spark.object_tasks import StoredObject
-from floodmark.checkers.spark.shard import Array, divided
+from floodmark.checkers.spark.shard import Array, states_by_partition
 from floodmark.checkers.spark.tasks import (
     ExpandedPart,
     LevelInput,
@@ -313,7 +313,7 @@ class Cluster(Store):
     def _seed_initial(self, partitions: frozenset[int]) -> bool:
         """Gives some partitions their initial states; False when one was lost."""
         token = _token()
-        parts = divided(self.initial, self.words, self.partitions)
+        parts = states_by_partition(self.initial, self.words, self.partitions)
         self._put(token, [(p, (0, parts[p][0].tobytes())) for p in partitions if len(parts[p][0])])
         return self._adopt(token, partitions, 1)
 
@@ -327,7 +327,7 @@ class Cluster(Store):
             sums = [[0, 0] for _ in range(self.partitions)]
             before = [int(self.ledger.of(p)[-1, 0]) if self.ledger.levels else 0 for p in range(self.partitions)]
             for part in pieces:
-                for p, (mine, digest) in enumerate(divided(part, self.words, self.partitions)):
+                for p, (mine, digest) in enumerate(states_by_partition(part, self.words, self.partitions)):
                     if len(mine):
                         records.append((p, (before[p] + counts[p], mine.tobytes())))
                         counts[p] += len(mine)
@@ -539,7 +539,7 @@ class Cluster(Store):
 
     def _job(self, run: Callable[[], T], paused: Callable[[], bool] | None = None) -> T:
         """The result of a Spark job. Raises JobFailed, JobCancelled."""
-        with watched(self.spark, paused, self.tell, self.limit) as watch:
+        with watching_jobs(self.spark, paused, self.tell, self.limit) as watch:
             self._watch = watch
             self.spark.setJobGroup(watch.group, "floodmark", interruptOnCancel=False)
             return run()

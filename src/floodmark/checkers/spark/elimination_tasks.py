@@ -233,7 +233,7 @@ def _opened(sieve: EliminationInput, partition: int) -> Iterator[OpenPartition]:
     """A partition, open for a task. Raises PartitionLost unless its states are in the accepted order."""
     shard = tasks.shard_of(sieve.run, partition)
     accepted = sieve.accepted
-    with tasks.held(accepted, shard.looking_up(accepted.levels, accepted.seal(partition))):
+    with tasks.holding_files(accepted, shard.looking_up(accepted.levels, accepted.seal(partition))):
         if sieve.orders and shard.header.order != sieve.orders[partition]:
             raise PartitionLost(f"the states in {shard.folder} were written again, perhaps in another order")
         yield OpenPartition(sieve, shard, partition)

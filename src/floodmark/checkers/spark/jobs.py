@@ -164,7 +164,7 @@ class JobWatch:
 
 
 @contextlib.contextmanager
-def watched(
+def watching_jobs(
     context: SparkContext,
     paused: Callable[[], bool] | None = None,
     tell: Callable[[str], None] | None = None,

@@ -17,7 +17,7 @@ from functools import partial
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import FairnessLabels
 from floodmark.checkers.liveness.goals import Goal, ViolationStart
-from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, provided, smallest_need
+from floodmark.checkers.liveness.minimal_fairness import Need, demands_of, satisfied_needs, smallest_need
 from floodmark.checkers.liveness.witness import WitnessRuns
 from floodmark.checkers.search_result import Finding
 from floodmark.checkers.spark.cluster import Cluster
@@ -141,8 +141,8 @@ class LivenessCheck:
                 return None
             if self.rounds.answered(self._elimination(goal, chosen).leaves_nothing):
                 return None
-            given = {need for it in chosen for need in provided(it)}
-            return [frozenset(need for it in self.assumptions for need in provided(it)) - given]
+            given = {need for it in chosen for need in satisfied_needs(it)}
+            return [frozenset(need for it in self.assumptions for need in satisfied_needs(it)) - given]
 
         known = [group for group in groups if not any(other < group for other in groups)]
         chosen = smallest_need(self.assumptions, breaks, known)
@@ -152,7 +152,9 @@ class LivenessCheck:
         """The assumptions to which a run that stays in a state with these labels enabled is unfair."""
         enabled = sum(word << WORD * place for place, word in enumerate(words))
         return frozenset(
-            need for it in self.assumptions if any(enabled >> label & 1 for label in it.labels) for need in provided(it)
+            need
+            for it in self.assumptions if any(enabled >> label & 1 for label in it.labels)
+            for need in satisfied_needs(it)
         )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodmark.checkers.project.modules import Project, placed_project
-from floodmark.checkers.project.unpacking import unpacked
+from floodmark.checkers.project.unpacking import unpack
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.errors import SourceError
 
@@ -58,7 +58,7 @@ def _sources(project: Project, every: Sequence[Check]) -> bytes:
     return buffer.getvalue()
 
 
-def placed(files: PackedFiles, check: Check) -> Check:
+def check_on_worker(files: PackedFiles, check: Check) -> Check:
     """The check with the paths that its files have on this machine."""
     places: dict[str, Path] = {}
     for root, (prefix, content) in files.items():
@@ -83,4 +83,4 @@ def _root_here(prefix: str, content: bytes) -> Path:
 
     A folder at the driver's path on this machine is not used instead: it may be an older copy.
     """
-    return placed_project(unpacked(content, "floodmark-files"), prefix).root
+    return placed_project(unpack(content, "floodmark-files"), prefix).root

@@ -69,7 +69,7 @@ def search_states(
     distribution: Distribution = Distribution(),
 ) -> SearchResult:
     """Searches ``model`` and returns the same as ``floodmark.checkers.native.search.search_states``."""
-    of_states, of_runs = check.split(properties)
+    of_states, of_runs = check.split_properties(properties)
     check.refuse_symmetry(of_runs, options)
     moves: list[ClusterMigration] = []  # of the newest attempt
 

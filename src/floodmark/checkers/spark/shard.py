@@ -530,7 +530,7 @@ def slices(cells: int) -> Iterator[tuple[int, int]]:
         yield first, first + size
 
 
-def divided(states: Array, words: int, owners: int) -> list[tuple[Array, tuple[int, int]]]:
+def states_by_partition(states: Array, words: int, owners: int) -> list[tuple[Array, tuple[int, int]]]:
     """The states of each partition, a row per state, and the sums of their fingerprints."""
     rows = states.reshape(-1, words)
     first = fingerprints(states, words, native_loops.SEED_1)

@@ -48,7 +48,7 @@ from floodmark.checkers.spark.code_transfer import KernelCode, LoadedKernel
 from floodmark.checkers.spark.driver_marks import Address, hold
 from floodmark.checkers.spark.ledger import AcceptedLevels, Array
 from floodmark.checkers.spark.reader import Packed, StateReader
-from floodmark.checkers.spark.shard import PartitionLost, Shard, divided
+from floodmark.checkers.spark.shard import PartitionLost, Shard, states_by_partition
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -119,7 +119,7 @@ class SealedReport:
         return report
 
 
-def sealed(report: ExpandedPart) -> SealedReport:
+def seal_report(report: ExpandedPart) -> SealedReport:
     content = pickle.dumps(report, pickle.HIGHEST_PROTOCOL)
     return SealedReport(content, zlib.crc32(content))
 
@@ -298,7 +298,7 @@ def carrying(
 
 
 @contextlib.contextmanager
-def held(accepted: AcceptedLevels, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
+def holding_files(accepted: AcceptedLevels, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
     """A partition's files, while a task needs them. Raises PartitionLost, in a second attempt only after a wait."""
     with contextlib.ExitStack() as stack:
         try:
@@ -310,7 +310,7 @@ def held(accepted: AcceptedLevels, files: contextlib.AbstractContextManager[None
 
 
 def reading(shard: Shard, accepted: AcceptedLevels, partition: int) -> contextlib.AbstractContextManager[None]:
-    return held(accepted, shard.reading(accepted.levels, accepted.seal(partition)))
+    return holding_files(accepted, shard.reading(accepted.levels, accepted.seal(partition)))
 
 
 def _be_patient(accepted: AcceptedLevels) -> None:
@@ -373,7 +373,7 @@ def expand(run: SearchContext, level: LevelInput, partition: int) -> Iterator[Re
     for owner in range(run.partitions) if level.only is None else level.only:
         yield owner, EndOfExpansion(partition, is_lost, sent[owner])
     if level.only is None:
-        yield partition, sealed(report)
+        yield partition, seal_report(report)
 
 
 def routed(
@@ -439,7 +439,7 @@ def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterab
     shard = shard_of(run, partition)
     report = MergeResult(partition, place=f"{socket.gethostname()}:{os.getpid()}")
     try:
-        with held(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
+        with holding_files(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
             first, reader = shard.count, StateReader(shard.code)
             _take(run, level, shard, records, report)
             shard.check(reader, first, level.invariants, level.reachable)
@@ -502,7 +502,7 @@ def hand_over(
         with reading(shard, accepted, partition):
             reader = StateReader(shard.code)
             for _ in shard.read(reader, level, OUTBOX_BYTES):
-                for owner, (mine, _) in enumerate(divided(reader.states, shard.words, owners)):
+                for owner, (mine, _) in enumerate(states_by_partition(reader.states, shard.words, owners)):
                     if len(mine):
                         sent[owner].add(mine.reshape(-1))
                         yield owner, mine.tobytes()

@@ -22,8 +22,8 @@ from floodmark.checkers.simulation.simulate import Simulation, simulate
 from floodmark.checkers.simulation.totals import Counts, Totals
 from floodmark.checkers.simulation.walker import GROUP
 from floodmark.checkers.spark.check_tasks import for_a_task
-from floodmark.checkers.spark.jobs import JobFailed, wait_for_workers, watched
-from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_files, placed
+from floodmark.checkers.spark.jobs import JobFailed, wait_for_workers, watching_jobs
+from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_files, check_on_worker
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.verdict.check import Check
 from floodmark.language.model import Model, sized
@@ -88,7 +88,7 @@ class _Waves:
     ) -> list[Totals]:
         left = None if self._limit is None else max(self._limit - (time.monotonic() - self.began), 0.0)
         task = WalkTask(for_a_task(self.check), widths, left)
-        with watched(self.context, tell=self._say, limit=self._is_over) as watching:
+        with watching_jobs(self.context, tell=self._say, limit=self._is_over) as watching:
             self.context.setJobGroup(watching.group, "floodmark", interruptOnCancel=False)
             rows = self.context.parallelize(parts, len(parts))
             return [pickle.loads(content) for content in rows.map(functools.partial(_taken, files, task)).collect()]
@@ -107,7 +107,7 @@ class _Waves:
 
 def _taken(files: Broadcast[PackedFiles], task: WalkTask, part: tuple[int, int]) -> bytes:
     """Takes some groups of walks, on a worker."""
-    check = placed(files.value, task.check)
+    check = check_on_worker(files.value, task.check)
     properties = [prop for prop in check.properties() if not prop.is_liveness]
     options = replace(check.options, workers=1, limits=Limits(seconds=task.seconds))
     return pickle.dumps(_simulation(check, task.widths, options, properties).take(*part), pickle.HIGHEST_PROTOCOL)

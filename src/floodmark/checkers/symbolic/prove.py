@@ -23,7 +23,7 @@ from floodmark.checkers.symbolic.methods import claims
 from floodmark.checkers.symbolic.methods.induction import WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import SmtScripts
 from floodmark.checkers.symbolic.methods.task import ProofTask, subjects, task_of
-from floodmark.checkers.symbolic.records.answer_file import AnswerRecord, keep, recorded
+from floodmark.checkers.symbolic.records.answer_file import AnswerRecord, keep, recorded_answers
 from floodmark.checkers.symbolic.tactics.answers import AnswerBook, Answers, ObligationKey, solver_version
 from floodmark.checkers.value_text import plain, show
 from floodmark.checkers.verdict.check import Check, CheckSettings, variant_name
@@ -141,7 +141,7 @@ def prove_listed(
     subjects(check, task, proving.line)
     book = None
     if proving.any_size and proving.method == "induction":
-        known = recorded(spec, proving)
+        known = recorded_answers(spec, proving)
 
         def kept(answers: Mapping[ObligationKey, Answers]) -> None:
             keep(spec, proving, AnswerRecord(solver_version(), answers))

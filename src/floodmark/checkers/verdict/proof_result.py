@@ -101,7 +101,7 @@ def proof_command(spec: Spec, proving: ListedProof, *options: str) -> str:
     return shlex.join([*words, *options])
 
 
-def listed(spec: Spec, name: str | None) -> list[ListedProof]:
+def listed_proofs(spec: Spec, name: str | None) -> list[ListedProof]:
     """The proofs that a spec lists, or those that a name denotes: the proof of that name, or else all whose name begins
     with it. Raises SourceError if there is none."""
     if name is None:
@@ -117,4 +117,4 @@ def listed(spec: Spec, name: str | None) -> list[ListedProof]:
 def _shortest(spec: Spec, proving: ListedProof) -> str:
     words = proving.name.split()
     starts = (" ".join(words[:count]) for count in range(1, len(words) + 1))
-    return next((it for it in starts if listed(spec, it) == [proving]), proving.name)
+    return next((it for it in starts if listed_proofs(spec, it) == [proving]), proving.name)

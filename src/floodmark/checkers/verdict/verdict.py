@@ -37,9 +37,9 @@ def blank(check: Check) -> CheckResult:
     )
 
 
-def failed(address: Path, error: SourceError) -> CheckResult:
+def unreadable_spec(address: Path, error: SourceError) -> CheckResult:
     """The result of a spec that could not be read."""
-    file, _ = spec_address.split(address)
+    file, _ = spec_address.split_address(address)
     result = CheckResult(spec=shown(file), name=shown(address), model="", variant=None, tier="")
     return ended_by_error(result, error)
 
@@ -49,10 +49,10 @@ def ended_by_error(result: CheckResult, error: SourceError) -> CheckResult:
     return replace(result, message=error.message, file=error.file, line=error.line)
 
 
-def misplaced(error: SourceError) -> CheckResult:
+def misplaced_file(error: SourceError) -> CheckResult:
     """The result of a file that belongs to no spec, with the error that names it."""
     assert error.file is not None
-    return failed(Path(error.file), error)
+    return unreadable_spec(Path(error.file), error)
 
 
 def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:

@@ -9,8 +9,13 @@ from pathlib import Path
 
 from floodmark.checkers.conformance.metadata_log import dump
 from floodmark.checkers.conformance.metadata_log.dump import LogEntry, LogShard, MalformedLine, RecordCounts
-from floodmark.checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
-from floodmark.checkers.conformance.metadata_log.rules import BrokenRule, broken
+from floodmark.checkers.conformance.metadata_log.registration import (
+    BadRecord,
+    Registration,
+    apply_change,
+    partition_of_record,
+)
+from floodmark.checkers.conformance.metadata_log.rules import BrokenRule, broken_rules
 
 PartitionKey = tuple[str, int]
 
@@ -183,9 +188,9 @@ class _LogJudge:
                 if old is None:
                     self._unknown(entry, key)
                     return
-                new = changed(old, entry.data)
+                new = apply_change(old, entry.data)
             else:
-                new = registered(entry.data)
+                new = partition_of_record(entry.data)
         except BadRecord as error:
             self._malformed(entry, f"a {entry.kind}: {error}", True)
             return
@@ -214,7 +219,7 @@ class _LogJudge:
                 return []
             message = f"the log made it {_shown(old)}, the snapshot has {_shown(new)}"
             return [BrokenRule("snapshot_agrees_with_log", message)]
-        return broken(old, new, self.strict)
+        return broken_rules(old, new, self.strict)
 
     def _unknown(self, entry: LogEntry, key: PartitionKey) -> None:
         """A change of a partition that does not exist: an error if the log is known from its beginning."""

@@ -44,7 +44,7 @@ class Registration(NamedTuple):
         return bool(self.adding or self.removing)
 
 
-def registered(data: Mapping[str, Any]) -> Registration:
+def partition_of_record(data: Mapping[str, Any]) -> Registration:
     """The partition in a PartitionRecord."""
     return Registration(
         _brokers(data, "replicas"),
@@ -60,7 +60,7 @@ def registered(data: Mapping[str, Any]) -> Registration:
     )
 
 
-def changed(old: Registration, data: Mapping[str, Any]) -> Registration:
+def apply_change(old: Registration, data: Mapping[str, Any]) -> Registration:
     """The partition after a PartitionChangeRecord: fields that are not in the record stay."""
     leader = _number(data, "leader", NO_LEADER_CHANGE)
     recovery = _number(data, "leaderRecoveryState", _NO_RECOVERY_CHANGE)

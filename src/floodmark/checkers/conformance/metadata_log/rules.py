@@ -258,7 +258,7 @@ class BrokenRule:
     message: str
 
 
-def broken(old: Registration | None, new: Registration, strict: bool = False) -> list[BrokenRule]:
+def broken_rules(old: Registration | None, new: Registration, strict: bool = False) -> list[BrokenRule]:
     """The rules that a partition breaks, and those that its change from ``old`` breaks, if there is an old one."""
     found = [BrokenRule(rule.__name__, text) for rule in STATE_RULES if (text := rule(new))]
     if old is not None:

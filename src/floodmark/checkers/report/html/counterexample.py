@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from floodmark.checkers.explanation.false_property import explain, refinement_lines, refuted
+from floodmark.checkers.explanation.false_property import explain, refinement_lines, refuted_step
 from floodmark.checkers.explanation.source_location import source_location
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.html.chart import chart, legend
@@ -122,7 +122,7 @@ def _at(file: str, line: int | None) -> str:
 def _reasons(result: CheckResult, model: Model, violation: Violation) -> list[Element]:
     prop = result.find_property(violation.property)
     parts = []
-    mapped = refuted(model, prop, violation.trace) if prop is not None and prop.is_refinement else None
+    mapped = refuted_step(model, prop, violation.trace) if prop is not None and prop.is_refinement else None
     if prop is not None and mapped is not None and violation.kind == "transition":
         said = refinement_lines(prop, mapped)[0].partition(": ")[2]
         parts += [tag("h4", f"Why {prop.name} is false"), tag("p", f"{said[:1].upper()}{said[1:]}.")]

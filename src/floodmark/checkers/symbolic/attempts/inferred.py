@@ -14,7 +14,7 @@ from floodmark.checkers.symbolic.attempts.small_sizes import cross_check
 from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
 from floodmark.checkers.symbolic.methods.ic3 import CHECKS, infer
 from floodmark.checkers.symbolic.methods.induction import InductionProof, induction
-from floodmark.checkers.symbolic.methods.lifting import LiftedLemma, lemma_of, lifted
+from floodmark.checkers.symbolic.methods.lifting import LiftedLemma, lemma_of, lifted_lemmas
 from floodmark.checkers.symbolic.suggestions.grammar import Grammar
 from floodmark.checkers.symbolic.suggestions.scopes import scopes_of
 from floodmark.checkers.symbolic.suggestions.sentences import AtomFilter, QuantifiedClause
@@ -195,7 +195,7 @@ def attempt_lifted(attempt: Attempt) -> None:
         draft.headline = "undetermined: nothing was inferred to be lifted, a reachable state breaks a property"
         return
     if found.found:
-        guesses = lifted(type(model).__name__, small.variables, found.literals, counts)
+        guesses = lifted_lemmas(type(model).__name__, small.variables, found.literals, counts)
         tried = _inductive(attempt, [it for it in guesses if _is_meaningful(attempt, it, names)], names)
         if tried.proof.outcome == "proved":
             _report(attempt, tried, f"{len(tried.lemmas)} of {counted(len(guesses), 'lifted clause')}", names, counting)

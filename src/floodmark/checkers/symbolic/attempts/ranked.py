@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.attempts.obligation_text import state_lines
 from floodmark.checkers.symbolic.crosscheck.enumeration import ENUMERATION_LIMITS, ReachabilityOracle
 from floodmark.checkers.symbolic.methods.induction import InductionProof, Obligation, induction, with_reachability
 from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
-from floodmark.checkers.symbolic.methods.progress import EXPLAINED, HELPED, KEPT, NATURAL, RankingProof, confirmed
+from floodmark.checkers.symbolic.methods.progress import EXPLAINED, HELPED, KEPT, NATURAL, RankingProof, confirm_failure
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, levels_of, rankings_of
 from floodmark.checkers.symbolic.methods.smtlib import DeferredRecorder
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
@@ -118,7 +118,7 @@ def _check_goal(
     if system.values.unbounded:
         return found
     explanations = Explanations(attempt.model, goal, levels, assumptions)
-    marked = [confirmed(explanations, obligation) for obligation in found]
+    marked = [confirm_failure(explanations, obligation) for obligation in found]
     return with_reachability(InductionProof(marked), ReachabilityOracle(attempt.model).asks).obligations
 
 

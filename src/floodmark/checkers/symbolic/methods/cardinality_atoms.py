@@ -16,7 +16,7 @@ from typing import Any
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.translate.guards import guards_of
-from floodmark.checkers.symbolic.translate.synthetic_functions import name_in_text, written
+from floodmark.checkers.symbolic.translate.synthetic_functions import name_in_text, predicate_of_text
 from floodmark.language.model import Model
 from floodmark.language.types import IdentifierType
 from floodmark.language.universe import universe
@@ -52,5 +52,5 @@ def counts_of(model: Model) -> list[CountAtom]:
 
 def _count(number: int, text: str, names: Mapping[str, Any]) -> CountAtom:
     name = f"counted_{number}"
-    function, file = written(f"def {name}(model):\n    return {text}\n", name, names)
+    function, file = predicate_of_text(f"def {name}(model):\n    return {text}\n", name, names)
     return CountAtom(text, names, Property(name, "invariant", function, file, 1, "What an action counts."))

@@ -12,7 +12,7 @@ from typing import Any
 
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
-from floodmark.checkers.symbolic.translate.synthetic_functions import written
+from floodmark.checkers.symbolic.translate.synthetic_functions import predicate_of_text
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.layout import decode
 from floodmark.language.types import (
@@ -74,7 +74,7 @@ def predicate_of(
     components += source.counted(counts)
     said = [" or ".join(source.literal(components[it.component], it) for it in clause) for clause in clauses]
     whole = " and ".join(f"({clause or 'False'})" for clause in said) or "True"
-    function, file = written(f"def inferred(model):\n    return {whole}\n", "inferred", source.names)
+    function, file = predicate_of_text(f"def inferred(model):\n    return {whole}\n", "inferred", source.names)
     return Property(NAME, "invariant", function, file, 1, "What was inferred is true of every reachable state.")
 
 

@@ -547,7 +547,7 @@ def infer(
         found.clauses = inference.described(clauses)
         found.literals = inference.literals_of(clauses)
         found.predicate = predicate_of(system.variables, found.literals, counts)
-        found.checks = checked(inference, clauses, record)
+        found.checks = check_clauses(inference, clauses, record)
     except LimitReached as error:
         found.stopped = error.stop
     except _RefutedError:
@@ -558,7 +558,9 @@ def infer(
     return found
 
 
-def checked(inference: Inference, clauses: list[Clause], record: ObligationRecorder | None = None) -> dict[str, bool]:
+def check_clauses(
+    inference: Inference, clauses: list[Clause], record: ObligationRecorder | None = None
+) -> dict[str, bool]:
     """Whether clauses and properties hold initially, are preserved by each action and make every step safe.
 
     Each query has its own solver. An inferred proof relies on nothing else: the search may be wrong.

@@ -29,7 +29,14 @@ from floodmark.checkers.symbolic.terms.axioms import Axiom, KnownAxioms
 from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_term, conj, disj
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames, SolverStatus
 from floodmark.checkers.symbolic.translate.effects import SymbolicStep
-from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, INITIAL, TYPES, broken, goals_of, subjects
+from floodmark.checkers.symbolic.translate.obligations import (
+    BOUNDARY,
+    INITIAL,
+    TYPES,
+    goals_of,
+    subjects,
+    violation_condition,
+)
 from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -416,7 +423,7 @@ def _initiation(system: System, runner: QueryRunner, properties: Sequence[Proper
         runner.end(obligation)
         if runner.records:
             now = system.now.state
-            terms = (system.initial(now), broken(system, prop, now))
+            terms = (system.initial(now), violation_condition(system, prop, now))
             runner.record(f"initial-{name}", _initiation_failure(name), terms, obligation)
     return found
 
@@ -432,7 +439,7 @@ def _initiation_queries(system: System, properties: Sequence[Property]) -> Itera
         for fired in system.beginnings:
             goal = fired.failed
             if name != TYPES:
-                goal = conj((fired.succeeds, broken(system, prop, fired.after)))
+                goal = conj((fired.succeeds, violation_condition(system, prop, fired.after)))
             record = f"initial-{name}", _initiation_failure(name)
             yield Query(INITIAL, name, fired, allowed, goal, WeakerHypotheses(allowed), *record)
 

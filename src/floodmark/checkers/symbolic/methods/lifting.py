@@ -23,7 +23,7 @@ from typing import Any
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.methods.cardinality_atoms import CountAtom
 from floodmark.checkers.symbolic.methods.clauses import ClauseLiteral, ClauseWriter, Component
-from floodmark.checkers.symbolic.translate.synthetic_functions import name_in_text, written
+from floodmark.checkers.symbolic.translate.synthetic_functions import name_in_text, predicate_of_text
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.layout import decode
 from floodmark.language.types import BoolType, Type
@@ -95,7 +95,7 @@ _OPPOSITE = {"in": "not in", "is not": "is", ">": "<=", "==": "!=", "<=": ">"}
 """The negation of a component's atom."""
 
 
-def lifted(
+def lifted_lemmas(
     model: str, variables: Mapping[str, Type], clauses: Iterable[
         Sequence[ClauseLiteral]
     ], counts: Sequence[CountAtom] = ()
@@ -164,7 +164,7 @@ def lemma_of(number: int, model: str, said: str, names: Mapping[str, Any]) -> Li
     """The lemma of this number about a model of this class that states an expression, with these names."""
     name = f"inferred_{number}"
     body = f"    return {said}\n"
-    function, file = written(f"def {name}(model):\n{body}", name, names)
+    function, file = predicate_of_text(f"def {name}(model):\n{body}", name, names)
     kind: Any = "lemma"
     text = f"@lemma\ndef {name}(model: {model}) -> bool:\n{body}"
     return LiftedLemma(text, Property(name, kind, function, file, 1, "Inferred."))

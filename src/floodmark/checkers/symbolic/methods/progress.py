@@ -313,7 +313,7 @@ def _choices(model: Model, level: BoundRanking, it: FairHelper) -> dict[str, Inl
     return found
 
 
-def confirmed(explanations: Explanations, obligation: Obligation) -> Obligation:
+def confirm_failure(explanations: Explanations, obligation: Obligation) -> Obligation:
     """An obligation that fails, if CPython agrees; undetermined if CPython finds a helper that was not tried.
 
     Raises RuntimeError if z3 takes a step that CPython does not. Only for models without open constants.

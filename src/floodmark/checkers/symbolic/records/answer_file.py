@@ -51,7 +51,7 @@ def name_of(spec: Spec, proving: ListedProof) -> str:
     return proving.name if spec.row is None else f"{spec.row}: {proving.name}"
 
 
-def recorded(spec: Spec, proving: ListedProof) -> AnswerRecord:
+def recorded_answers(spec: Spec, proving: ListedProof) -> AnswerRecord:
     """The answers of a proof. Raises SourceError for an invalid file."""
     return _read(path_of(spec)).get(name_of(spec, proving), AnswerRecord())
 

@@ -19,7 +19,7 @@ from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.tactics.case_split import Case
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import LawInstance, by_set_pairs, with_laws
 from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions
-from floodmark.checkers.symbolic.tactics.path_split import Path, sides, undecided
+from floodmark.checkers.symbolic.tactics.path_split import Path, sides, undecided_atom
 from floodmark.checkers.symbolic.tactics.portfolio import ROUNDS, STYLES, Strategy
 
 MAX_RECORDED_EFFORT = REPLAY_EFFORT // 3
@@ -192,7 +192,7 @@ class _Narrowing:
 
     def _of_path(self, asking: PathQuestions, path: Path, needed: tuple[str, ...], left: list[int]) -> Answer | None:
         """The answer of a path, or of the two into which a condition splits it."""
-        condition = undecided(path) if left[0] else None
+        condition = undecided_atom(path) if left[0] else None
         whole = path is asking.whole
         for way in self._ways_of(asking, path, needed, (
             FIRST_STRATEGY_EFFORT, MAX_RECORDED_EFFORT

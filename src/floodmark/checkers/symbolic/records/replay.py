@@ -27,7 +27,7 @@ from floodmark.checkers.symbolic.tactics.lazy_cardinality import LawInstance, co
 from floodmark.checkers.symbolic.tactics.path_questions import PathPremises, PathQuestions
 from floodmark.checkers.symbolic.tactics.path_split import Path, conditions_of, sides
 from floodmark.checkers.symbolic.tactics.portfolio import STYLES
-from floodmark.checkers.symbolic.tactics.skolem_instances import seen
+from floodmark.checkers.symbolic.tactics.skolem_instances import assumptions_in_view
 from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 
@@ -79,7 +79,7 @@ class QueryReplay:
     def plain(self, case: Case, way: Refutation) -> list[Any]:
         """The terms of a case with the assumptions of a strategy, in its view."""
         view = next(it for it in UNSPLIT_VIEWS if it == way.view)
-        stated = seen(view, self._assumed(way.assumptions), case, self._uncounted, self._witnesses)
+        stated = assumptions_in_view(view, self._assumed(way.assumptions), case, self._uncounted, self._witnesses)
         return [*stated, *(axiom.term for axiom in self._known(stated))]
 
     def _assumed(self, needed: Collection[str]) -> Any:

@@ -14,7 +14,7 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.suggestions.batches import Batch, Numbers
 from floodmark.checkers.symbolic.suggestions.sentences import AtomFilter, QuantifiedClause, TruthColumn, clause_text
 from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, ClauseVariable, Vocabulary
-from floodmark.checkers.symbolic.translate.synthetic_functions import written
+from floodmark.checkers.symbolic.translate.synthetic_functions import predicate_of_text
 from floodmark.language.values import running
 
 
@@ -62,7 +62,7 @@ class AtomTable:
         loops = " ".join(f"for {it.name} in {it.domain}" for it in self.variables)
         sizes = ", ".join(f"sum(1 for _ in {it.domain})" for it in self.variables)
         source = f"def answers(model):\n    return [{sizes}], [{row} {loops}]\n"
-        evaluate: Any = written(source, "answers", self.names)[0]
+        evaluate: Any = predicate_of_text(source, "answers", self.names)[0]
         return evaluate  # type: ignore[no-any-return]
 
 
@@ -112,7 +112,7 @@ class AtomScope:
     def statement(self, name: str, clause: QuantifiedClause) -> Property:
         """A clause of this scope as a property that can be queried and assumed."""
         source = f"def {name}(model):\n    return {self.sentence(clause)}\n"
-        function, file = written(source, name, self.tables[0].names)
+        function, file = predicate_of_text(source, name, self.tables[0].names)
         return Property(name, "invariant", function, file, 1, "Suggested.")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.symbolic.suggestions.vocabulary import Atom, ClauseVariable
 from floodmark.checkers.symbolic.translate.obligations import variables_of
-from floodmark.checkers.symbolic.translate.synthetic_functions import written
+from floodmark.checkers.symbolic.translate.synthetic_functions import predicate_of_text
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import OpenConstant, walk
@@ -67,7 +67,7 @@ class AtomFilter:
         return self._known[atom.text]
 
     def _read(self, text: str) -> frozenset[int] | None:
-        function, _ = written(f"def asked(model):\n    return {text}\n", "asked", self._names)
+        function, _ = predicate_of_text(f"def asked(model):\n    return {text}\n", "asked", self._names)
         try:
             predicate = self._system.read(function)
             self._system.judge(predicate, self._system.now.state)

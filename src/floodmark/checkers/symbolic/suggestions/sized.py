@@ -12,7 +12,13 @@ from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj
 from floodmark.checkers.symbolic.translate.effects import SymbolicStep
-from floodmark.checkers.symbolic.translate.obligations import BOUNDARY, TYPES, assumption, broken, holds_condition
+from floodmark.checkers.symbolic.translate.obligations import (
+    BOUNDARY,
+    TYPES,
+    assumption,
+    holds_condition,
+    violation_condition,
+)
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
 from floodmark.language.model import Model, State
 
@@ -109,4 +115,4 @@ class SizedSystem:
             return fired.failed
         prop = None if about == BOUNDARY else self._properties[about]
         old = self._system.now.state if prop is not None and prop.kind == "transition" else None
-        return conj((fired.succeeds, broken(self._system, prop, fired.after, old)))
+        return conj((fired.succeeds, violation_condition(self._system, prop, fired.after, old)))

@@ -54,10 +54,10 @@ def path_by_path(whole: Path, answer: Callable[[Path, Look], Any], most: int) ->
         path, worthwhile = waiting.pop()
         found = answer(path, "quickly") if worthwhile else z3.unknown
         if found == z3.unknown:
-            condition = undecided(path) if most else None
+            condition = undecided_atom(path) if most else None
             if condition is not None:
                 most -= 1
-                possible = [it for it in parted(path, condition) if answer(it, "at a glance") != z3.unsat]
+                possible = [it for it in split_path(path, condition) if answer(it, "at a glance") != z3.unsat]
                 waiting += ((it, len(possible) > 1) for it in possible)
                 continue
             found = answer(path, "thoroughly")
@@ -76,7 +76,7 @@ def simple(axioms: Iterable[Axiom]) -> tuple[Axiom, ...]:
     return tuple(Axiom(it.heads, z3.simplify(it.term)) for it in axioms)
 
 
-def undecided(path: Path) -> Any | None:
+def undecided_atom(path: Path) -> Any | None:
     """The undecided atom of the path that occurs in the conditions of the most ``if``s; None if all are decided.
 
     It neither is nor contains an ``if``, so no enclosing condition has to be decided again.
@@ -94,7 +94,7 @@ def conditions_of(path: Path) -> Iterator[Any]:
         yield from looking.atoms(choice.arg(0))
 
 
-def parted(path: Path, condition: Any) -> list[Path]:
+def split_path(path: Path, condition: Any) -> list[Path]:
     """The paths on which a condition is true, and on which it is false, without contradictory ones."""
     return [it for it in sides(path, condition) if it is not None]
 

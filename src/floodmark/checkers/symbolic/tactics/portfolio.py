@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.tactics.case_split import Case, cases
 from floodmark.checkers.symbolic.tactics.lazy_cardinality import by_set_pairs
 from floodmark.checkers.symbolic.tactics.path_questions import PathPremises, PathQuestions
 from floodmark.checkers.symbolic.tactics.path_split import Look, Path, path_by_path
-from floodmark.checkers.symbolic.tactics.skolem_instances import View, seen
+from floodmark.checkers.symbolic.tactics.skolem_instances import View, assumptions_in_view
 from floodmark.checkers.symbolic.terms.axioms import Axiom
 from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 
@@ -227,7 +227,7 @@ class PortfolioQuery:
     def answer_of(self, case: Case, at: int, strategy: Strategy) -> Any:
         """The answer of one strategy with some of the assumptions; a model counts only with all assumptions in the full
         view."""
-        stated = seen(strategy.view, self._assumed[at], case, self._uncounted, self.witnesses)
+        stated = assumptions_in_view(strategy.view, self._assumed[at], case, self._uncounted, self.witnesses)
         terms = [*stated, *(axiom.term for axiom in self._known(stated))]
         found = self._checked(terms, strategy)
         if found == z3.unsat:

@@ -35,7 +35,9 @@ MAX_INSTANCES = 200
 """The maximum number of instances of one statement."""
 
 
-def seen(view: View, assumed: Any, case: Sequence[Any], uncounted: Sequence[Any], new: SkolemConstants) -> list[Any]:
+def assumptions_in_view(
+    view: View, assumed: Any, case: Sequence[Any], uncounted: Sequence[Any], new: SkolemConstants
+) -> list[Any]:
     """The assumptions and a case, in this view; ``uncounted`` are the sorts of identifiers whose number no expression
     uses.
 

@@ -36,7 +36,7 @@ def is_same(a: Any, b: Any) -> bool:
     return same
 
 
-def chosen(kind: type[Any], condition: Truth, then: Any, otherwise: Any) -> Any:
+def conditional(kind: type[Any], condition: Truth, then: Any, otherwise: Any) -> Any:
     """One of two terms of the sort that belongs to the class ``kind``."""
     if is_same(then, otherwise):
         return then
@@ -108,7 +108,7 @@ def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
         return disj((condition, otherwise)) if then else conj((negation(condition), otherwise))
     if isinstance(otherwise, bool):
         return disj((negation(condition), then)) if otherwise else conj((condition, then))
-    return chosen(z3.BoolRef, condition, then, otherwise)
+    return conditional(z3.BoolRef, condition, then, otherwise)
 
 
 def substituted(term: Any, old: list[Any], new: list[Any]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_truth, chosen, conj, is_same, same_term
+from floodmark.checkers.symbolic.terms.booleans import CONTEXT, Truth, as_truth, conditional, conj, is_same, same_term
 from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 
 Number = Any
@@ -267,7 +267,7 @@ class BitVectors(Numbers):
         (a_low, a_high), (b_low, b_high) = _interval(then), _interval(otherwise)
         x, y = self._together(then, otherwise)
         low, high = min(a_low, b_low), max(a_high, b_high)
-        return Bits(chosen(z3.BitVecRef, condition, x, y), low, high, max(_width(then), _width(otherwise)))
+        return Bits(conditional(z3.BitVecRef, condition, x, y), low, high, max(_width(then), _width(otherwise)))
 
     def _plus(self, a: Number, b: Number) -> Number:
         (a_low, a_high), (b_low, b_high) = _interval(a), _interval(b)
@@ -371,7 +371,7 @@ class Integers(Numbers):
         return True if is_same(a, b) else a <= b
 
     def _either(self, condition: Truth, then: Number, otherwise: Number) -> Number:
-        return chosen(z3.ArithRef, condition, _integer(then), _integer(otherwise))
+        return conditional(z3.ArithRef, condition, _integer(then), _integer(otherwise))
 
     def _plus(self, a: Number, b: Number) -> Number:
         return _integer(a) + _integer(b)
@@ -429,7 +429,7 @@ class Codes:
             return otherwise
         if isinstance(then, int) and isinstance(otherwise, int) and then == otherwise:
             return then
-        return chosen(z3.BitVecRef, condition, self.term(then), self.term(otherwise))
+        return conditional(z3.BitVecRef, condition, self.term(then), self.term(otherwise))
 
     def equal(self, a: Number, b: Number) -> Truth:
         if isinstance(a, int) and isinstance(b, int):

@@ -41,7 +41,9 @@ def subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, 
     return [(TYPES, None), *boundary, *((prop.name, prop) for prop in properties)]
 
 
-def broken(system: System, prop: Property | None, state: Components, old: Components | None = None) -> Truth:
+def violation_condition(
+    system: System, prop: Property | None, state: Components, old: Components | None = None
+) -> Truth:
     """The condition that a property is false or cannot be evaluated; without a property, that the boundary cannot be
     evaluated. For a refinement without an ``old`` state: that the state is mapped to no initial state."""
     if prop is None:
@@ -66,5 +68,5 @@ def goals_of(
             found.append((name, False))
             continue
         old = now if prop is not None and prop.kind == "transition" else None
-        found.append((name, conj((taken, broken(system, prop, fired.after, old)))))
+        found.append((name, conj((taken, violation_condition(system, prop, fired.after, old)))))
     return found

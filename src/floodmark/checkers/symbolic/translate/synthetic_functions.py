@@ -12,7 +12,7 @@ from floodmark.language.values import Identifier
 _FILES = itertools.count(1)
 
 
-def written(source: str, name: str, names: Mapping[str, Any]) -> tuple[Callable[..., bool], str]:
+def predicate_of_text(source: str, name: str, names: Mapping[str, Any]) -> tuple[Callable[..., bool], str]:
     """The predicate ``name`` that a source text defines with these names, and the name of its virtual file.
 
     The text is registered there, so that CPython runs it and the compiler reads it, like any other.

@@ -9,7 +9,7 @@ import z3
 
 from floodmark.checkers.symbolic.terms.booleans import (
     Truth,
-    chosen,
+    conditional,
     conj,
     disj,
     either,
@@ -113,7 +113,7 @@ class Comparison(Components):
             case IntType():
                 return self.numbers.either(condition, then, otherwise)
             case OpenIdentifierType():
-                return chosen(z3.ExprRef, condition, then, otherwise)
+                return conditional(z3.ExprRef, condition, then, otherwise)
             case EnumType() | IdentifierType():
                 return self.codes(kind).either(condition, then, otherwise)
             case NoneType() | NothingType():
@@ -126,7 +126,7 @@ class Comparison(Components):
                     self.either(of, condition, x, y) for (_, of), x, y in zip(fields, then, otherwise, strict=True)
                 )
             case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
-                whole = chosen(z3.ExprRef, condition, self.whole(element, then), self.whole(element, otherwise))
+                whole = conditional(z3.ExprRef, condition, self.whole(element, then), self.whole(element, otherwise))
                 holds = memoized(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
                 return Relation(holds, None, whole)
             case SetType() if isinstance(then, Relation):
