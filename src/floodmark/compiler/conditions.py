@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from floodmark.compiler.calls import CallLowering
-from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
+from floodmark.compiler.frame import Frame, ModelRef, must_not_assign
 from floodmark.compiler.ir import BOOL, Inline, Position, Predicate
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
@@ -44,9 +44,8 @@ def read_value(model: Model, source: Source, arguments: Mapping[str, Any]) -> In
     compiler.guarded = False
     compiler.may_ask_actions = not any(constant.bound for constant in type(model).constants().values())
     constants = {name: compiler.constant(value, at) for name, value in arguments.items()}
-    types = LocalTypes()
-    while True:
-        frame = Frame(source, local_types=types)
+
+    def bind(frame: Frame) -> None:
         frame.bindings[source.parameters[0]] = ModelRef("new", writable=False)
         for name, constant in constants.items():
             if constant is None:
@@ -54,10 +53,8 @@ def read_value(model: Model, source: Source, arguments: Mapping[str, Any]) -> In
                 raise ModelError(message, at.file, at.line)
             frame.bindings[name] = constant
             frame.definite.add(name)
-        types.changed = False
-        body, goes_on = compiler.block(frame, source.body)
-        if not types.changed:
-            break
+
+    frame, body, goes_on = compiler.function_body(source, bind)
     if frame.result is None or goes_on:
         return None
     return Inline(frame.result.type, at, body, frame.result)

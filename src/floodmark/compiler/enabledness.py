@@ -13,7 +13,7 @@ from typing import Any
 from floodmark.compiler.compile_cache import member, own_source, parameters_of
 from floodmark.compiler.expressions import ExpressionLowering
 from floodmark.compiler.failures import can_fail, may_refuse
-from floodmark.compiler.frame import Frame, LocalTypes, ModelRef
+from floodmark.compiler.frame import Frame, ModelRef
 from floodmark.compiler.ir import BOOL, Const, Domain, Expr, Generator, Inline, Local, Reduce, Universe
 from floodmark.compiler.lowering import in_code_order
 from floodmark.compiler.statements import StatementLowering
@@ -98,16 +98,13 @@ class EnablednessLowering(ExpressionLowering, StatementLowering):
     def _must_require_first(self, frame: Frame, node: ast.Call, source: Source, parameters: list[Local]) -> None:
         """Refuses an action with a ``require`` after its leading guards."""
         reader: Any = type(self)(self.model, self.reading)
-        types = LocalTypes()
-        while True:
-            inner = Frame(source, local_types=types, is_action=True)
+
+        def bind(inner: Frame) -> None:
             inner.bindings[source.parameters[0]] = ModelRef("new", writable=True)
             for parameter in parameters:
                 inner.bind(reader.fresh(parameter.type, parameter.name, parameter.at))
-            types.changed = False
-            body, _ = reader.block(inner, source.body)
-            if not types.changed:
-                break
+
+        _, body, _ = reader.function_body(source, bind, is_action=True)
         _, count = leading_guards(source)
         if may_refuse(Inline(BOOL, frame.at(node), body[count:], None)):
             message = f"enabled cannot ask {source.tree.name}, which requires something after its first lines"

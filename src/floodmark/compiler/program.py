@@ -10,7 +10,7 @@ from typing import Any
 from floodmark.compiler import ir
 from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.compile_cache import CompileCache, name_in_file, own_source, parameters_of
-from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
+from floodmark.compiler.frame import Frame, ModelRef, must_not_assign
 from floodmark.compiler.lowering import size_bound
 from floodmark.compiler.premises import PremiseMarking
 from floodmark.compiler.refinement import read_refined_beginning, read_refinement
@@ -127,16 +127,13 @@ def _action(compiler: CallLowering, name: str, method: Callable[..., Any]) -> ir
     must_not_assign(source, kinds, "a parameter of the action")
     must_not_assign(source, source.parameters[:1], "the model")
     parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
-    types = LocalTypes()
-    while True:
-        frame = Frame(source, local_types=types, is_action=True)
+
+    def bind(frame: Frame) -> None:
         frame.bindings[source.parameters[0]] = ModelRef("new", writable=True)
         for parameter in parameters:
             frame.bind(parameter)
-        types.changed = False
-        body, _ = compiler.block(frame, source.body)
-        if not types.changed:
-            break
+
+    _, body, _ = compiler.function_body(source, bind, is_action=True)
     guards, places, rest = _split_guards(body)
     for guard in guards:
         if ir.has_effects(guard):
@@ -280,15 +277,12 @@ def _read_predicate(
         takes = "(old, new)" if wanted == 2 else "the model alone"
         raise ModelError(f"{name} is decorated as {kind}, so it takes {takes}", at.file, at.line)
     must_not_assign(source, source.parameters, "the model")
-    types = LocalTypes()
-    while True:
-        frame = Frame(source, local_types=types)
+
+    def bind(frame: Frame) -> None:
         for parameter, which in zip(source.parameters, ("old", "new") if wanted == 2 else ("new",), strict=True):
             frame.bindings[parameter] = ModelRef("old" if which == "old" else "new", writable=False)
-        types.changed = False
-        body, goes_on = compiler.block(frame, source.body)
-        if not types.changed:
-            break
+
+    frame, body, goes_on = compiler.function_body(source, bind)
     if frame.result is None or frame.result.type != ir.BOOL:
         raise ModelError(f"{name} has to return a bool", at.file, at.line)
     if goes_on:

@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 from floodmark.compiler import ir
 from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.failures import can_fail, may_refuse
-from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
+from floodmark.compiler.frame import Frame, ModelRef, must_not_assign
 from floodmark.compiler.guard_order import plan
 from floodmark.language.errors import ModelError
 from floodmark.language.members import abstract_steps
@@ -90,14 +90,11 @@ class _MappingLowering(CallLowering):
             message = f"{source.tree.name} is decorated as refines, so it takes the model alone"
             raise ModelError(message, at.file, at.line)
         must_not_assign(source, source.parameters, "the model")
-        types = LocalTypes()
-        while True:
-            frame = Frame(source, local_types=types)
+
+        def bind(frame: Frame) -> None:
             frame.bindings[source.parameters[0]] = ModelRef(which, writable=False)
-            types.changed = False
-            body, goes_on = self.block(frame, source.body)
-            if not types.changed:
-                break
+
+        frame, body, goes_on = self.function_body(source, bind)
         if goes_on or frame.result is None or frame.result.type != self.record(at):
             message = f"{source.tree.name} has to return a {self._cls.__name__} on every path"
             raise ModelError(message, at.file, at.line)

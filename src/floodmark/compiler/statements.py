@@ -34,6 +34,23 @@ Path = list[ir.FieldStep | ir.ItemStep]
 class StatementLowering(Lowering):
     """The statement half of the compiler."""
 
+    def function_body(
+        self, source: Source, bind: Callable[[Frame], None], is_action: bool = False
+    ) -> tuple[Frame, list[ir.Stmt], bool]:
+        """The frame of a function, its statements, and whether control can reach their end.
+
+        ``bind`` says what the parameters mean in a frame. The source is read until that changes nothing more of what is
+        known of the local variables.
+        """
+        types = LocalTypes()
+        while True:
+            frame = Frame(source, local_types=types, is_action=is_action)
+            bind(frame)
+            types.changed = False
+            body, goes_on = self.block(frame, source.body)
+            if not types.changed:
+                return frame, body, goes_on
+
     def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[ir.Stmt], bool]:
         """The statements of a block, and whether control can reach its end."""
         lowered: list[ir.Stmt] = []
@@ -473,16 +490,14 @@ class StatementLowering(Lowering):
     def _read(self, source: Source, arguments: dict[str, Binding]) -> tuple[Frame, list[ir.Stmt]]:
         """The statements of a function with these arguments."""
         assigned = {it.id for it in names_assigned(source.body)}
-        types = LocalTypes()
+        prologue: list[ir.Stmt] = []
+
+        def bind(inner: Frame) -> None:
+            prologue[:] = self._bind(inner, arguments, assigned)
+
         self.depth += 1
         try:
-            while True:
-                inner = Frame(source, local_types=types)
-                prologue = self._bind(inner, arguments, assigned)
-                types.changed = False
-                body, goes_on = self.block(inner, source.body)
-                if not types.changed:
-                    break
+            inner, body, goes_on = self.function_body(source, bind)
         finally:
             self.depth -= 1
         if goes_on and inner.returns_value:

@@ -23,7 +23,7 @@ from typing import Any
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.reference import parameter_types
-from floodmark.language.source import leading_guards, names_in, rewritten, source_of
+from floodmark.language.source import is_require, leading_guards, names_in, rewritten, source_of
 from floodmark.language.types import (
     BagType,
     IntType,
@@ -193,7 +193,7 @@ class _BoundFinder:
                 kept.append(condition)
         if ruling and not later:
             kept.append(_none_of(ruling))
-        effects = [statement for statement in rest if not _is_require(statement)]
+        effects = [statement for statement in rest if not is_require(statement)]
         steered_by = self.mentioned(method, effects)
         return UnboundedAction(method, tuple(kept), ruled_out, steered_by, frozenset(loose))
 
@@ -302,10 +302,3 @@ def _classes(model: Model) -> list[type]:
 
 def _is_languages(function: FunctionType) -> bool:
     return function.__code__.co_filename.startswith(_LANGUAGE)
-
-
-def _is_require(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="require"))):
-            return True
-    return False

@@ -252,6 +252,14 @@ def conjuncts(condition: ast.expr) -> list[ast.expr]:
     return [condition]
 
 
+def is_require(statement: ast.stmt) -> bool:
+    """Whether a statement is ``require(...)``."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="require"))):
+            return True
+    return False
+
+
 @functools.lru_cache(maxsize=4096)
 def names_in(expression: ast.AST) -> frozenset[str]:
     """The names that an expression mentions; a syntax tree is known by its identity, and is never changed."""

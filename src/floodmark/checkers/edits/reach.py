@@ -17,7 +17,7 @@ from floodmark.checkers.edits.difference import VersionName
 from floodmark.checkers.edits.run_graph import NoMigration, Numbers, Rows
 from floodmark.checkers.kernel import loops
 from floodmark.checkers.native.search import begin
-from floodmark.checkers.search.driver import Search
+from floodmark.checkers.search.driver import Search, closing_run
 from floodmark.checkers.search.store import LocalStore, Packed
 from floodmark.checkers.search_result import Options, SearchResult, TraceState, Watcher
 from floodmark.language.model import Model
@@ -94,15 +94,11 @@ def explore(
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         search = begin(model, (), options, watch, NoMigration())
 
-        def run() -> SearchResult:
-            try:
-                result = search.run()
-                then(search, result)
-                return result
-            finally:
-                search.close()
+        def complete(result: SearchResult) -> SearchResult:
+            then(search, result)
+            return result
 
-        return run
+        return closing_run(search, complete)
 
     return search_growing(model, options, watch, prepared, widths)
 

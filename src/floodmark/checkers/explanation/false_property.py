@@ -21,7 +21,7 @@ from floodmark.language.errors import ActionDisabled, SourceError
 from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Image, Step
-from floodmark.language.source import changed, source_of
+from floodmark.language.source import changed, is_require, source_of
 from floodmark.language.values import running
 
 
@@ -165,12 +165,5 @@ def _unguarded(model: Model, state: State, step: Step) -> State | None:
 
 
 def _without_guards(method: Callable[..., Any]) -> Callable[..., Any]:
-    body = [copy.copy(statement) for statement in source_of(method).body if not _is_guard(statement)]
+    body = [copy.copy(statement) for statement in source_of(method).body if not is_require(statement)]
     return changed(method, body or [ast.Pass()], {})
-
-
-def _is_guard(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="require"))):
-            return True
-    return False

@@ -108,17 +108,21 @@ def search_in(
 
     def prepared(model: Model, options: Options, widths: Widths) -> Callable[[], SearchResult]:
         search = prepare(model, options, widths)
-
-        def run() -> SearchResult:
-            try:
-                result = search.run()
-                return then(search, result) if result.complete else result
-            finally:
-                search.close()
-
-        return run
+        return closing_run(search, lambda result: then(search, result) if result.complete else result)
 
     return search_growing(model, options, watch, prepared, widths)
+
+
+def closing_run(search: Search, then: Callable[[SearchResult], SearchResult]) -> Callable[[], SearchResult]:
+    """Runs a search and closes it. ``then`` completes its result while its states are still stored."""
+
+    def run() -> SearchResult:
+        try:
+            return then(search.run())
+        finally:
+            search.close()
+
+    return run
 
 
 def telling(watch: Watcher | None) -> Callable[[str], None] | None:

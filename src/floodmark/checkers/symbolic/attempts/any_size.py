@@ -32,11 +32,8 @@ def attempt_at_any_size(attempt: Attempt) -> None:
         system, every, task.seconds, attempt.record, book=attempt.book, watch=attempt.watch, workers=task.workers
     )
     draft.seconds = proof.seconds
+    attempt.note_induction(proof, lemmas, names)
     draft.facts |= {
-        "lemmas": [lemma.name for lemma in lemmas],
-        "obligations": len(proof.obligations),
-        "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
-        "unbounded": names,
         "any_size": counting,
         "times": [[it.action, it.property, it.seconds] for it in proof.obligations],
     }

@@ -12,7 +12,7 @@ from floodmark.checkers.explanation.trace import trace_entries, trace_lines
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.search_result import Violation
 from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enumerate_states
-from floodmark.checkers.symbolic.methods.induction import WatchInduction
+from floodmark.checkers.symbolic.methods.induction import InductionProof, WatchInduction
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.methods.task import ProofTask
 from floodmark.checkers.symbolic.tactics.answers import AnswerBook
@@ -77,6 +77,15 @@ class Attempt:
             return
         draft.headline = f"{headline}; {_checked(found)}"
         self.held(found)
+
+    def note_induction(self, proof: InductionProof, lemmas: Sequence[Property], unbounded: Sequence[str]) -> None:
+        """Adds the facts about an induction with lemmas, for every value of the ``unbounded`` constants."""
+        self.draft.facts |= {
+            "lemmas": [lemma.name for lemma in lemmas],
+            "obligations": len(proof.obligations),
+            "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
+            "unbounded": list(unbounded),
+        }
 
     def held(self, found: Enumeration) -> None:
         """Reports that the properties hold. If there is no reachable state, they hold vacuously, and nothing is proved.

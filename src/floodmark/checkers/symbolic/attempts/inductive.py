@@ -37,12 +37,7 @@ def attempt_inductive(attempt: Attempt) -> None:
         for obligation in proof.failing():
             confirm(model, every, obligation)
         proof = with_reachability(proof, ReachabilityOracle(model).asks)
-    draft.facts |= {
-        "lemmas": [lemma.name for lemma in lemmas],
-        "obligations": len(proof.obligations),
-        "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
-        "unbounded": unbounded,
-    }
+    attempt.note_induction(proof, lemmas, unbounded)
     with_lemmas = (
         f"{counted(len(properties), 'property')} with {counted(len(lemmas), 'lemma')}, "
         f"{counted(len(proof.obligations), 'obligation')}"

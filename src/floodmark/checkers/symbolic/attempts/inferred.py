@@ -83,12 +83,9 @@ def _report(attempt: Attempt, tried: LemmaTrial, inferred: str, names: Sequence[
         proof = induction(tried.system, every, attempt.left, attempt.record)
         draft.seconds += proof.seconds
     domain = domain_of(tried.system)
+    draft.facts["clauses"] = [it.text for it in tried.lemmas]
+    attempt.note_induction(proof, [it.lemma for it in tried.lemmas], names)
     draft.facts |= {
-        "clauses": [it.text for it in tried.lemmas],
-        "lemmas": [it.lemma.name for it in tried.lemmas],
-        "obligations": len(proof.obligations),
-        "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
-        "unbounded": list(names),
         "any_size": counting,
         "times": [[it.action, it.property, it.seconds] for it in proof.obligations],
         "domain": domain,

@@ -18,7 +18,7 @@ from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import Value
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.compiler.calls import CallLowering
-from floodmark.compiler.frame import Frame, LocalTypes
+from floodmark.compiler.frame import Frame
 from floodmark.compiler.ir import INT, Local, Position, Stmt
 from floodmark.language.annotations import resolve
 from floodmark.language.errors import ActionDisabled, ModelError, SourceError
@@ -204,15 +204,12 @@ def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Loc
     compiler = CallLowering(model)
     at = Position(source.file, source.tree.lineno)
     parameters = [compiler.fresh(kind, name, at) for name, kind in kinds.items()]
-    types = LocalTypes()
-    while True:
-        frame = Frame(source, local_types=types)
+
+    def bind(frame: Frame) -> None:
         for parameter in parameters:
             frame.bind(parameter)
-        types.changed = False
-        body, goes_on = compiler.block(frame, source.body)
-        if not types.changed:
-            break
+
+    frame, body, goes_on = compiler.function_body(source, bind)
     if goes_on or frame.result is None or not isinstance(frame.result.type, BoolType):
         raise ModelError(f"{claim.name} must return True or False on every path", at.file, at.line)
     return parameters, body, frame.result
