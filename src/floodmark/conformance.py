@@ -30,8 +30,7 @@ that cover a model, ``deep_runs`` runs to states that few random walks visit, af
 """
 
 from floodmark.checkers.conformance.adapter import Adapter, observable
-from floodmark.checkers.conformance.lockstep import Mismatch, replay
-from floodmark.checkers.conformance.side_by_side import side_by_side
+from floodmark.checkers.conformance.lockstep import Mismatch, replay, side_by_side
 from floodmark.checkers.conformance.state_machine import model_of, state_machine
 from floodmark.checkers.conformance.tours import tour
 from floodmark.checkers.conformance.walks import WalkFailure, walk

@@ -32,10 +32,9 @@ from floodmark import (
 )
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.coverage import WalkCoverage
-from floodmark.checkers.conformance.lockstep import Mismatch, shortened
+from floodmark.checkers.conformance.lockstep import Mismatch, shortened, side_by_side
 from floodmark.checkers.conformance.proposals import Proposal, Proposals
 from floodmark.checkers.conformance.shrinking import breaking, enabled_steps, shrunk
-from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.tours import Tour, longest, tour
 from floodmark.checkers.conformance.walks import FURTHER, WalkChoice, Walks
 from floodmark.checkers.project.properties import Property, collect

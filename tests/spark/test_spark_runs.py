@@ -41,7 +41,7 @@ from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.spark.tasks import scratch_folder
 from floodmark.checkers.verdict.check import Check, CheckSettings, checks
-from floodmark.checkers.verdict.result_transfer import unpickled
+from floodmark.checkers.verdict.verdict import unpickled
 from floodmark.language.errors import SourceError
 from specs.examples.philosophers import Philosophers
 from tests.support.projects import INVARIANTS, TANK, tank_project, write

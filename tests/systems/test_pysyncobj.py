@@ -19,9 +19,8 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.conformance.adapter import Contract
-from floodmark.checkers.conformance.lockstep import Mismatch, shortened
+from floodmark.checkers.conformance.lockstep import Mismatch, shortened, side_by_side
 from floodmark.checkers.conformance.shrinking import breaking, enabled_steps, shrunk
-from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.walks import Walks
 from floodmark.checkers.project.properties import Property, collect
 from floodmark.conformance import model_of, replay, steps_of

@@ -2,9 +2,9 @@
 
 - ``model.py``: the class ``Model``, and the parts of a model whose class has been created.
 - ``members.py``: decorators, constants and variables, and the one role of each name.
-- ``types.py``: the finite types; ``universe.py``: every value of one; ``sizes.py``: the sizes of containers;
-  ``widths.py``: the widths of containers without a capacity; ``annotations.py``: from annotations and constants to
-  types; ``linear.py``: bounds over constants that are left open, for proofs about every value of them.
+- ``types.py``: the finite types; ``universe.py``: every value of one; ``widths.py``: the widths of containers
+  without a capacity, and the sizes of containers; ``annotations.py``: from annotations and constants to types;
+  ``linear.py``: bounds over constants that are left open, for proofs about every value of them.
 - ``values.py``: identifiers, records, sets, maps, sequences and bags: immutable values that know the place that they
   were read from.
 - ``reference.py``: initial states, successors and properties, as CPython runs them: the reference meaning.

@@ -1,4 +1,4 @@
-"""The widths of the containers that a model gives no capacity.
+"""The widths of the containers that a model gives no capacity, and the sizes that containers have.
 
 CPython needs none. In a packed state, each such container has room for a limited number of elements, as if its width
 were its capacity. The difference is the reaction to a step that needs more room: instead of a model error, it raises
@@ -13,11 +13,12 @@ is drawn from a container of the state, whose elements it is one of.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from floodmark.language.plurals import counted
-from floodmark.language.types import UNLIMITED
+from floodmark.language.types import UNLIMITED, BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 START = 2
 """The width with which a search begins."""
@@ -72,3 +73,36 @@ def least_widths(largest: Mapping[str, int]) -> Widths:
         if width > START:
             chosen[place] = width
     return Widths(chosen)
+
+
+def sizes(kind: Type, value: Any, name: str) -> Iterator[tuple[str, int]]:
+    """The size of each such container in the value of a variable, with its place in the model's words.
+
+    The entries of a map share a place. The content of a container's elements is not considered.
+    """
+    match kind:
+        case SetType(_, int()) | BagType() | SeqType():
+            yield name, len(value)
+        case OptionalType(inner) if value is not None:
+            yield from sizes(inner, value, name)
+        case RecordType(_, fields):
+            parts = kind.parts(value)
+            for field, of in fields:
+                yield from sizes(of, parts[field], f"{name}.{field}")
+        case MapType(_, of):
+            for item in value.values():
+                yield from sizes(of, item, f"{name}[...]")
+
+
+def capacities(kind: Type, name: str) -> Iterator[tuple[str, int]]:
+    """The capacity, or the width, of each of these containers."""
+    match kind:
+        case SetType(_, int() as capacity) | BagType(_, capacity) | SeqType(_, capacity):
+            yield name, capacity
+        case OptionalType(inner):
+            yield from capacities(inner, name)
+        case RecordType(_, fields):
+            for field, of in fields:
+                yield from capacities(of, f"{name}.{field}")
+        case MapType(_, of):
+            yield from capacities(of, f"{name}[...]")

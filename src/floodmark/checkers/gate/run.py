@@ -41,8 +41,7 @@ from floodmark.checkers.verdict.check import Check, CheckSettings, checks
 from floodmark.checkers.verdict.gate_outcome import GateOutcome
 from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from floodmark.checkers.verdict.result_transfer import received
-from floodmark.checkers.verdict.verdict import misplaced_file
+from floodmark.checkers.verdict.verdict import misplaced_file, received
 from floodmark.language.errors import SourceError
 
 OutcomeReport = Callable[[CheckResult | ProofResult], None]

@@ -39,9 +39,8 @@ from floodmark.language import reference
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State, largest_sizes, sized
 from floodmark.language.reference import Step
-from floodmark.language.sizes import capacities, sizes
 from floodmark.language.types import IdentifierType
-from floodmark.language.widths import FIRST_WIDTHS, NO_WIDTHS, Widths, least_widths
+from floodmark.language.widths import FIRST_WIDTHS, NO_WIDTHS, Widths, capacities, least_widths, sizes
 
 _WATCH_EVERY = 256
 COMPARED, COMPARED_PART = 256, 64

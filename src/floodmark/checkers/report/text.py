@@ -29,8 +29,7 @@ from floodmark.checkers.value_text import show_step
 from floodmark.checkers.verdict.result import MEANINGS, SHORT_MEANINGS, CheckResult, ExitCode, worst
 from floodmark.language.model import sized
 from floodmark.language.plurals import counted
-from floodmark.language.sizes import capacities
-from floodmark.language.widths import Widths
+from floodmark.language.widths import Widths, capacities
 
 _WIDTH = 12
 

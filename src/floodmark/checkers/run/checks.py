@@ -17,8 +17,15 @@ from floodmark.checkers.run.engines import cluster_of, engine_of
 from floodmark.checkers.search_result import Watcher
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult, ExitCode
-from floodmark.checkers.verdict.result_transfer import pickled, received
-from floodmark.checkers.verdict.verdict import blank, counts_are_expected, ended_by_error, internal_error, judge
+from floodmark.checkers.verdict.verdict import (
+    blank,
+    counts_are_expected,
+    ended_by_error,
+    internal_error,
+    judge,
+    pickled,
+    received,
+)
 from floodmark.checkers.walking.scenarios import run_scenario
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.compiler.layout import Layout
-from floodmark.language.sizes import capacities
 from floodmark.language.types import WORD, BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
+from floodmark.language.widths import capacities
 
 Codes = NDArray[np.uint64]
 """The codes of a value in many states: rows of words, the lowest word first."""

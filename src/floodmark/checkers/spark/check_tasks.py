@@ -24,7 +24,7 @@ from floodmark.checkers.spark.project_transfer import PackedFiles, broadcast_fil
 from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult
-from floodmark.checkers.verdict.result_transfer import pickled, unpickled
+from floodmark.checkers.verdict.verdict import pickled, unpickled
 
 if TYPE_CHECKING:
     from pyspark import Broadcast

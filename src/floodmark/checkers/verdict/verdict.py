@@ -1,11 +1,15 @@
-"""The result of a check: blank before the search, judged against the spec's expectations, or ended by an error."""
+"""The result of a check: blank before the search, judged against the spec's expectations, or ended by an error;
+also as another process passes it on."""
 
 from __future__ import annotations
 
+import pickle
+import traceback
 from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 
+from floodmark.checkers.processes import LostJob, OverdueJob
 from floodmark.checkers.project import spec_address
 from floodmark.checkers.project.paths import shown
 from floodmark.checkers.project.spec import Spec
@@ -13,6 +17,7 @@ from floodmark.checkers.search_result import SearchResult, Violation
 from floodmark.checkers.verdict.check import Check
 from floodmark.checkers.verdict.result import CheckResult, ExitCode, Verdict
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted_seconds
 
 
 def blank(check: Check) -> CheckResult:
@@ -145,3 +150,29 @@ def _not_silent(spec: Spec, found: SearchResult, checked: Set[str]) -> list[str]
     vacuous = {premise.property for premise in found.vacuous}
     never = [name for name in spec.vacuous if name not in vacuous and {name, name.partition(".")[0]} & checked]
     return said + [f"the premise of {name} is met, although the spec lists it as vacuous" for name in never]
+
+
+def pickled(result: CheckResult) -> bytes:
+    """A result, pickled for another process."""
+    bare = replace(result, properties=[])  # functions of the user's files, which the asking process loads itself
+    return pickle.dumps(bare, pickle.HIGHEST_PROTOCOL)
+
+
+def unpickled(check: Check, content: bytes) -> CheckResult:
+    """The result that another process passed through ``pickled``."""
+    result: CheckResult = pickle.loads(content)
+    return result if result.search_result is None else replace(result, properties=check.properties())
+
+
+def received(check: Check, content: bytes | Exception) -> CheckResult:
+    """The result that another process passed through ``pickled``, or one that reports why there is none."""
+    if isinstance(content, bytes):
+        return unpickled(check, content)
+    if isinstance(content, OverdueJob):
+        return replace(
+            blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED,
+            message=f"the search was still in a single step long after its limit of {counted_seconds(check.seconds)}",
+        )
+    if isinstance(content, LostJob):
+        return internal_error(check, str(content))
+    return internal_error(check, f"{type(content).__name__}: {content}", "".join(traceback.format_exception(content)))
