@@ -1,8 +1,8 @@
 """Compares implementations, and recorded runs of them, with a model.
 
 - ``adapter.py``: an adapter of an implementation, checked against a model.
-- ``lockstep.py``, ``state_machine.py``: model and implementation take the same steps, up to the first difference; Hypothesis chooses
-  them, ``replay`` follows a trace.
+- ``lockstep.py``, ``state_machine.py``: model and implementation take the same steps, up to the first difference;
+  Hypothesis chooses them, ``replay`` follows a trace.
 - ``proposals.py``, ``walks.py``, ``coverage.py``: the model's compiled code proposes steps, a random or coverage-guided
   choice selects one, CPython and the implementation take it.
 - ``tours.py``: a slow implementation takes a small set of runs that cover the model.
