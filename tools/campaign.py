@@ -219,23 +219,23 @@ class Campaign:
         wanted, _ = plain_search(cls(), safety)
         file = Path(sys.modules[cls.__module__].__file__ or "")
         try:
-            said = self._asked("proofs", lambda: assert_proofs_agree(file, cls.__name__, wanted), source)
+            checked = self._asked("proofs", lambda: assert_proofs_agree(file, cls.__name__, wanted), source)
         except UnsupportedError:
             self.counts["proofs: without a form in z3"] += 1
         else:
             self._note("proofs", wanted.distinct)
-            self.counts += said
+            self.counts += checked
 
     def _orbits(self, cls: type[Model], source: str) -> None:
         """The model itself, and the model without the names of identifiers, which more often has a symmetry proof."""
         with imported(nameless(source), cls.__name__, self.directory) as other:
             for each in (cls, other):
                 try:
-                    said = self._asked("symmetry", partial(look, each(), properties_of(each)), source)
+                    text = self._asked("symmetry", partial(look, each(), properties_of(each)), source)
                 except (ModelError, SourceError, TooMany):
                     continue  # without its names it is another model, of another size, which may be none
-                self.counts[f"symmetry: {said}"] += 1
-                if said.startswith("symmetric"):
+                self.counts[f"symmetry: {text}"] += 1
+                if text.startswith("symmetric"):
                     self._note("symmetry", 0)
 
     def _asked(self, engine: str, ask: Callable[[], T], source: str) -> T:

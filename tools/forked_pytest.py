@@ -71,10 +71,10 @@ class ForkedPytest:
         """
         order = {"tests": list(tests), "limits": dict(limits), "most": most, "changed": changed}
         self._orders.write(json.dumps(order) + "\n")
-        said = self._answers.readline()
-        if not said:
+        text = self._answers.readline()
+        if not text:
             raise RuntimeError(f"the process that runs tests ended with {self._process.wait()}")
-        return Answer(**json.loads(said))
+        return Answer(**json.loads(text))
 
 
 # What follows runs in the process that forks.

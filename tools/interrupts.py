@@ -148,20 +148,20 @@ def _interrupted(kind: str, words: Sequence[str], moment: float, to_all: bool, e
         else:
             run.send_signal(signal.SIGINT)
         began = time.monotonic()
-        said = _read(terminal)
+        text = _read(terminal)
         run.wait()
         seconds = _until_gone(run.pid, began)
-        left, lines = _kill_group(run.pid), lines_of_terminal(said)
+        left, lines = _kill_group(run.pid), lines_of_terminal(text)
         if run.returncode == ends_with and not lines and not left:
             return None
         return InterruptTrial(kind, moment, to_all, seconds, run.returncode, lines, left)
 
 
-def lines_of_terminal(said: str) -> tuple[str, ...]:
+def lines_of_terminal(text: str) -> tuple[str, ...]:
     """The lines that a terminal shows in the end: progress goes back to a line's beginning, or one up, and erases."""
     lines = [""]
     at = 0
-    for part in _SEQUENCE.split(said):
+    for part in _SEQUENCE.split(text):
         match part:
             case "\n":
                 at += 1
@@ -177,15 +177,15 @@ def lines_of_terminal(said: str) -> tuple[str, ...]:
 
 def _read(terminal: int) -> str:
     """The output on a terminal until its other end is closed."""
-    said = b""
+    output = b""
     try:
         while some := os.read(terminal, 65536):
-            said += some
+            output += some
     except OSError:
         pass  # as Linux reports that the other end is closed
     finally:
         os.close(terminal)
-    return said.decode(errors="replace")
+    return output.decode(errors="replace")
 
 
 def _group(group: int) -> list[int]:

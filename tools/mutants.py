@@ -836,12 +836,12 @@ def _of_archive(
 
 def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
     """The verdicts of each proof method, by those of CPython."""
-    said: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in compared:
         found = "violated" if entry["verdict"] == "error" else entry["verdict"]
         for name, count in entry["proofs"].items():
-            said[name][found] += count
-    if not said:
+            counts[name][found] += count
+    if not counts:
         return []
     made = Counter(entry["command"] for entry in compared)
     by = ", ".join(f"{count:,} by `{command}`" for command, count in sorted(made.items()))
@@ -851,7 +851,7 @@ def _of_proofs(compared: Sequence[dict[str, Any]]) -> list[str]:
              "error), or not to be violated as far as it searched:", "",
              "| method | holds | violated | open |", "|---|---|---|---|"]
     lines += [f"| {name} | {each['holds']:,} | {each['violated']:,} | {each['open']:,} |"
-              for name, each in sorted(said.items())]
+              for name, each in sorted(counts.items())]
     return [*lines, ""]
 
 

@@ -180,13 +180,13 @@ def _answer(text: str, file: Path, options: Mapping[str, str]) -> str:
     process.start()
     sender.close()
     try:
-        said = str(receiver.recv())
+        output = str(receiver.recv())
     except EOFError:
-        said = ENDLESS
+        output = ENDLESS
     process.join()
-    if said not in ("sat", "unsat", "unknown", ENDLESS):
-        raise RuntimeError(said)
-    return said
+    if output not in ("sat", "unsat", "unknown", ENDLESS):
+        raise RuntimeError(output)
+    return output
 
 
 def _answered_within(text: str, file: Path, options: Mapping[str, str], sender: Connection) -> None:
@@ -212,10 +212,10 @@ def _told(solver: cvc5.Solver, text: str, file: Path) -> str:
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, file.name)
     symbols = parser.getSymbolManager()
-    said = ""
+    output = ""
     while not (command := parser.nextCommand()).isNull():
-        said += command.invoke(solver, symbols)
-    return said
+        output += command.invoke(solver, symbols)
+    return output
 
 
 def ask_all(files: Sequence[Path], effort: int = EFFORT, journal: Journal | None = None) -> Iterator[SolverAnswer]:
@@ -229,10 +229,10 @@ def ask_all(files: Sequence[Path], effort: int = EFFORT, journal: Journal | None
     for file in files:
         obligation = _obligation(file)
         hopeless = obligation in lost or (obligation in parted and PART not in file.stem)
-        said = ask(file, effort // FIRST if hopeless else effort, journal)
-        if PART in file.stem and said.outcome == "undetermined":
+        answer = ask(file, effort // FIRST if hopeless else effort, journal)
+        if PART in file.stem and answer.outcome == "undetermined":
             lost.add(obligation)
-        yield said
+        yield answer
 
 
 def _obligation(file: Path) -> tuple[Path, str]:
@@ -267,11 +267,11 @@ def write_apart(folder: Path, proofs: Iterable[tuple[Spec, ListedProof]], files:
         return pool.submit(write, folder, list(proofs), files).result()
 
 
-def opinion_of(files: Sequence[Path], said: Sequence[SolverAnswer], effort: int) -> Opinion:
+def opinion_of(files: Sequence[Path], answers: Sequence[SolverAnswer], effort: int) -> Opinion:
     """The entry of a proof in docs/second_opinions.json. Raises RuntimeError when the solvers differ."""
     parts: dict[str, list[SolverAnswer]] = {}
     whole = []
-    for one in said:
+    for one in answers:
         if one.outcome == "differs":
             raise RuntimeError(f"{one.file}: z3 says {one.expected}, cvc5 {one.answer}")
         _, name = _obligation(one.file)
@@ -324,15 +324,15 @@ def main() -> int:
             write_apart(Path(place), proofs, claimed)
             for folder in sorted(Path(place).iterdir()):
                 files = sorted(folder.glob("*.smt2"))
-                said = list(ask_all(files, given.effort, journal))
-                counts = Counter(one.outcome for one in said)
-                taken = sum(one.seconds for one in said)
-                for one in said:
+                lines = list(ask_all(files, given.effort, journal))
+                counts = Counter(one.outcome for one in lines)
+                taken = sum(one.seconds for one in lines)
+                for one in lines:
                     if one.outcome == "differs":
                         print(f"differs: {folder.name}/{one.file.name}: z3 {one.expected}, cvc5 {one.answer}")
                 print(f"{_said(counts)}, {taken:.1f} s of cvc5  {folder.name}", flush=True)
                 if given.record and not counts["differs"]:
-                    opinion = opinion_of(files, said, given.effort)
+                    opinion = opinion_of(files, lines, given.effort)
                     record(folder.name, opinion)
                     print(f"    open: {', '.join(opinion['open'])}" if opinion["open"] else "    all agree", flush=True)
                 total += counts

@@ -109,8 +109,8 @@ def rewrites(scene: RewriteContext, few: int | None = None) -> Iterator[Rewrite]
             yield Rewrite(alike.__name__, True, "", _as_text(scene.tree, original), tuple(scene.helpers))
     for different in DIFFERENT:
         scene.tree = original
-        said = [what for what, _ in different(scene)]
-        for at in sorted(range(len(said)), key=lambda at: hashlib.sha256(said[at].encode()).digest())[:few]:
+        lines = [what for what, _ in different(scene)]
+        for at in sorted(range(len(lines)), key=lambda at: hashlib.sha256(lines[at].encode()).digest())[:few]:
             scene.tree = copy.deepcopy(original)
             _, change = next(islice(different(scene), at, None))
             change()
@@ -119,7 +119,7 @@ def rewrites(scene: RewriteContext, few: int | None = None) -> Iterator[Rewrite]
                 compile(ast.Module([made], []), "<rewrite>", "exec")
             except SyntaxError:
                 continue  # a break that no loop is around any more
-            yield Rewrite(different.__name__, False, said[at], made)
+            yield Rewrite(different.__name__, False, lines[at], made)
     scene.tree = original
 
 

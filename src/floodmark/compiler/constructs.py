@@ -133,8 +133,8 @@ def refused_syntax(node: ast.AST) -> str | None:
     """Why a statement or an expression is refused, and what to write instead; None if it is part of the language."""
     if type(node) in STATEMENTS or type(node) in EXPRESSIONS:
         return None
-    if (said := INSTEAD_OF_SYNTAX.get(type(node))) is not None:
-        return said
+    if (text := INSTEAD_OF_SYNTAX.get(type(node))) is not None:
+        return text
     return f"{ast.unparse(node)!r} ({type(node).__name__}) is not part of the modelling language"
 
 

@@ -49,8 +49,8 @@ class ExpressionLowering(ConstantEvaluation):
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
         self.steps += 1
-        if (said := refused_syntax(node)) is not None:
-            raise frame.refuse(node, said)
+        if (text := refused_syntax(node)) is not None:
+            raise frame.refuse(node, text)
         match node:
             case ast.Name(id=name):
                 return self._name(frame, node, name)
@@ -102,8 +102,8 @@ class ExpressionLowering(ConstantEvaluation):
                     node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None"
                 )
             case ast.GeneratorExp():
-                said = "a generator is not part of the modelling language but alone in the brackets of a call: any(...)"
-                raise frame.refuse(node, f"{said}; here write a list: [x for x in ...]")
+                text = "a generator is not part of the modelling language but alone in the brackets of a call: any(...)"
+                raise frame.refuse(node, f"{text}; here write a list: [x for x in ...]")
         what = type(node).__name__
         raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
 

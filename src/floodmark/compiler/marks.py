@@ -185,8 +185,8 @@ class _Marking:
         self._slot += 1
         return ir.Local(kind, at, self._slot, name)
 
-    def _number(self, kind: MarkKind, at: ir.Position, outcome: bool | None = None, said: str = "") -> int:
-        mark = CoverageMark(kind, at.file, at.line, at.column, outcome, said)
+    def _number(self, kind: MarkKind, at: ir.Position, outcome: bool | None = None, text: str = "") -> int:
+        mark = CoverageMark(kind, at.file, at.line, at.column, outcome, text)
         return self._numbers.setdefault(mark, len(self._numbers))
 
     def _line(self, line: Line) -> int:
@@ -336,44 +336,44 @@ class _Marking:
 
     # Values.
 
-    def values_of(self, value: ir.Expr, said: str, at: ir.Position, kind: MarkKind) -> list[ir.Stmt]:
+    def values_of(self, value: ir.Expr, text: str, at: ir.Position, kind: MarkKind) -> list[ir.Stmt]:
         """Statements that mark the value of a variable or a parameter, if its values are few enough."""
-        return list(self._values(value, said, at, kind, MAX_PARTS))
+        return list(self._values(value, text, at, kind, MAX_PARTS))
 
-    def _values(self, value: ir.Expr, said: str, at: ir.Position, kind: MarkKind, room: int) -> Iterator[ir.Stmt]:
+    def _values(self, value: ir.Expr, text: str, at: ir.Position, kind: MarkKind, room: int) -> Iterator[ir.Stmt]:
         of = value.type
         match of:
             case BoolType() | EnumType() | IntType() if of.codes <= min(MAX_VALUES, room):
                 for each in universe(of):
                     same = ir.Equal(ir.BOOL, at, value, ir.Const(of, at, each))
-                    yield self._note_value(same, f"{said} = {_name(each)}", at, kind)
+                    yield self._note_value(same, f"{text} = {_name(each)}", at, kind)
             case OptionalType(inner=inner):
                 none = ir.IsNone(ir.BOOL, at, value)
-                yield self._note_value(none, f"{said} = None", at, kind)
-                number = self._number(kind, at, None, f"{said} is not None")
+                yield self._note_value(none, f"{text} = None", at, kind)
+                number = self._number(kind, at, None, f"{text} is not None")
                 yield self._note(at, ir.Marked(ir.BOOL, at, none, false=number))
                 if isinstance(inner, BoolType | EnumType | IntType) and inner.codes <= min(MAX_VALUES, room):
                     for each in universe(inner):
                         same = ir.Equal(ir.BOOL, at, value, ir.Const(of, at, each))
-                        yield self._note_value(same, f"{said} = {_name(each)}", at, kind)
+                        yield self._note_value(same, f"{text} = {_name(each)}", at, kind)
             case SetType() | SeqType() | BagType() if size_bound(of) < min(MAX_VALUES, room):
                 most = IntType(0, max(size_bound(of), 0))
                 for size in range(most.high + 1):
                     same = ir.Equal(ir.BOOL, at, ir.Size(most, at, value), ir.Const(most, at, size))
-                    yield self._note_value(same, f"len({said}) = {size}", at, kind)
+                    yield self._note_value(same, f"len({text}) = {size}", at, kind)
             case MapType(key=key, value=entry):
                 each_key = self.fresh(key, "key", at)
-                body = list(self._values(ir.MapGet(entry, at, value, each_key), f"{said}[...]", at, kind, room))
+                body = list(self._values(ir.MapGet(entry, at, value, each_key), f"{text}[...]", at, kind, room))
                 if body:
                     yield ir.For(at, each_key, ir.Universe(key), body)
             case RecordType() if not isinstance(of, UnionType):
                 for name, part in of.fields:
                     yield from self._values(
-                        ir.Field(part, at, value, name), f"{said}.{name}", at, kind, room // len(of.fields)
+                        ir.Field(part, at, value, name), f"{text}.{name}", at, kind, room // len(of.fields)
                     )
 
-    def _note_value(self, true: ir.Expr, said: str, at: ir.Position, kind: MarkKind) -> ir.Stmt:
-        return self._note(at, ir.Marked(ir.BOOL, at, true, true=self._number(kind, at, None, said)))
+    def _note_value(self, true: ir.Expr, text: str, at: ir.Position, kind: MarkKind) -> ir.Stmt:
+        return self._note(at, ir.Marked(ir.BOOL, at, true, true=self._number(kind, at, None, text)))
 
     def same_identifiers(self, action: ir.Action) -> Iterator[ir.Stmt]:
         """Statements that mark which parameters are the same identifier."""

@@ -161,10 +161,10 @@ class PremiseMarking:
     def _source(self, value: ir.Expr | ir.Return) -> NodeSource | None:
         return self._written.get(id(value))
 
-    def _site(self, value: ir.Expr | ir.Return, source: NodeSource, part: int, said: str) -> ir.PremiseSite:
+    def _site(self, value: ir.Expr | ir.Return, source: NodeSource, part: int, text: str) -> ir.PremiseSite:
         steps = (*map(span, source.calls), span(source.tree))
         within = f", in {_short(source.calls[-1])}," if source.calls else ""
-        return ir.PremiseSite(value.at, said.format(within), steps, part)
+        return ir.PremiseSite(value.at, text.format(within), steps, part)
 
     def _of_or(self, value: ir.Or, source: NodeSource) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.BoolOp)
@@ -187,8 +187,8 @@ class PremiseMarking:
                 over = loops[-1].iter
             case other:
                 over = other
-        said = _escaped(_short(over))
-        return self._site(value, source, 0, f"it asks something of each element of {said}{{}} and there is none")
+        text = _escaped(_short(over))
+        return self._site(value, source, 0, f"it asks something of each element of {text}{{}} and there is none")
 
     def _of_test(self, value: ir.Choose, source: NodeSource, taken: bool) -> ir.PremiseSite:
         assert isinstance(source.tree, ast.IfExp)

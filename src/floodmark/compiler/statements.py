@@ -64,8 +64,8 @@ class StatementLowering(Lowering):
 
     def _statement(self, frame: Frame, node: ast.stmt, out: list[ir.Stmt]) -> bool:
         at = frame.at(node)
-        if (said := refused_syntax(node)) is not None:
-            raise frame.refuse(node, said)
+        if (text := refused_syntax(node)) is not None:
+            raise frame.refuse(node, text)
         match node:
             case ast.Pass():
                 return True
@@ -113,9 +113,9 @@ class StatementLowering(Lowering):
             case ast.AnnAssign():
                 raise frame.refuse(node, "a variable without a value is not part of the language; assign one")
             case ast.Expr(value=value):
-                if (said := refused_syntax(value)) is None or isinstance(value, ast.Constant):
-                    said = "a value alone on a line does nothing; assign it, require(...) or assert it"
-                raise frame.refuse(node, said)
+                if (text := refused_syntax(value)) is None or isinstance(value, ast.Constant):
+                    text = "a value alone on a line does nothing; assign it, require(...) or assert it"
+                raise frame.refuse(node, text)
         raise AssertionError(node)
 
     def _refuse_message(self, frame: Frame, message: ast.expr | None) -> None:
@@ -279,7 +279,7 @@ class StatementLowering(Lowering):
     def _no_place(self, frame: Frame, node: ast.expr) -> str:
         """The error, and the replacement, for an in-place change of a value that is no variable of the model."""
         text = ast.unparse(node)
-        said = f"{text} is not a variable of the model, so it cannot be changed in place"
+        message = f"{text} is not a variable of the model, so it cannot be changed in place"
         bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
         kind = bound.type if isinstance(bound, ir.Expr) else None
         copied = _only_value(frame.source.tree, text)
@@ -288,18 +288,18 @@ class StatementLowering(Lowering):
             either = f"; it is a copy of {ast.unparse(copied)}: change that, or"
         match kind:
             case SetType():
-                return f"{said}{either} write {text} = {text} | {{e}}"
+                return f"{message}{either} write {text} = {text} | {{e}}"
             case SeqType():
-                return f"{said}{either} write {text} = {text} + [e]"
+                return f"{message}{either} write {text} = {text} + [e]"
             case BagType():
-                return f"{said}; change the variable itself, as in self.network.add(e), or return the new element"
+                return f"{message}; change the variable itself, as in self.network.add(e), or return the new element"
             case RecordType():
-                return f"{said}{either} write {text} = {text}.replace(field=...)"
+                return f"{message}{either} write {text} = {text}.replace(field=...)"
             case MapType(key, _):
-                return f"{said}{either} write {text} = Map({{k: ... for k in {key}}})"
+                return f"{message}{either} write {text} = Map({{k: ... for k in {key}}})"
         if isinstance(bound, StaticObject):
-            return f"{said}, which changes nothing else; declare a variable in the class"
-        return said
+            return f"{message}, which changes nothing else; declare a variable in the class"
+        return message
 
     def _is_of_the_model(self, frame: Frame, node: ast.expr) -> bool:
         """Whether an expression is a variable of the model that may be assigned, or a part of one."""
@@ -511,8 +511,8 @@ class StatementLowering(Lowering):
     ) -> dict[str, Binding]:
         parameters = tree.args
         if parameters.vararg or parameters.kwarg or parameters.posonlyargs:
-            said = f"{tree.name} has * or ** or / among its parameters, which is not part of the language"
-            raise frame.refuse(node, said)
+            text = f"{tree.name} has * or ** or / among its parameters, which is not part of the language"
+            raise frame.refuse(node, text)
         names = [argument.arg for argument in parameters.args]
         bound: dict[str, Binding] = {}
         if first is not None:

@@ -164,34 +164,34 @@ def weak(result: CheckResult) -> list[Answer]:
     found, model = result.search_result, result.subject
     if found is None or model is None:
         return []
-    said: list[Answer] = []
+    lines: list[Answer] = []
     if result.verdict == "holds" or found.complete:
         sizes = ", ".join(f"{name}={value}" for name, value in model.constant_values.items())
         told = f"every state was visited for {sizes or 'this model'}, and for no other size; prove shows more"
-        said.append({"kind": "bounded", "text": told})
+        lines.append({"kind": "bounded", "text": told})
     if not found.complete:
-        said.append({"kind": "incomplete", "text": f"the search did not visit every state: {result.message}"})
+        lines.append({"kind": "incomplete", "text": f"the search did not visit every state: {result.message}"})
     idle = result.idle_actions()
     nearest = nearest_guards(model, idle, _GUARD_SECONDS) if idle else {}
     for name in idle:
         near = nearest.get(name)
         method = source_of(type(model).methods("action")[name])
-        said.append({
+        lines.append({
             "kind": "never fired", "action": name, "place": place(method.file, method.tree.lineno),
             "nearest_guard": None if near is None else {**guard_entry(near.guard), "step": near.step,
                                                         "after": list(near.run)},
         })  # fmt: skip
-    said += [
+    lines += [
         {"kind": "vacuous", "property": it.property, "text": it.text, "place": place(it.file, it.line)}
         for it in result.vacuous_premises()
     ]
-    said += [{"kind": "never reached", "property": name} for name in result.unreached]
+    lines += [{"kind": "never reached", "property": name} for name in result.unreached]
     if found.cut:
-        said.append({"kind": "cut", "text": f"the search was cut at the boundary {counted(found.cut, 'time')}"})
-    said += [{"kind": "open", "text": line} for line in open_lines(found)]
+        lines.append({"kind": "cut", "text": f"the search was cut at the boundary {counted(found.cut, 'time')}"})
+    lines += [{"kind": "open", "text": line} for line in open_lines(found)]
     if not result.properties:
-        said.append({"kind": "nothing checked", "text": "no property belongs to this model"})
-    return said
+        lines.append({"kind": "nothing checked", "text": "no property belongs to this model"})
+    return lines
 
 
 def guard_entry(guard: FalseGuard) -> Answer:
@@ -353,10 +353,10 @@ def mutate(call: ToolCall, spec: str, only_changes: str | None = None) -> Answer
     from floodmark.checkers.commands.mutate import mutate as tried
 
     (each,) = {it.path for it in specs_of(call.root, spec)}
-    code, said, content = _command(
+    code, lines, content = _command(
         lambda file: tried([each], MutateSettings(only=only_changes, seconds=call.seconds, json_file=file))
     )
-    return _ended(code, mutation=content.get("mutation", []), said=said)
+    return _ended(code, mutation=content.get("mutation", []), said=lines)
 
 
 def conform(
@@ -368,18 +368,18 @@ def conform(
     asked = call.one(spec, None, constants)
     recorded = require_inside(call.root, Path(trace))
     settings = ConformSettings(hidden=hidden, constants=dict(constants or {}), max_seconds=call.seconds)
-    code, said, content = _command(lambda file: conform_traces(asked.spec.address, [recorded], settings, file))
-    return _ended(code, traces=content.get("traces", []), said=said)
+    code, lines, content = _command(lambda file: conform_traces(asked.spec.address, [recorded], settings, file))
+    return _ended(code, traces=content.get("traces", []), said=lines)
 
 
 def _command(lines: Callable[[Path], Iterator[str | ExitCode]]) -> tuple[ExitCode, list[str], Answer]:
     """The exit code of a command, its text output, and its JSON."""
     with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
         file = Path(folder) / "results.json"
-        *said, code = lines(file)
+        *texts, code = lines(file)
         content = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     assert isinstance(code, ExitCode)
-    return code, [str(line) for line in said], content
+    return code, [str(line) for line in texts], content
 
 
 def prove(

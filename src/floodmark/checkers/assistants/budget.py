@@ -53,8 +53,8 @@ def answer(root: Path, tool: str, arguments: dict[str, Any], budget: Budget) -> 
             found: dict[str, Any] = json.loads(b"".join(received))
         except ValueError:
             printed.seek(0)
-            said = printed.read().decode(errors="backslashreplace")[-_MAX_SHOWN_OUTPUT:]
-            return {"verdict": "error", "exit_code": 70, "error": f"the call ended without an answer: {said.strip()}"}
+            text = printed.read().decode(errors="backslashreplace")[-_MAX_SHOWN_OUTPUT:]
+            return {"verdict": "error", "exit_code": 70, "error": f"the call ended without an answer: {text.strip()}"}
         return found
 
 

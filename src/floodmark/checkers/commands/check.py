@@ -128,8 +128,8 @@ def _conclude(results: Sequence[CheckResult], request: CheckRequest, about: Sequ
         click.echo(left)
     if whole and all(result.variant is not None for result in results):
         code = worst([code, ExitCode.NOTHING_CHECKED])
-        said = f"no model was checked, as the {tier} tier has only known-bad designs here"
-        click.echo(f"{counted(len(results), 'check')}: {said} (exit {int(code)})")
+        message = f"no model was checked, as the {tier} tier has only known-bad designs here"
+        click.echo(f"{counted(len(results), 'check')}: {message} (exit {int(code)})")
         return code
     click.echo(text.summary(results, code))
     return code

@@ -95,8 +95,8 @@ def conform_traces(
                 yield from _outcome_lines(outcome, variant_name(work.check))
             counting.one()
     counts = Counter(outcome.verdict for outcome in outcomes)
-    said = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
-    yield f"{counted(len(outcomes), 'trace')}: {said}"
+    text = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
+    yield f"{counted(len(outcomes), 'trace')}: {text}"
     if settings.on_spark and settings.keep_results is not None:
         _keep(outcomes_frame(session(settings.master), outcomes), settings.keep_results)
     content = {"model": work.check.spec.model, "variant": settings.only_variant,

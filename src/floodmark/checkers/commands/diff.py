@@ -58,10 +58,10 @@ def diff(request: DiffRequest, say: Callable[[str], None]) -> ExitCode:
             edits.append(edit)
             line.clear()
             if not edit.unchanged or request.every or len(pairs) == 1:
-                for said in text.lines(edit, versions):
-                    say(said)
-        for said in end(edits, versions):
-            say(said)
+                for message in text.lines(edit, versions):
+                    say(message)
+        for message in end(edits, versions):
+            say(message)
         content = json_entries.content(edits, versions)
         codes = [
             exit_code(edits), write_edits_page(request.html_file, content),

@@ -104,7 +104,7 @@ def _refusals(outcome: GateOutcome) -> list[str]:
     codes = [result.exit_code for result in outcome.results] + [proved.exit_code for proved in outcome.proofs]
     if outcome.is_empty or worst(codes) != ExitCode.AS_EXPECTED:
         return ["it accepts only verdicts that are as expected"]
-    silent = [f"{result.name}: {said}" for result in outcome.results for said in result.unexercised()]
+    silent = [f"{result.name}: {text}" for result in outcome.results for text in result.unexercised()]
     if not silent:
         return []
     return ["these checks are weaker than they look; fix them, or list in the spec what is intended,",

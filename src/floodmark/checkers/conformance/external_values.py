@@ -123,11 +123,13 @@ def _sequence_pattern(kind: SeqType, given: Mapping[Any, Any], name: str) -> Mat
 def _class_of(kind: UnionType, given: Mapping[Any, Any], name: str) -> RecordType:
     """The class of a record of a union: the one that it names, or the only one with these fields."""
     classes = {str(member): member for member in kind.members}
-    said = given.get(TAG)
-    if said is not None:
-        if said not in classes:
-            raise SourceError(f"{name} is of the class {said!r}, not one of {kind}{did_you_mean(str(said), classes)}")
-        return classes[said]
+    class_name = given.get(TAG)
+    if class_name is not None:
+        if class_name not in classes:
+            raise SourceError(
+                f"{name} is of the class {class_name!r}, not one of {kind}{did_you_mean(str(class_name), classes)}"
+            )
+        return classes[class_name]
     fitting = [member for member in kind.members if set(given) == {field for field, _ in member.fields}]
     if len(fitting) != 1:
         raise SourceError(f'{name} is one of {kind}; say which: "{TAG}": "{kind.members[0]}"')

@@ -138,11 +138,11 @@ def _unlike(
 ) -> RejectionReason:
     """The variables whose values, in ``state`` or ``before``, differ from those of a line."""
     names = list(subject.variable_types)
-    said = line.data.get(key) or {}
+    recorded = line.data.get(key) or {}
     texts = [
         f"{place} is {held}, the line has {given}"
         for index in unlike
-        for place, held, given in _parts(names[index], state[index], said[names[index]])
+        for place, held, given in _parts(names[index], state[index], recorded[names[index]])
     ]
     return RejectionReason(step, action, "; ".join(texts), len(unlike))
 

@@ -70,8 +70,8 @@ class _Files:
         word = self.server.workspace.get_text_document(uri).word_at_position(position)
         path = to_fs_path(uri)
         described = {} if path is None else self.described.get(Path(path).resolve(), {})
-        said = hover_text(word, described)
-        return None if said is None else types.Hover(types.MarkupContent(types.MarkupKind.Markdown, said))
+        text = hover_text(word, described)
+        return None if text is None else types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
 
 def _diagnostic(message: EditorMessage) -> types.Diagnostic:

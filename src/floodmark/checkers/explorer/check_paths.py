@@ -62,8 +62,8 @@ def search(check: Check, watch: Watcher | None = None) -> CheckPaths:
 
 
 def _result_text(result: CheckResult) -> str:
-    said = result_line(result)
-    return f"{said.word}  {said.text}"
+    line = result_line(result)
+    return f"{line.word}  {line.text}"
 
 
 def _tracks(result: CheckResult) -> Iterator[CheckPath]:

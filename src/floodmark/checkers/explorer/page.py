@@ -99,8 +99,8 @@ def _decided(beside: str, decision: Decision) -> Element:
         rule = [
             tag("p", "the rule ", tag("code", ruling.call)),
             tag("ul", [
-                tag("li", tag("b", said.design), " ", tag("code", code(said.text)), " ", _place(said.file, said.line))
-                for said in (ruling.good, ruling.bad)
+                tag("li", tag("b", it.design), " ", tag("code", code(it.text)), " ", _place(it.file, it.line))
+                for it in (ruling.good, ruling.bad)
             ], class_="versions"),
         ]
     return tag(
@@ -170,7 +170,7 @@ def _properties(place: StateView | None) -> Part:
     open_ = [it for it in place.judgements if it.true is None and it.why]
     right = [it for it in place.judgements if it.true and it.prop.kind != "reachable"]
     reached = [it for it in place.judgements if it.true and it.prop.kind == "reachable"]
-    said: list[Part] = [
+    lines: list[Part] = [
         [_property(it, "✗", "bad") for it in wrong],
         [_property(it, "!", "warn") for it in open_],
         tag("p", "outside of the boundary: no search goes beyond it", class_="warn-text") if place.outside else None,
@@ -178,9 +178,9 @@ def _properties(place: StateView | None) -> Part:
     ]
     if right:
         count = f"{counted(len(right), 'property')} {plural(len(right), 'is', 'are')}"
-        said.append(tag("details", tag("summary", tag("span", "✓", class_="sign good"), f" {count} true here"),
+        lines.append(tag("details", tag("summary", tag("span", "✓", class_="sign good"), f" {count} true here"),
                         tag("ul", [_named(it) for it in right], class_="names")))
-    return said
+    return lines
 
 
 def _named(it: PropertyValue) -> Element:
@@ -283,10 +283,10 @@ def _guard(stopped: StoppingGuard) -> Element:
     several = len(steps) > 1
     texts = [show_arguments(step.arguments) for step in steps[:_MAX_STEPS] if step.arguments]
     more = f" and {len(steps) - _MAX_STEPS} more" if len(steps) > _MAX_STEPS else ""
-    said = f"{texts[0]}: " if texts and not several else ""
+    text = f"{texts[0]}: " if texts and not several else ""
     return tag(
         "div",
-        tag("p", said, tag("code", code(guard.text)), " ", _place(guard.file, guard.line)),
+        tag("p", text, tag("code", code(guard.text)), " ", _place(guard.file, guard.line)),
         _lines(guard.reasons),
         tag("details", tag("summary", f"so for {len(steps)} choices; the values are those of the first"),
             tag("p", "; ".join(texts) + more)) if several else None,

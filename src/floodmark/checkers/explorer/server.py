@@ -128,8 +128,8 @@ class Explorer:
         except SourceError as error:
             return HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
         except Exception as error:
-            said = f"internal error in floodmark: {type(error).__name__}: {error}"
-            return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": said}
+            text = f"internal error in floodmark: {type(error).__name__}: {error}"
+            return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": text}
 
 
 _QUESTIONS = frozenset({"/overview", "/walk", "/search", "/stop"})

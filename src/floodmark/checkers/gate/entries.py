@@ -25,7 +25,7 @@ _USUAL: Tier = "quick"
 def spec_entry(result: CheckResult, sources: Sources, spec: Spec) -> LockEntry:
     """The entry of a spec's model; those of its known-bad designs are a table in it, ``flawed``."""
     entry: LockEntry = {"tier": result.tier, "model": result.model}
-    entry |= {name: said for name, said in sources.items() if name != PROPERTIES}
+    entry |= {name: digest for name, digest in sources.items() if name != PROPERTIES}
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
         entry["symmetry"] = sorted(result.symmetry) if isinstance(result.symmetry, tuple) else True
@@ -42,8 +42,8 @@ def spec_entry(result: CheckResult, sources: Sources, spec: Spec) -> LockEntry:
 
 def _meaning(scenario: Scenario) -> str:
     """The hash of a scenario's meaning."""
-    said = "\n".join([str(scenario.possible), *scenario.steps])
-    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    text = "\n".join([str(scenario.possible), *scenario.steps])
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 
 def unchecked_entry(spec: Spec) -> LockEntry:

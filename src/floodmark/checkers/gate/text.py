@@ -30,8 +30,8 @@ def wrong(result: CheckResult | ProofResult) -> list[str]:
         return []
     if isinstance(result, CheckResult):
         return [*text.lines(result), *([result.traceback] if result.traceback else [])]
-    said = result.text_lines()
-    return [*said, f"{' ' * 14}reproduce: {result.reproduce}"] if result.reproduce else said
+    lines = result.text_lines()
+    return [*lines, f"{' ' * 14}reproduce: {result.reproduce}"] if result.reproduce else lines
 
 
 @dataclass
@@ -168,20 +168,20 @@ def _verdict(outcome: GateOutcome, written: bool) -> str:
     if outcome.is_empty:
         return click.style(f"nothing was checked: there is no {outcome.tier} spec here (exit {int(code)})", fg=_RED)
     if not outcome.has_models and not written:
-        said = f"{what}: no model was checked, as the {outcome.tier} tier has only known-bad designs here"
-        return click.style(f"{said} (exit {int(code)})", fg=_RED)
+        text = f"{what}: no model was checked, as the {outcome.tier} tier has only known-bad designs here"
+        return click.style(f"{text} (exit {int(code)})", fg=_RED)
     time = f"{outcome.seconds:.1f} s, {outcome.cached} of {len(outcome.results) + len(outcome.proofs)} from the cache"
     if code == ExitCode.AS_EXPECTED:
         lock = f"{shown(outcome.lock)} {'is written' if written else 'is unchanged'}"
         return click.style(f"{what}: each as expected; {lock}", fg=_GREEN, bold=True) + f" ({time})"
     counts = Counter(result.exit_code for result in outcome.results)
     counts += Counter(proved.exit_code for proved in outcome.proofs)
-    parts = [f"{counts[kind]} {said}" for kind, said in SHORT_MEANINGS.items() if counts[kind]]
+    parts = [f"{counts[kind]} {text}" for kind, text in SHORT_MEANINGS.items() if counts[kind]]
     own = sum(not each.follows for each in outcome.drift)
     parts += [f"differences from the lock: {own}"] if own else []
-    said = f"{what}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
+    text = f"{what}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
     colour = _YELLOW if code == ExitCode.UNDETERMINED else _RED
-    return click.style(said, fg=colour, bold=True) + f" ({time})"
+    return click.style(text, fg=colour, bold=True) + f" ({time})"
 
 
 def _counted(outcome: GateOutcome) -> str:

@@ -34,10 +34,10 @@ def result_html(found: CheckResult) -> str:
         ("Depth", f"{explored.depth:,}"),
         ("Engine", found.engine),
     ]
-    said = ": ".join(filter(None, [found.property or "", found.message]))
+    text = ": ".join(filter(None, [found.property or "", found.message]))
     listed = [tag("li", line) for line in plain_warnings(found)]
     return _block(
-        _head(found.verdict, found.name, said or figures(found)),
+        _head(found.verdict, found.name, text or figures(found)),
         _table(rows),
         tag("ul", listed, class_="warnings") if listed else None,
         _drawn(found),
@@ -56,8 +56,8 @@ def proof_html(found: ProofResult) -> str:
         ("Properties", ", ".join(found.facts.get("properties", ()))),
         ("Constants", _constants(found.constants)),
     ]
-    said = tag("div", tag("pre", "\n".join(found.lines)), class_="scroll") if found.lines else None
-    return _block(_head(found.verdict, found.name, found.headline), _table(rows), said)
+    details = tag("div", tag("pre", "\n".join(found.lines)), class_="scroll") if found.lines else None
+    return _block(_head(found.verdict, found.name, found.headline), _table(rows), details)
 
 
 def plain_warnings(found: CheckResult) -> list[str]:
@@ -74,8 +74,8 @@ def _constants(constants: dict[str, int]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in constants.items())
 
 
-def _head(verdict: Verdict, name: str, said: str) -> Element:
-    return tag("p", tag("span", verdict, class_=f"chip {_CHIPS[verdict]}"), tag("b", f" {name} "), said)
+def _head(verdict: Verdict, name: str, text: str) -> Element:
+    return tag("p", tag("span", verdict, class_=f"chip {_CHIPS[verdict]}"), tag("b", f" {name} "), text)
 
 
 def _table(rows: list[tuple[str, str]]) -> Element:

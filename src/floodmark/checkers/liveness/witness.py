@@ -174,9 +174,9 @@ class WitnessRuns:
 
     def _fairness_text(self, assumption: Assumption, label: int) -> str:
         """An assumption in words, for one choice of its parameters."""
-        said = str(assumption)
+        text = str(assumption)
         chosen = assumption.chosen(label)
-        return f"{said} ({', '.join(f'{name}={show(value)}' for name, value in chosen.items())})" if chosen else said
+        return f"{text} ({', '.join(f'{name}={show(value)}' for name, value in chosen.items())})" if chosen else text
 
     # The bounds.
 

@@ -121,18 +121,18 @@ def _worse(one: Trial, other: Trial) -> Trial:
 def _in_stage(trial: Trial, stage: TrialSpec, budget: TrialBudget) -> Trial:
     result = run_check(Check(stage.spec, None, _settings(stage, budget)))
     found = result.search_result
-    said = replace(trial, spec=stage.spec.name)
+    outcome = replace(trial, spec=stage.spec.name)
     if found is None:
         fate: Fate = "undetermined" if result.exit_code == ExitCode.INTERNAL_ERROR else "refused"
-        return replace(said, fate=fate, by=result.message)
+        return replace(outcome, fate=fate, by=result.message)
     noticed = _noticed(result)
     if noticed is not None:
-        return replace(said, fate="killed", by=noticed)
+        return replace(outcome, fate="killed", by=noticed)
     if not found.complete:
-        return replace(said, fate="undetermined", by=str(found.stopped))
+        return replace(outcome, fate="undetermined", by=str(found.stopped))
     if found.digest != stage.digest:
-        return replace(said, fate="survived", states_differ=True)
-    return said if _steps(result) == stage.steps else replace(said, fate="survived")
+        return replace(outcome, fate="survived", states_differ=True)
+    return outcome if _steps(result) == stage.steps else replace(outcome, fate="survived")
 
 
 def _steps(result: CheckResult) -> str:

@@ -536,13 +536,13 @@ def _without(whole: tuple[int, int], holes: Sequence[tuple[int, int]]) -> list[t
 def _must_have_room(folder: Path, memory: MemoryStore) -> None:
     """Raises StoreFull if the files would be in memory too, or would not fit."""
     if is_in_memory(folder):
-        said = f"{folder} is in memory, too; name one on a disk in FLOODMARK_LOCAL_DIR"
-        raise StoreFull(Stop(Limit.MEMORY, detail=said))
+        text = f"{folder} is in memory, too; name one on a disk in FLOODMARK_LOCAL_DIR"
+        raise StoreFull(Stop(Limit.MEMORY, detail=text))
     needed = 2 * memory.needed * (memory.stride + 2 * CELL_BYTES)
     free = shutil.disk_usage(folder).free
     if free < needed:
-        said = f"{folder} has {free / 1e6:,.0f} MB for files, where {needed / 1e6:,.0f} are needed"
-        raise StoreFull(Stop(Limit.MEMORY, detail=said))
+        text = f"{folder} has {free / 1e6:,.0f} MB for files, where {needed / 1e6:,.0f} are needed"
+        raise StoreFull(Stop(Limit.MEMORY, detail=text))
 
 
 def _scratch(folder: Path) -> IO[bytes]:

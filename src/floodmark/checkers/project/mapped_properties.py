@@ -45,9 +45,9 @@ def _fairness(refinement: Property) -> Iterator[Property]:
     for name, fairness in declared_fairness(cls).items():
         method = cls.methods("action")[name]
         source = source_of(method)
-        said = f"{name} of {cls.__name__} is {fairness} in the mapped runs."
+        text = f"{name} of {cls.__name__} is {fairness} in the mapped runs."
         yield Property(
-            f"{refinement.name}.{name}", FAIRNESS, method, source.file, source.tree.lineno, said, refinement.function
+            f"{refinement.name}.{name}", FAIRNESS, method, source.file, source.tree.lineno, text, refinement.function
         )
 
 

@@ -79,8 +79,8 @@ def _prove(reader: SpecReader, value: Any, key: str) -> tuple[ListedProof, ...]:
         for name in ("unbounded", "any_size"):
             methods = ("induction", "infer") if name == "any_size" else ("induction", "ranking")
             if getattr(proving, name) and proving.method not in methods:
-                said = " or ".join(f'"{method}"' for method in methods)
-                raise reader.error(f"{name} needs method = {said}", f"{place}.{name}")
+                text = " or ".join(f'"{method}"' for method in methods)
+                raise reader.error(f"{name} needs method = {text}", f"{place}.{name}")
         if proving.depth is not None and proving.method not in ("bmc", "k-induction"):
             raise reader.error('depth needs method = "bmc" or "k-induction"', f"{place}.depth")
         if proving.depth == 0:

@@ -229,8 +229,8 @@ def fairness(keys: Sequence[Key]) -> ValueKind:
 
     def fair(reader: SpecReader, how: Any, key: str) -> Fairness | None:
         if isinstance(how, str):
-            said = word.read(reader, how, key)
-            return None if said == "none" else Fairness(strong=said == "strong")
+            strength = word.read(reader, how, key)
+            return None if strength == "none" else Fairness(strong=strength == "strong")
         given = reader.table(how, keys, key)
         return Fairness(given.get("strong", False), given.get("each", ()))
 

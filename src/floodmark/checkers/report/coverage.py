@@ -34,9 +34,9 @@ def coverage_lines(coverage: Coverage) -> list[str]:
         if it.kind == "argument" and not it.count and coverage.whole[it.part]
     ]
     values = [it.text for it in coverage.counts if it.kind == "value" and not it.count]
-    said = {name: f"{it.taken:,} of {it.of:,} {plural(it.of, *_NOUNS[name])}" for name, it in shares(coverage).items()}
+    each = {name: f"{it.taken:,} of {it.of:,} {plural(it.of, *_NOUNS[name])}" for name, it in shares(coverage).items()}
     return [
-        f"coverage: {said['lines']}, {said['branches']}, {said['guards']} refused something, {said['values']}",
+        f"coverage: {each['lines']}, {each['branches']}, {each['guards']} refused something, {each['values']}",
         *_listed("never taken", never),
         *_listed("guards that never refuse", idle),
         *_listed("arguments that no step has", arguments),

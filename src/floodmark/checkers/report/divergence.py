@@ -51,11 +51,11 @@ def sentence(found: Divergence, locate: Locate) -> str:
 
 def lines(found: Divergence, violation: Violation, locate: Locate) -> list[str]:
     """The whole finding as text, with the deciding rule last."""
-    said = [f"{headline(found)}: {where(found, violation)}", f"  {sentence(found, locate)}"]
-    said += [f"    {line}" for line in found.reasons]
+    lines = [f"{headline(found)}: {where(found, violation)}", f"  {sentence(found, locate)}"]
+    lines += [f"    {line}" for line in found.reasons]
     if found.ruling is not None:
-        said += [f"  the rule {found.ruling.call}", *(f"    {answer(it, locate)}" for it in versions(found))]
-    return said
+        lines += [f"  the rule {found.ruling.call}", *(f"    {answer(it, locate)}" for it in versions(found))]
+    return lines
 
 
 def versions(found: Divergence) -> tuple[RuleResult, ...]:
@@ -63,9 +63,9 @@ def versions(found: Divergence) -> tuple[RuleResult, ...]:
     return () if found.ruling is None else (found.ruling.good, found.ruling.bad)
 
 
-def answer(said: RuleResult, locate: Locate) -> str:
+def answer(result: RuleResult, locate: Locate) -> str:
     """``AlterIsr (model/alter_isr/core.py:175): {b1,b2}``."""
-    return f"{said.design} ({locate(said.file, said.line)}): {said.text}"
+    return f"{result.design} ({locate(result.file, result.line)}): {result.text}"
 
 
 def divergence_entry(found: Divergence | None) -> dict[str, Any] | None:

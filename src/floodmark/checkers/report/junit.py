@@ -54,8 +54,8 @@ def _case(case: SummaryLine) -> ElementTree.Element:
         },
     )
     if case.status != "passed":
-        said = {"message": _clean(f"{case.word}: {case.text}"), "type": _clean(case.rule)}
-        ElementTree.SubElement(element, _ELEMENT[case.status], said).text = _clean(f"{case.place}\n{case.detail}")
+        attributes = {"message": _clean(f"{case.word}: {case.text}"), "type": _clean(case.rule)}
+        ElementTree.SubElement(element, _ELEMENT[case.status], attributes).text = _clean(f"{case.place}\n{case.detail}")
     return element
 
 

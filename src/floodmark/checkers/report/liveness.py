@@ -27,13 +27,13 @@ def lasso_lines(finding: Finding) -> list[str]:
     """The lines below the steps of a counterexample."""
     if finding.loop is None:
         return ["from here no step leads to where it is true"]
-    said = [f"after step {len(finding.trace)}: {around(finding.loop, len(finding.trace))}"]
+    lines = [f"after step {len(finding.trace)}: {around(finding.loop, len(finding.trace))}"]
     if finding.mapped:
-        said += ["", "the run as the refined model sees it:", *(f"  {line}" for line in finding.mapped)]
+        lines += ["", "the run as the refined model sees it:", *(f"  {line}" for line in finding.mapped)]
     if finding.fair:
-        said += ["", "why that is fair:"]
-        said += [f"  {reason.assumption}: {reason.why}" for reason in finding.fair]
-    return said
+        lines += ["", "why that is fair:"]
+        lines += [f"  {reason.assumption}: {reason.why}" for reason in finding.fair]
+    return lines
 
 
 def finding_of(found: SearchResult | None, violation: Violation) -> Finding | None:

@@ -35,17 +35,17 @@ def mermaid(result: CheckResult) -> str:
 
 def _event(chart: MessageSequence, event: Event) -> list[str]:
     """The received messages, the step itself, and the messages that it sends and nobody receives."""
-    said = f"{event.number} {event.action}({event.note})" if event.note else f"{event.number} {event.action}"
+    text = f"{event.number} {event.action}({event.note})" if event.note else f"{event.number} {event.action}"
     lines = [_arrival(message) for message in chart.messages if message.received == event.number]
     if event.actor is None:
-        lines.append(f"Note over {_everybody(chart)}: {_text(said)}")
+        lines.append(f"Note over {_everybody(chart)}: {_text(text)}")
     elif event.others:
         arrow = "-x" if event.lost == "there" else "->>"
-        lines += [f"P{event.actor}{arrow}P{other}: {_text(said)}" for other in event.others]
+        lines += [f"P{event.actor}{arrow}P{other}: {_text(text)}" for other in event.others]
         if event.lost == "back":
             lines += [f"P{other}-xP{event.actor}: lost" for other in event.others]
     else:
-        lines.append(f"Note over P{event.actor}: {_text(said)}")
+        lines.append(f"Note over P{event.actor}: {_text(text)}")
     for message in chart.messages:
         if message.sent == event.number and message.received is None:
             how = "sent and lost" if message.lost else "sent and on its way"

@@ -167,9 +167,9 @@ def walk_rows(at: WalkProgress) -> list[ProgressRow]:
     return rows + [_row(_WHAT.get(name, name), share, "", ()) for name, share in at.covered.items()]
 
 
-def _row(what: str, share: Proportion, said: str, missing: Sequence[str]) -> ProgressRow:
+def _row(what: str, share: Proportion, text: str, missing: Sequence[str]) -> ProgressRow:
     more = f" and {len(missing) - _MAX_NAMES} more" if len(missing) > _MAX_NAMES else ""
-    names = f"{said}: {', '.join(missing[:_MAX_NAMES])}{more}" if missing else ""
+    names = f"{text}: {', '.join(missing[:_MAX_NAMES])}{more}" if missing else ""
     return ProgressRow(what, f"{share.taken:,} of {share.of:,}", names)
 
 
@@ -268,8 +268,8 @@ def described(at: InductionProgress) -> str:
     """The progress of a proof: how many obligations remain, the current one, and the open ones."""
     action, name = at.current
     left = f"{at.total - at.done:,} left of {counted(at.total, 'obligation')}"
-    said = f"{left}, asking whether {action} preserves {name}"
+    text = f"{left}, asking whether {action} preserves {name}"
     if at.open:
         shown = ", ".join(f"{action} preserves {name}" for action, name in at.open[:3])
-        said += f"; {len(at.open)} open: {shown}" + (", ..." if len(at.open) > 3 else "")
-    return said
+        text += f"; {len(at.open)} open: {shown}" + (", ..." if len(at.open) > 3 else "")
+    return text

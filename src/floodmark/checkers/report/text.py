@@ -41,12 +41,12 @@ def lines(result: CheckResult, traces: bool = False, only: Sequence[str] = ()) -
     shown steps, as for ``TraceView``.
     """
     told = [f"{' ' * _WIDTH}  {text}" for text in scenario_lines(result)]
-    said = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result), *_coverage(result)]
+    lines = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result), *_coverage(result)]
     if result.violation is not None and (traces or not result.expected):
-        said += ["", *coloured_lines(counterexample(result, only)), ""]
+        lines += ["", *coloured_lines(counterexample(result, only)), ""]
     elif not result.expected and result.reproduce:
-        said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
-    return said
+        lines.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
+    return lines
 
 
 def scenario_lines(result: CheckResult) -> list[str]:
@@ -94,9 +94,9 @@ class ResultLine:
 
 def headline(result: CheckResult) -> str:
     """One line: ``holds  alter_isr/core  9,716 states, 41,202 generated, depth 19, 0.1 s``."""
-    said = result_line(result)
+    line = result_line(result)
     name = result.name if result.variant is None else f"  {result.variant}"
-    return f"{click.style(f'{said.word:<{_WIDTH}}', fg=said.colour)}  {name}  {said.text}"
+    return f"{click.style(f'{line.word:<{_WIDTH}}', fg=line.colour)}  {name}  {line.text}"
 
 
 def result_line(result: CheckResult) -> ResultLine:
@@ -187,18 +187,18 @@ def warnings(result: CheckResult) -> list[str]:
     found = result.search_result
     if found is None or result.variant is not None or (result.expected and result.verdict == "violated"):
         return []
-    said = result.unexercised()
+    lines = result.unexercised()
     for name in result.unreached:
         prop = result.find_property(name)
-        said.append(f"never reached: {name}" + (f" ({shown_line(prop.file, prop.line)})" if prop else ""))
+        lines.append(f"never reached: {name}" + (f" ({shown_line(prop.file, prop.line)})" if prop else ""))
     if found.walked is not None:
         goals = [prop.name for prop in result.properties if prop.kind == "reachable"]
         missed = [name for name in goals if name not in found.reached]
-        said += [f"not reached by these walks: {', '.join(missed)}"] if missed else []
-    said += superfluous_lines(found)
+        lines += [f"not reached by these walks: {', '.join(missed)}"] if missed else []
+    lines += superfluous_lines(found)
     if found.cut:
-        said.append(f"the search was cut at the boundary {counted(found.cut, 'time')}")
-    return said
+        lines.append(f"the search was cut at the boundary {counted(found.cut, 'time')}")
+    return lines
 
 
 def counterexample(result: CheckResult, only: Sequence[str] = ()) -> list[str]:
@@ -209,29 +209,29 @@ def counterexample(result: CheckResult, only: Sequence[str] = ()) -> list[str]:
     assert model is not None
     title = result.design()
     prop = result.find_property(violation.property)
-    said = [click.style(_verdict_line(result, title), bold=True), *_indented_about(result), ""]
+    lines = [click.style(_verdict_line(result, title), bold=True), *_indented_about(result), ""]
     differs = result.divergence
     view = TraceView.of(model, only)
 
     def mark(number: int) -> str:
         return divergence.mark(differs, number)
 
-    said += view.lines(violation, mark) if view else trace_lines(model, violation.trace, mark)
+    lines += view.lines(violation, mark) if view else trace_lines(model, violation.trace, mark)
     if violation.failed_step is not None:
         number = len(violation.trace) + 1
-        said.append(f"{number}  {step_with_note(show_step(violation.failed_step), mark(number))}")
-        said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
+        lines.append(f"{number}  {step_with_note(show_step(violation.failed_step), mark(number))}")
+        lines.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
     if prop is not None and violation.kind in ("invariant", "transition"):
-        said += ["", *explain(model, prop, violation.trace)]
+        lines += ["", *explain(model, prop, violation.trace)]
     finding = finding_of(result.search_result, violation)
     if finding is not None:
-        said += lasso_lines(finding)
+        lines += lasso_lines(finding)
     if differs is not None:
-        said += ["", *divergence.lines(differs, violation, shown_line)]
+        lines += ["", *divergence.lines(differs, violation, shown_line)]
     others = Counter(other.property or "a model error" for other in _others(result))
     if others:
-        said += ["", f"also violated at the same depth: {', '.join(others)}"]
-    return [*said, "", f"reproduce: {result.reproduce}"] if result.reproduce else said
+        lines += ["", f"also violated at the same depth: {', '.join(others)}"]
+    return [*lines, "", f"reproduce: {result.reproduce}"] if result.reproduce else lines
 
 
 def _indented_about(result: CheckResult) -> list[str]:

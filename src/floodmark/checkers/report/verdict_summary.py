@@ -92,12 +92,12 @@ def what_differs(table: str, drift: Drift) -> str:
 
 
 def check_case(result: CheckResult) -> SummaryLine:
-    said = text.result_line(result)
+    line = text.result_line(result)
     return SummaryLine(
         suite=result.name,
         name=result.design(),
-        word=said.word,
-        text=said.text,
+        word=line.word,
+        text=line.text,
         status=status_of(result.exit_code),
         exit_code=result.exit_code,
         rule=_rule(result),

@@ -152,8 +152,8 @@ def _with_scenarios(check: Check, model: Model, result: CheckResult) -> CheckRes
     result = replace(result, scenarios=found)
     if not failed or result.exit_code not in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED):
         return result
-    said = f"{len(failed)} of {counted(len(found), 'scenario')} not as expected"
-    message = "; ".join(filter(None, [result.message, said]))
+    text = f"{len(failed)} of {counted(len(found), 'scenario')} not as expected"
+    message = "; ".join(filter(None, [result.message, text]))
     return replace(result, expected=False, exit_code=ExitCode.NOT_AS_EXPECTED, message=message)
 
 
@@ -167,6 +167,6 @@ def with_divergence(check: Check, result: CheckResult) -> CheckResult:
         return replace(result, divergence=differs)
     except Exception as error:
         assert result.search_result is not None
-        said = f"an internal fault hides where the good design decides otherwise: {type(error).__name__}: {error}"
-        noted = replace(result.search_result, notes=[*result.search_result.notes, said])
+        text = f"an internal fault hides where the good design decides otherwise: {type(error).__name__}: {error}"
+        noted = replace(result.search_result, notes=[*result.search_result.notes, text])
         return replace(result, search_result=noted)

@@ -71,8 +71,8 @@ def read(path: Path) -> SavedResults:
         every = [reader.result(entry) for entry in whole["results"]]
         drift = [Drift(**entry) for entry in whole.get("drift", [])]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        said = f"{type(error).__name__}: {error}"
-        raise SourceError(f"was changed since floodmark wrote it ({said})", str(path)) from None
+        description = f"{type(error).__name__}: {error}"
+        raise SourceError(f"was changed since floodmark wrote it ({description})", str(path)) from None
     checks = [it for it in every if isinstance(it, CheckResult)]
     return SavedResults(checks, [it for it in every if isinstance(it, ProofResult)], drift, whole.get("edits"))
 

@@ -81,9 +81,9 @@ class Manifest:
 
     def packed(self) -> tuple[bytes, str]:
         """The file's content and its checksum."""
-        said = json.dumps(asdict(self), sort_keys=True)
-        known = _sum(said)
-        return json.dumps({"sum": known, "said": said}).encode(), known
+        text = json.dumps(asdict(self), sort_keys=True)
+        known = _sum(text)
+        return json.dumps({"sum": known, "said": text}).encode(), known
 
     def counts_and_digests(self) -> Any:
         """By level and partition: the number of states, and the two sums of their fingerprints."""
@@ -119,11 +119,11 @@ class Checkpoints:
 
     def claim(self) -> None:
         """Claims the folder for this run; a run that claimed it earlier ends when it next tries to write."""
-        said = json.dumps({"run": self.run, "host": socket.gethostname(), "process": os.getpid()})
+        text = json.dumps({"run": self.run, "host": socket.gethostname(), "process": os.getpid()})
         self.number = max(self.claims, default=0) + 1
         name = _claim(self.number)
         try:
-            is_ours = self.folder.create(name, said.encode())
+            is_ours = self.folder.create(name, text.encode())
         except Exception as error:
             raise SourceError(f"{self.folder.at(name)} cannot be written: {_first_line(error)}") from None
         if not is_ours:
@@ -133,8 +133,8 @@ class Checkpoints:
     def _claimant(self, number: int) -> str:
         """The run that has a claim, as far as it can be identified."""
         try:
-            said = json.loads(self.folder.read(_claim(number)))
-            return f"process {said['process']} on {said['host']}"
+            content = json.loads(self.folder.read(_claim(number)))
+            return f"process {content['process']} on {content['host']}"
         except Exception:
             return "an unknown run"
 
@@ -143,8 +143,8 @@ class Checkpoints:
         found = set()
         for number in self.claims:
             with contextlib.suppress(Exception):
-                said = json.loads(self.folder.read(_claim(number)))
-                found.add((str(said["host"]), str(said["process"])))
+                content = json.loads(self.folder.read(_claim(number)))
+                found.add((str(content["host"]), str(content["process"])))
         return found - {(socket.gethostname(), str(os.getpid()))}
 
     def begin_anew(self) -> None:

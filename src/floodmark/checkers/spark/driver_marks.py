@@ -70,8 +70,8 @@ class DriverMark:
     network: str
 
     def packed(self) -> bytes:
-        said = json.dumps(asdict(self)).encode()
-        return b"%08x %s\n" % (zlib.crc32(said), said)
+        content = json.dumps(asdict(self)).encode()
+        return b"%08x %s\n" % (zlib.crc32(content), content)
 
 
 def _unpacked(content: bytes) -> DriverMark:

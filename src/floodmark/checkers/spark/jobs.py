@@ -215,8 +215,8 @@ def reason(error: Any) -> str:
     text = str(getattr(error, "java_exception", None) or error)
     lines = [line.strip() for line in text.splitlines()]
     own = [line for line in lines if line and not line.startswith(("at ", "File ", "Driver stacktrace", "^"))]
-    said = [line for line in own if "Error" in line or "Exception" in line]
-    last = re.sub(r"^floodmark\.[\w.]+: ", "", (said or own or ["no reason given"])[-1])[:400]
+    texts = [line for line in own if "Error" in line or "Exception" in line]
+    last = re.sub(r"^floodmark\.[\w.]+: ", "", (texts or own or ["no reason given"])[-1])[:400]
     where = re.search(r"\(([\w.:-]+) executor \w+\)", text)
     if "No space left on device" in last and not tells_of_full_disk(last) and where is not None:
         return (

@@ -284,14 +284,14 @@ def _silent_stderr():  # type: ignore[no-untyped-def]
     """Hides the launcher's output from the terminal while it starts; shows it if the start fails."""
     sys.stderr.flush()
     kept = os.dup(2)
-    with tempfile.TemporaryFile() as said:
-        os.dup2(said.fileno(), 2)
+    with tempfile.TemporaryFile() as output:
+        os.dup2(output.fileno(), 2)
         try:
             yield
         except Exception:
             os.dup2(kept, 2)
-            said.seek(0)
-            sys.stderr.write(said.read().decode(errors="replace"))
+            output.seek(0)
+            sys.stderr.write(output.read().decode(errors="replace"))
             raise
         finally:
             os.dup2(kept, 2)

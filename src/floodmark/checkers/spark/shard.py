@@ -96,8 +96,8 @@ class Header:
         return int(self.rows[level, ledger.END]) if level >= 0 else 0
 
     def packed(self) -> bytes:
-        said = {"levels": self.levels, "bits": self.bits, "file": self.file, "boot": self.boot, "order": self.order}
-        content = json.dumps(said).encode() + b"\n" + self.rows.tobytes()
+        header = {"levels": self.levels, "bits": self.bits, "file": self.file, "boot": self.boot, "order": self.order}
+        content = json.dumps(header).encode() + b"\n" + self.rows.tobytes()
         return hashlib.blake2b(content, digest_size=16).digest() + content
 
 
@@ -105,8 +105,8 @@ def unpacked(content: bytes) -> Header:
     """Reads a header. Raises ValueError if a byte of it has changed."""
     if hashlib.blake2b(content[16:], digest_size=16).digest() != content[:16]:
         raise ValueError("the header is damaged")
-    said, _, rows = content[16:].partition(b"\n")
-    known = json.loads(said)
+    header, _, rows = content[16:].partition(b"\n")
+    known = json.loads(header)
     table = np.frombuffer(rows, dtype=np.uint64).reshape(known["levels"], ledger.COLUMNS)
     return Header(table, known["bits"], (known["file"][0], known["file"][1]), known["boot"], known["order"])
 

@@ -152,14 +152,14 @@ class CheckResult:
         found = self.search_result
         if found is None or self.variant is not None or (self.expected and self.verdict == "violated"):
             return []
-        said = ["no state is within the boundary"] if found.complete and not found.distinct and not self.empty else []
+        lines = ["no state is within the boundary"] if found.complete and not found.distinct and not self.empty else []
         idle = self.idle_actions()
-        said += [f"never fired: {', '.join(idle)}"] if idle else []
-        said += [
+        lines += [f"never fired: {', '.join(idle)}"] if idle else []
+        lines += [
             f"{it.property}: {it.text} ({shown_line(it.file, it.line)})"
             for it in self.vacuous_premises()
         ]
-        return said
+        return lines
 
     def find_property(self, name: str | None) -> Property | None:
         return next((prop for prop in self.properties if prop.name == name), None)

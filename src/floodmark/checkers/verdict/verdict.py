@@ -129,9 +129,9 @@ def _differences(check: Check, result: CheckResult, found: SearchResult) -> list
     if check.flawed is None:
         figures += [("distinct", expect.distinct, found.distinct), ("generated", expect.generated, found.generated)]
     differ = [(name, want, is_) for name, want, is_ in figures if want is not None and want != is_]
-    said = [f"{name} {is_:,}, expected {want:,}" for name, want, is_ in differ]
+    lines = [f"{name} {is_:,}, expected {want:,}" for name, want, is_ in differ]
     checked = {prop.name for prop in result.properties}
-    return said if check.flawed is not None else [*said, *_not_silent(check.spec, found, checked)]
+    return lines if check.flawed is not None else [*lines, *_not_silent(check.spec, found, checked)]
 
 
 def counts_are_expected(check: Check) -> bool:
@@ -144,12 +144,12 @@ def counts_are_expected(check: Check) -> bool:
 
 def _not_silent(spec: Spec, found: SearchResult, checked: Set[str]) -> list[str]:
     """The actions listed as idle, and the checked properties listed as vacuous, that are not so."""
-    said = [f"{name} fires, although the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
+    lines = [f"{name} fires, although the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
     if not found.complete:
-        return said
+        return lines
     vacuous = {premise.property for premise in found.vacuous}
     never = [name for name in spec.vacuous if name not in vacuous and {name, name.partition(".")[0]} & checked]
-    return said + [f"the premise of {name} is met, although the spec lists it as vacuous" for name in never]
+    return lines + [f"the premise of {name} is met, although the spec lists it as vacuous" for name in never]
 
 
 def pickled(result: CheckResult) -> bytes:

@@ -308,7 +308,7 @@ _EPOCH = re.compile(r"\be\d+$")
 def legend(sequence: MessageSequence) -> Element | None:
     """The legend of the arrows, for the kinds that occur."""
     messages = sequence.messages
-    said = [
+    lines = [
         "a solid arrow is a message" if any(it.receiver is not None for it in messages) else "",
         "a message that ends in a ring has not been received" if any(_waits(it) for it in messages) else "",
         "a message that ends in a cross is lost" if _loses(sequence) else "",
@@ -316,7 +316,7 @@ def legend(sequence: MessageSequence) -> Element | None:
         "a dotted arrow points to the subject of a step" if any(event.others for event in sequence.events) else "",
         "e2 on a lifeline is epoch 2" if any(_EPOCH.search(it) for it in _standings(sequence)) else "",
     ]
-    text = "; ".join(filter(None, said))
+    text = "; ".join(filter(None, lines))
     return tag("p", f"{text[:1].upper()}{text[1:]}.", class_="legend") if text else None
 
 

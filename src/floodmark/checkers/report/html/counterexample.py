@@ -107,9 +107,9 @@ def _otherwise(result: CheckResult, violation: Violation, anchor: str) -> Iterat
         yield tag("div", lines, class_="scroll", tabindex="0", role="region", aria_label="what differs")
     if found.ruling is not None:
         rows = [
-            tag("tr", tag("th", said.design, scope="row"), tag("td", tag("code", code(said.text))),
-                tag("td", tag("code", _at(said.file, said.line)), class_="quiet"))
-            for said in divergence.versions(found)
+            tag("tr", tag("th", answer.design, scope="row"), tag("td", tag("code", code(answer.text))),
+                tag("td", tag("code", _at(answer.file, answer.line)), class_="quiet"))
+            for answer in divergence.versions(found)
         ]
         yield tag("p", "The rule ", tag("code", code(found.ruling.call)), ":")
         yield tag("div", tag("table", rows, class_="ruling"), class_="scroll")
@@ -124,8 +124,8 @@ def _reasons(result: CheckResult, model: Model, violation: Violation) -> list[El
     parts = []
     mapped = refuted_step(model, prop, violation.trace) if prop is not None and prop.is_refinement else None
     if prop is not None and mapped is not None and violation.kind == "transition":
-        said = refinement_lines(prop, mapped)[0].partition(": ")[2]
-        parts += [tag("h4", f"Why {prop.name} is false"), tag("p", f"{said[:1].upper()}{said[1:]}.")]
+        text = refinement_lines(prop, mapped)[0].partition(": ")[2]
+        parts += [tag("h4", f"Why {prop.name} is false"), tag("p", f"{text[:1].upper()}{text[1:]}.")]
         parts += side_by_side(mapped)
     elif prop is not None and violation.kind in ("invariant", "transition"):
         lines = explain(model, prop, violation.trace)

@@ -263,9 +263,9 @@ def _model(case: SummaryLine) -> Iterator[Part]:
         _fact("Engine", result.engine) if result.engine else None,
         _fact("Reproduce", result.reproduce) if result.reproduce else None,
     )
-    said = notices(result)
-    if said:
-        yield tag("ul", [tag("li", line) for line in said], class_="warnings")
+    lines = notices(result)
+    if lines:
+        yield tag("ul", [tag("li", line) for line in lines], class_="warnings")
     yield from _search(result)
     if result.violation is not None and case.status == "passed":
         yield counterexample(result, _anchor(case.title))

@@ -17,12 +17,12 @@ def levels(found: SearchResult, unit: str) -> Element | None:
     most = max(found.levels)
     widest = found.levels.index(most) + 1
     last = len(found.levels)
-    said = f"{last} levels; the widest is level {widest} with {most:,} {unit}"
+    text = f"{last} levels; the widest is level {widest} with {most:,} {unit}"
     return tag(
         "figure",
-        tag("figcaption", f"New {unit} on each level: {said}."),
+        tag("figcaption", f"New {unit} on each level: {text}."),
         tag("div", [_column(number, count, most, unit) for number, count in enumerate(found.levels, 1)],
-            class_="levels", role="img", aria_label=said),
+            class_="levels", role="img", aria_label=text),
         tag("div", tag("span", "level 1"), tag("span", f"level {last}"), class_="axis", aria_hidden="true"),
     )
 
@@ -47,10 +47,10 @@ def coverage(found: SearchResult, idle: Sequence[str]) -> Element | None:
 
 def _action(name: str, fired: int, most: int, idle: bool) -> Element:
     share = 100 * math.log1p(fired) / math.log1p(most) if most else 0.0
-    said = tag("b", "never", class_="warn-text") if idle else f"{fired:,}"
+    count = tag("b", "never", class_="warn-text") if idle else f"{fired:,}"
     return tag(
         "tr",
         tag("th", name, scope="row"),
-        tag("td", said, class_="number"),
+        tag("td", count, class_="number"),
         tag("td", tag("span", class_="bar", style=f"width:{share:.1f}%"), class_="bar-cell", aria_hidden="true"),
     )

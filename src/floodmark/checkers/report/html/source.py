@@ -72,8 +72,8 @@ def _outcome(it: OutcomeCoverage) -> Element:
 
 def _values(coverage: Coverage) -> Iterator[Part]:
     """The values of arguments and variables, a table for each action and for the states."""
-    said = [it for it in coverage.counts if it.kind in ("argument", "value")]
-    for part, group in groupby(sorted(said, key=lambda it: it.part), key=lambda it: it.part):
+    lines = [it for it in coverage.counts if it.kind in ("argument", "value")]
+    for part, group in groupby(sorted(lines, key=lambda it: it.part), key=lambda it: it.part):
         yield tag(
             "details",
             tag("summary", "Values in states" if part == "states" else f"Arguments of {part}"),

@@ -64,8 +64,8 @@ class OpenIdentifiers:
             back = self._axioms.symbols.function(f"with that {name}", [z3.IntSort()], self.sort)
             each = z3.Const("each", self.sort)
             its = self._number(each)
-            said = z3.And(its >= 1, its <= self.limit, back(its) == each)
-            self._axioms.add([self._number], z3.ForAll([each], said, patterns=[its]))
+            statement = z3.And(its >= 1, its <= self.limit, back(its) == each)
+            self._axioms.add([self._number], z3.ForAll([each], statement, patterns=[its]))
             for number, known in self._named.items():
                 self._axioms.add([self._number], self._number(known) == number)
         return self._number(one)
@@ -122,5 +122,5 @@ def strict_law(size: Any, members: SetSort, axioms: Axioms) -> Any:
     x = z3.Const("x", sort)
     only = axioms.symbols.function("only in the smaller", [members.sort, members.sort], sort)(a, b)
     exceeds = z3.And(holds(a, only), z3.Not(holds(b, only)))
-    said = z3.Or(size(a) < size(b), exceeds, z3.Not(holds(b, x)), holds(a, x))
-    return z3.ForAll([a, b, x], said, patterns=[z3.MultiPattern(size(a), size(b), holds(b, x))])
+    statement = z3.Or(size(a) < size(b), exceeds, z3.Not(holds(b, x)), holds(a, x))
+    return z3.ForAll([a, b, x], statement, patterns=[z3.MultiPattern(size(a), size(b), holds(b, x))])

@@ -39,8 +39,8 @@ class SetSort:
         if self._same is None:
             self._same = self._axioms.symbols.function(f"equal {self.sort}", [self.sort, self.sort], z3.BoolSort())
             a, b = z3.Consts("a b", self.sort)
-            said = z3.If(self._same(a, b), a == b, self.differ(a, b))
-            self._axioms.add([self._same], z3.ForAll([a, b], said, patterns=[self._same(a, b)]))
+            statement = z3.If(self._same(a, b), a == b, self.differ(a, b))
+            self._axioms.add([self._same], z3.ForAll([a, b], statement, patterns=[self._same(a, b)]))
         return self._same(one, other)
 
     def empty(self) -> Any:
@@ -62,5 +62,5 @@ def tells_members_only(relation: Any, over: int, sets: dict[int, SetSort], axiom
     )
     here, there = relation(*fixed, *a), relation(*fixed, *b)
     apart = [sets[at].differ(x, y) if at in sets else x != y for at, (x, y) in enumerate(zip(a, b, strict=True))]
-    said = z3.Or(z3.Not(here), there, *apart)
-    axioms.add([relation], z3.ForAll([*fixed, *a, *b], said, patterns=[z3.MultiPattern(here, there)]))
+    statement = z3.Or(z3.Not(here), there, *apart)
+    axioms.add([relation], z3.ForAll([*fixed, *a, *b], statement, patterns=[z3.MultiPattern(here, there)]))

@@ -37,19 +37,19 @@ def attempt_at_any_size(attempt: Attempt) -> None:
         "any_size": counting,
         "times": [[it.action, it.property, it.seconds] for it in proof.obligations],
     }
-    said = f"{counted(len(attempt.properties), 'property')} with {counted(len(lemmas), 'lemma')}"
-    said += f", {counted(len(proof.obligations), 'obligation')}"
-    said += f", for every {', '.join(names)}"
+    text = f"{counted(len(attempt.properties), 'property')} with {counted(len(lemmas), 'lemma')}"
+    text += f", {counted(len(proof.obligations), 'obligation')}"
+    text += f", for every {', '.join(names)}"
     domain = domain_of(system)
     draft.facts["domain"] = domain
     if domain:
-        said += f" with {', '.join(domain)}"
+        text += f" with {', '.join(domain)}"
     if proof.outcome == "proved":
-        attempt.proved(f"inductive: {said}", every)
+        attempt.proved(f"inductive: {text}", every)
         if draft.verdict == "holds":
             cross_check(attempt, system, every, counting)
         return
-    _show_what_is_missing(attempt, every, counting, proof, said, system)
+    _show_what_is_missing(attempt, every, counting, proof, text, system)
 
 
 def counting_constants(model: Model) -> tuple[list[str], list[str]]:
@@ -69,7 +69,7 @@ def domain_of(system: System) -> list[str]:
 
 
 def _show_what_is_missing(
-    attempt: Attempt, properties: list[Property], counting: list[str], proof: InductionProof, said: str, system: System
+    attempt: Attempt, properties: list[Property], counting: list[str], proof: InductionProof, text: str, system: System
 ) -> None:
     draft = attempt.draft
     failing = proof.failing()
@@ -82,7 +82,7 @@ def _show_what_is_missing(
     draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
     if any(it.obligation.counterexample is not None and it.obligation.counterexample.reachable for it in found):
         draft.verdict, draft.exit_code = "violated", ExitCode.NOT_AS_EXPECTED
-    draft.headline = f"not proved: {said}; {' and '.join(parts)}"
+    draft.headline = f"not proved: {text}; {' and '.join(parts)}"
     draft.facts["open"] = [
         [it.action, it.property, "fails" if (it.action, it.property) in shown else "undetermined", it.reason]
         for it in failing

@@ -90,17 +90,17 @@ def _report(attempt: Attempt, tried: LemmaTrial, inferred: str, names: Sequence[
         "times": [[it.action, it.property, it.seconds] for it in proof.obligations],
         "domain": domain,
     }
-    said = f"{counted(len(properties), 'property')} with {inferred}"
-    said += f", {counted(len(proof.obligations), 'obligation')}, for every {', '.join(names)}"
-    said += f" with {', '.join(domain)}" if domain else ""
+    text = f"{counted(len(properties), 'property')} with {inferred}"
+    text += f", {counted(len(proof.obligations), 'obligation')}, for every {', '.join(names)}"
+    text += f" with {', '.join(domain)}" if domain else ""
     draft.lines = [line for it in tried.lemmas for line in ("", *it.text.splitlines())]
     if proof.outcome == "proved":
-        attempt.proved(f"inductive: {said}", every)
+        attempt.proved(f"inductive: {text}", every)
         if draft.verdict == "holds":
             cross_check(attempt, tried.system, every, counting)
         return
     draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
-    draft.headline = f"not proved: {said}; {counted(len(proof.failing()), 'open obligation')}"
+    draft.headline = f"not proved: {text}; {counted(len(proof.failing()), 'open obligation')}"
 
 
 SUGGESTION_EFFORT = 1_000_000_000

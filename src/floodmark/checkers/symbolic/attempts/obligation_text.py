@@ -21,21 +21,21 @@ def obligation_lines(system: System, obligation: Obligation, known: Sequence[Pro
     ``known`` are properties of states that were not assumed; those that exclude the counterexample are named.
     """
     if obligation.action == INITIAL:
-        said = f"{obligation.property} is false in an initial state"
+        text = f"{obligation.property} is false in an initial state"
         if obligation.property == TYPES:
-            said = "an initial state has values that are not of the declared types"
+            text = "an initial state has values that are not of the declared types"
     else:
-        said = f"{obligation.action} does not preserve {obligation.property}"
+        text = f"{obligation.action} does not preserve {obligation.property}"
     if obligation.property == BOUNDARY:
         where = "in an initial state" if obligation.action == INITIAL else f"after {obligation.action}"
-        said = f"the boundary cannot be evaluated {where}"
+        text = f"the boundary cannot be evaluated {where}"
     if obligation.outcome == "undetermined":
         return [f"undetermined whether {obligation.action} preserves {obligation.property}: {obligation.reason}"]
     shown = obligation.counterexample
     if shown is None:
-        return [said]
+        return [text]
     lines = _counterexample_lines(system, shown, known, fails=obligation.property == TYPES)
-    return [said, *(f"    {line}" for line in lines), ""]
+    return [text, *(f"    {line}" for line in lines), ""]
 
 
 def _counterexample_lines(
@@ -59,15 +59,15 @@ def state_lines(system: System, shown: CounterexampleToInduction, known: Sequenc
     names = list(system.variables)
     first = _first_state(system.model)
     constants = ", ".join(f"{name} = {value}" for name, value in shown.constants.items())
-    said = f"in a state{', with ' + constants if constants else ''}"
+    text = f"in a state{', with ' + constants if constants else ''}"
     excluding = _excluding(system.model, shown, known)
     if shown.reachable:
-        said += ", which is reachable"
+        text += ", which is reachable"
     elif excluding:
-        said += f", which {' and '.join(excluding)} would exclude, if proved together with this"
+        text += f", which {' and '.join(excluding)} would exclude, if proved together with this"
     elif shown.reachable is not None:
-        said += ", which is not reachable: a lemma that excludes it is missing"
-    lines = [f"{said}:"]
+        text += ", which is not reachable: a lemma that excludes it is missing"
+    lines = [f"{text}:"]
     return lines + ([f"  {line}" for line in _differences(names, first, shown.before)] or ["  as in an initial one"])
 
 

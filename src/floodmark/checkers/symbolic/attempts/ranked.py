@@ -68,20 +68,20 @@ def attempt_ranked(attempt: Attempt) -> None:
         for obligation in _check_goal(attempt, system, goal, levels, states, assumptions)
     ]
     draft.facts["obligations"] = len(proof.obligations) + len(found)
-    said = f"{counted(len(attempt.properties), 'property')} with "
-    said += f"{counted(len(draft.facts['rankings']), 'ranking')} and {len(states)} invariants and lemmas, "
-    said += counted(draft.facts["obligations"], "obligation")
-    said += f", for every {', '.join(unbounded)}" if unbounded else ""
+    text = f"{counted(len(attempt.properties), 'property')} with "
+    text += f"{counted(len(draft.facts['rankings']), 'ranking')} and {len(states)} invariants and lemmas, "
+    text += counted(draft.facts["obligations"], "obligation")
+    text += f", for every {', '.join(unbounded)}" if unbounded else ""
     failing = [(goal, levels, it) for goal, levels, it in found if it.outcome != "proved"]
     if not failing:
-        _proved(attempt, f"ranked: {said}", assumptions)
+        _proved(attempt, f"ranked: {text}", assumptions)
         if unbounded and draft.verdict == "holds":
             spot_checked(attempt, system, states)
         return
     counts = Counter(obligation.outcome for _, _, obligation in failing)
     parts = [f"{counts['fails']} fail"] if counts["fails"] else []
     parts += [f"{counts['undetermined']} are undetermined"] if counts["undetermined"] else []
-    draft.headline = f"not proved: {said}; {' and '.join(parts)}"
+    draft.headline = f"not proved: {text}; {' and '.join(parts)}"
     for goal, levels, obligation in failing:
         draft.lines += _lines(attempt, system, goal, levels, obligation, assumptions)
 
@@ -158,11 +158,11 @@ def _lines(
         BoundRanking
     ], obligation: Obligation, assumptions: Assumptions
 ) -> list[str]:
-    said = _MEANINGS[obligation.property].format(action=obligation.action)
+    text = _MEANINGS[obligation.property].format(action=obligation.action)
     shown = obligation.counterexample
     if shown is None:
-        return [f"undetermined: {goal.name}: {said}: {obligation.reason}"]
-    lines = [f"{goal.name}: {said}", *(f"    {line}" for line in state_lines(system, shown))]
+        return [f"undetermined: {goal.name}: {text}: {obligation.reason}"]
+    lines = [f"{goal.name}: {text}", *(f"    {line}" for line in state_lines(system, shown))]
     if shown.after is not None:
         lines.append(f"    {show_step(shown.step)} leads to:")
         changes = change_lines(list(system.variables), shown.before, shown.after)

@@ -76,8 +76,8 @@ def choices(system: System) -> list[Constants]:
 
 
 def _wrong(constants: Constants) -> str:
-    said = ", ".join(f"{name} = {value}" for name, value in constants.items())
-    return f"what is proved for every {', '.join(constants)} is wrong for {said}"
+    text = ", ".join(f"{name} = {value}" for name, value in constants.items())
+    return f"what is proved for every {', '.join(constants)} is wrong for {text}"
 
 
 def _capacities(kinds: Iterable[Type]) -> set[str]:

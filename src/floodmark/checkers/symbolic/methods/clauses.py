@@ -72,8 +72,8 @@ def predicate_of(
     source = ClauseWriter()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
     components += source.counted(counts)
-    said = [" or ".join(source.literal(components[it.component], it) for it in clause) for clause in clauses]
-    whole = " and ".join(f"({clause or 'False'})" for clause in said) or "True"
+    lines = [" or ".join(source.literal(components[it.component], it) for it in clause) for clause in clauses]
+    whole = " and ".join(f"({clause or 'False'})" for clause in lines) or "True"
     function, file = predicate_of_text(f"def inferred(model):\n    return {whole}\n", "inferred", source.names)
     return Property(NAME, "invariant", function, file, 1, "What was inferred is true of every reachable state.")
 

@@ -364,8 +364,8 @@ class Inference:
         """Whether every step preserves the properties and the clauses, and is safe under them."""
         clauses = list(clauses)
         system = self.system
-        said = self.term(clauses, self.atom_terms(system.now.terms))
-        now = conj([*self.good, said, system.well_formed(system.now.state)])
+        statement = self.term(clauses, self.atom_terms(system.now.terms))
+        now = conj([*self.good, statement, system.well_formed(system.now.state)])
         safe = self._solver(now, negation(self.safe))
         kept = self._solver(now, self.step.term, z3.Not(_good_after(self, clauses)))
         return not self._check(safe, ()) and not self._check(kept, ())
@@ -398,17 +398,17 @@ class Inference:
         groups: dict[tuple[str, ...], list[Clause]] = {}
         for clause in clauses:
             groups.setdefault(self._pattern(clause, names)[0], []).append(clause)
-        said = []
+        texts = []
         for members in groups.values():
             first = members[0]
             pattern, used = self._pattern(first, names)
             kinds = {cls.__name__: len(all_names) for cls, all_names in names.items()}
             instances = {frozenset(renamed) for renamed in _instances(pattern, used, names)}
             if used and len(members) > 1 and len(members) == len(instances):
-                said.append(_for_every(self.words(first), used, names, kinds))
+                texts.append(_for_every(self.words(first), used, names, kinds))
             else:
-                said += [self.words(clause) for clause in members]
-        return said
+                texts += [self.words(clause) for clause in members]
+        return texts
 
     def _pattern(self, clause: Clause, names: dict[type, list[str]]) -> tuple[tuple[str, ...], list[str]]:
         """A clause's literals with placeholders for identifiers, and the identifiers that these replace."""

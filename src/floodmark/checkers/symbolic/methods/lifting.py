@@ -71,20 +71,20 @@ class _ReadableWriter(ClauseWriter):
     def literal(self, component: Component, asked: ClauseLiteral) -> str:
         if component.conditions:
             return super().literal(component, asked)
-        said = component.expression
+        text = component.expression
         if asked.relation:
             wanted = str(asked.code)
             if asked.relation == "==":
                 wanted = self.value(component.type, decode(component.type, asked.code))
-            return f"{said} {asked.relation if asked.holds else _OPPOSITE[asked.relation]} {wanted}"
+            return f"{text} {asked.relation if asked.holds else _OPPOSITE[asked.relation]} {wanted}"
         if asked.holds:
-            return said
-        if said.startswith("("):
-            return f"not {said}"
+            return text
+        if text.startswith("("):
+            return f"not {text}"
         for word, opposite in _OPPOSITE.items():
-            if f" {word} " in said:
-                return said.replace(f" {word} ", f" {opposite} ")
-        return f"not {said}"
+            if f" {word} " in text:
+                return text.replace(f" {word} ", f" {opposite} ")
+        return f"not {text}"
 
     def _remember(self, name: str, kind: Any) -> None:
         if self.names.setdefault(name, kind) is not kind:
@@ -111,7 +111,7 @@ def lifted_lemmas(
     for clause in clauses:
         parts = [source.literal(components[it.component], it) for it in clause]
         found[min(_quantified(parts, order, source.identifiers) for order in _orders(parts, source.identifiers))] = None
-    return [lemma_of(number, model, said, source.names) for number, said in enumerate(found, 1)]
+    return [lemma_of(number, model, text, source.names) for number, text in enumerate(found, 1)]
 
 
 def _orders(parts: Sequence[str], identifiers: Mapping[str, Identifier]) -> Iterable[tuple[str, ...]]:
@@ -133,15 +133,15 @@ def _quantified(parts: Sequence[str], order: Sequence[str], identifiers: Mapping
         own = kinds.setdefault(kind.__name__, [])
         names[name] = f"{_beginning(name, identifiers[name])}{len(own) + 1}"
         own.append(names[name])
-    said = "\n        or ".join(sorted(_renamed(part, names) for part in parts)) or "False"
+    text = "\n        or ".join(sorted(_renamed(part, names) for part in parts)) or "False"
     if not order:
-        return f"(\n        {said}\n    )" if len(parts) > 1 else said
+        return f"(\n        {text}\n    )" if len(parts) > 1 else text
     loops = []
     for kind_name, own in kinds.items():
         for place, name in enumerate(own):
             different = " and ".join(f"{name} != {other}" for other in own[:place])
             loops.append(f"for {name} in {kind_name}" + (f" if {different}" if different else ""))
-    return "all(\n" + "\n".join(f"        {part}" for part in (said, *loops)) + "\n    )"
+    return "all(\n" + "\n".join(f"        {part}" for part in (text, *loops)) + "\n    )"
 
 
 def _beginning(name: str, value: Identifier) -> str:
@@ -160,10 +160,10 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
     return "".join(found)[:-1]
 
 
-def lemma_of(number: int, model: str, said: str, names: Mapping[str, Any]) -> LiftedLemma:
+def lemma_of(number: int, model: str, condition: str, names: Mapping[str, Any]) -> LiftedLemma:
     """The lemma of this number about a model of this class that states an expression, with these names."""
     name = f"inferred_{number}"
-    body = f"    return {said}\n"
+    body = f"    return {condition}\n"
     function, file = predicate_of_text(f"def {name}(model):\n{body}", name, names)
     kind: Any = "lemma"
     text = f"@lemma\ndef {name}(model: {model}) -> bool:\n{body}"

@@ -332,8 +332,8 @@ def confirm_failure(explanations: Explanations, obligation: Obligation) -> Oblig
             return obligation
         raise
     if obligation.property in (NATURAL, KEPT):
-        said = f"z3 says that {obligation.property!r} fails after {shown.step}, CPython that it does not"
-        raise RuntimeError(f"{said}, in {before}")
+        text = f"z3 says that {obligation.property!r} fails after {shown.step}, CPython that it does not"
+        raise RuntimeError(f"{text}, in {before}")
     reason = "a helper is enabled with arguments that were not tried; choose them with helper(...)"
     return replace(obligation, outcome="undetermined", counterexample=None, reason=reason)
 

@@ -179,9 +179,9 @@ class Explanations:
         return [self._level_text(level, before, after) for level in self.levels]
 
     def _level_text(self, level: BoundRanking, before: State, after: State | None) -> str:
-        said = f"{level.name}: {self.rank(level, before)}"
+        text = f"{level.name}: {self.rank(level, before)}"
         if after is not None:
-            said += f" -> {self.rank(level, after)}" if self.pending(after) else " -> not pending"
+            text += f" -> {self.rank(level, after)}" if self.pending(after) else " -> not pending"
         for it in level.helpers:
             enabled = self._is_enabled(level, it, before)
             how = "enabled" if enabled else "not enabled"
@@ -189,8 +189,8 @@ class Explanations:
                 how = "taken"
             elif after is not None and enabled and not it.assumption.strong and not self._is_enabled(level, it, after):
                 how = "enabled before the step only"
-            said += f"; {it.assumption} {how}"
-        return said
+            text += f"; {it.assumption} {how}"
+        return text
 
     def _stays(self, level: BoundRanking, before: State, after: State) -> bool:
         return self.rank(level, before) == self.rank(level, after) and all(

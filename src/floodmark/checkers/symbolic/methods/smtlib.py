@@ -81,13 +81,13 @@ class SmtScripts:
         def write(name: str, about: str, terms: Iterable[Truth] | str, status: SolverStatus) -> None:
             nonlocal whole
             whole += PART not in name
-            said = terms
-            if not isinstance(said, str):
-                copies = CanonicalCopies(symbols).of(map(as_term, said))
-                said = text(copies, status, "QF_BV" if symbols.bits_alone else "ALL")
+            content = terms
+            if not isinstance(content, str):
+                copies = CanonicalCopies(symbols).of(map(as_term, content))
+                content = text(copies, status, "QF_BV" if symbols.bits_alone else "ALL")
             comment = "".join(f"; {line}\n" for line in f"{subject}: {about}".splitlines())
             file = folder / f"{whole:04}-{file_name(name)}.smt2"
-            file.write_text(f"{comment}{said}", encoding="utf-8")
+            file.write_text(f"{comment}{content}", encoding="utf-8")
 
         return write
 

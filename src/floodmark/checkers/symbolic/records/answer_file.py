@@ -90,16 +90,16 @@ def _read(path: Path) -> dict[str, AnswerRecord]:
 def _proof(entry: Any, text: str, path: Path) -> tuple[str, AnswerRecord]:
     match entry:
         case {"name": str() as name, "z3": str() as version, "answers": dict() as answers, **rest} if not rest:
-            return name, AnswerRecord(version, dict(_obligation(said, it, text, path) for said, it in answers.items()))
+            return name, AnswerRecord(version, dict(_obligation(key, it, text, path) for key, it in answers.items()))
     raise SourceError("a proof has a name, a version of z3 and a table of answers", str(path), 1)
 
 
-def _obligation(said: str, data: object, text: str, path: Path) -> tuple[ObligationKey, Answers]:
-    action, preserves, name = said.partition(_PRESERVES)
+def _obligation(obligation: str, data: object, text: str, path: Path) -> tuple[ObligationKey, Answers]:
+    action, preserves, name = obligation.partition(_PRESERVES)
     try:
         if not preserves:
-            raise MalformedAnswerError(f'{said!r} should be "ACTION preserves PROPERTY"')
+            raise MalformedAnswerError(f'{obligation!r} should be "ACTION preserves PROPERTY"')
         return (action, name), from_data(data)
     except MalformedAnswerError as error:
-        line = re.search(rf"^{re.escape(json.dumps(said, ensure_ascii=False))} =", text, re.MULTILINE)
+        line = re.search(rf"^{re.escape(json.dumps(obligation, ensure_ascii=False))} =", text, re.MULTILINE)
         raise SourceError(str(error), str(path), text.count("\n", 0, line.start()) + 1 if line else None) from None

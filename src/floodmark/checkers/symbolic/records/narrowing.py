@@ -201,14 +201,14 @@ class _Narrowing:
         if condition is None:
             return None
         left[0] -= 1
-        said = TermNames([*path.conditions, *path.known]).of(condition)
+        text = TermNames([*path.conditions, *path.known]).of(condition)
         found: list[Answer | None] = []
         for side in sides(path, condition):
             answer = None if side is None else self._of_path(asking, side, needed, left)
             if side is not None and answer is None:
                 return None
             found.append(answer)
-        return Split(said, *found)
+        return Split(text, *found)
 
     def _ways_of(
         self, asking: PathQuestions, path: Path, needed: tuple[str, ...], efforts: Sequence[int]
@@ -234,16 +234,16 @@ class _Narrowing:
         solver = z3.SimpleSolver(ctx=terms[0].ctx)
         solver.set(**STYLES[style])
         limit = Deadline(None, ROUNDS * effort)
-        said: list[LawInstance] = []
+        lines: list[LawInstance] = []
         about, sets = [*path.conditions, *path.known], self._query.sets
-        found, _ = by_set_pairs(terms, about, sets, solver, lambda: limit.check(solver, most=effort), said)
+        found, _ = by_set_pairs(terms, about, sets, solver, lambda: limit.check(solver, most=effort), lines)
         if found != z3.unsat:
             return None
         without = with_laws(terms, sets, [])
-        instances = [with_laws(terms, sets, [one])[len(without)] for one in said]
+        instances = [with_laws(terms, sets, [one])[len(without)] for one in lines]
         core = self._needed(without, instances, style, effort)
         names = TermNames(terms)
-        for chosen in ([] if core is None else [said[at] for at in sorted(core)], said):
+        for chosen in ([] if core is None else [lines[at] for at in sorted(core)], lines):
             if self._query.spent(with_laws(terms, sets, chosen), style, effort=effort) is not None:
                 return tuple(Instance(law, tuple(map(names.of, its))) for law, its in chosen)
         return None

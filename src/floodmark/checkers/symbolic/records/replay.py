@@ -100,7 +100,7 @@ class QueryReplay:
         if condition is None:
             return False
         both = zip(sides(path, condition), (answer.true, answer.false), strict=True)
-        return all(side is None or (said is not None and self._on(asking, side, said)) for side, said in both)
+        return all(side is None or (branch is not None and self._on(asking, side, branch)) for side, branch in both)
 
     def of_path(self, asking: PathQuestions, path: Path, way: Refutation) -> list[Any]:
         """The terms of a path, in the view of a strategy, with its instances of laws."""

@@ -115,11 +115,11 @@ def _data(answer: Answer | None) -> dict[str, Any]:
         case Split(condition, true, false):
             return {"split": condition, "true": _data(true), "false": _data(false)}
         case Refutation(style, needed, view, laws):
-            said: dict[str, Any] = {"style": style}
-            said |= {} if view == "everything" else {"view": view}
-            said |= {"needs": list(needed)} if needed else {}
-            said |= {"laws": [[it.law, *it.sets] for it in laws]} if laws else {}
-            return said
+            data: dict[str, Any] = {"style": style}
+            data |= {} if view == "everything" else {"view": view}
+            data |= {"needs": list(needed)} if needed else {}
+            data |= {"laws": [[it.law, *it.sets] for it in laws]} if laws else {}
+            return data
 
 
 class MalformedAnswerError(Exception):
@@ -168,7 +168,7 @@ def _texts(data: object) -> list[str]:
 def _instances(data: object) -> Iterable[Instance]:
     if not isinstance(data, list):
         raise MalformedAnswerError("laws are a list")
-    for said in map(_texts, data):
-        if len(said) < 2:
+    for lines in map(_texts, data):
+        if len(lines) < 2:
             raise MalformedAnswerError("a law has a name and the sets that it is about")
-        yield Instance(said[0], tuple(said[1:]))
+        yield Instance(lines[0], tuple(lines[1:]))

@@ -71,10 +71,10 @@ class _Instantiation(QuantifierRewriter):
         kept = [it for it in own if it.get_id() not in named]
         found = []
         for chosen in itertools.islice(itertools.product(*choices), MAX_INSTANCES):
-            said = self.of(z3.substitute(body, *zip(own, chosen, strict=True)), affirmed)
+            statement = self.of(z3.substitute(body, *zip(own, chosen, strict=True)), affirmed)
             if kept:
-                said = z3.ForAll(kept, said) if affirmed else z3.Exists(kept, said)
-            found.append(said)
+                statement = z3.ForAll(kept, statement) if affirmed else z3.Exists(kept, statement)
+            found.append(statement)
         if not found:  # the question mentions nothing for some variable
             return z3.BoolVal(affirmed, body.ctx)
         return _joined(found, affirmed)

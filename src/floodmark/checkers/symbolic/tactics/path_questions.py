@@ -42,8 +42,8 @@ class PathPremises:
     def about(self, case: Case) -> PathQuestions:
         axioms = self._known(case)
         simpler = self._simpler(axioms)
-        said = [simpler.of(z3.simplify(term)) for term in case]
-        return PathQuestions(self, start(said, [Axiom(it.heads, simpler.of(it.term)) for it in simple(axioms)]))
+        lines = [simpler.of(z3.simplify(term)) for term in case]
+        return PathQuestions(self, start(lines, [Axiom(it.heads, simpler.of(it.term)) for it in simple(axioms)]))
 
     def _simpler(self, axioms: Iterable[Axiom]) -> Simplifier:
         ranges = ranges_in([*self._stated, *(it.term for it in simple(axioms))])

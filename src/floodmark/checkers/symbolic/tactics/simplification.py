@@ -42,11 +42,11 @@ def ranges_in(statements: Iterable[Any]) -> Ranges:
     stated: dict[int, Any] = {}
     for statement in statements:
         body = statement.body() if z3.is_quantifier(statement) and statement.is_forall() else statement
-        said = [bound for part in conjuncts(body) if (bound := _bound(part)) is not None]
-        for term, limits in said:
+        lines = [bound for part in conjuncts(body) if (bound := _bound(part)) is not None]
+        for term, limits in lines:
             key = term.decl().get_id()
             found[key] = _both(found.get(key, ANY_NUMBER), limits)
-        if said:
+        if lines:
             stated[statement.get_id()] = statement
     return Ranges(found, stated)
 
@@ -273,10 +273,10 @@ class Simplifier:
                 self._alive.append(term)
                 truths[term.get_id()] = value
                 key.add((term.get_id(), value))
-                said = _value(term) if value else None
-                said = _limit(term, value) if said is None else said
-                if said is not None:
-                    number, limit = said[0].get_id(), said[1]
+                bound = _value(term) if value else None
+                bound = _limit(term, value) if bound is None else bound
+                if bound is not None:
+                    number, limit = bound[0].get_id(), bound[1]
                     limits[number] = _both(limits.get(number, ANY_NUMBER), limit)
                 elif not value and kind in (z3.Z3_OP_LE, z3.Z3_OP_GE):  # then they are not the same, either
                     one, other = parts_of(term)

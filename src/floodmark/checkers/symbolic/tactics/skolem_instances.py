@@ -138,10 +138,10 @@ class _Instances(QuantifierRewriter):
             choices.append(own)
         found = []
         for chosen in itertools.islice(itertools.product(*choices), MAX_INSTANCES):
-            said = self.of(z3.substitute_vars(term.body(), *reversed(chosen)), affirmed)
+            statement = self.of(z3.substitute_vars(term.body(), *reversed(chosen)), affirmed)
             if kept:
-                said = z3.ForAll(kept, said) if affirmed else z3.Exists(kept, said)
-            found.append(said)
+                statement = z3.ForAll(kept, statement) if affirmed else z3.Exists(kept, statement)
+            found.append(statement)
         if len(found) == 1:
             return found[0]
         return z3.And(found) if affirmed else z3.Or(found)

@@ -34,8 +34,8 @@ class CanonicalCopies:
         if hidden := self._symbols.hidden:
             raise AssertionError(f"{hidden} are symbols and variables of quantifiers")
         saying = [term for term in plain if not z3.is_true(term)]  # these alone are read
-        said = text(saying, "unknown").replace("\n", " ")  # z3 tells quantifiers of different lines apart
-        read = list(z3.parse_smt2_string(said, ctx=self._reading))
+        script = text(saying, "unknown").replace("\n", " ")  # z3 tells quantifiers of different lines apart
+        read = list(z3.parse_smt2_string(script, ctx=self._reading))
         if len(read) != len(saying):
             raise AssertionError(f"of {len(saying)} statements {len(read)} were read")
         copies = iter(z3.And(*read, z3.BoolVal(True, self._reading)).translate(self._context).children())

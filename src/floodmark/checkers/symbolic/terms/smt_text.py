@@ -92,8 +92,8 @@ def text(terms: Sequence[Any], status: SolverStatus, logic: Logic = "ALL") -> st
     """The conjunction of all terms as an SMT-LIB 2 query, with the expected answer."""
     whole = list(terms) or [z3.BoolVal(True)]
     assumed = (z3.Ast * len(whole[:-1]))(*[term.as_ast() for term in whole[:-1]])
-    said = z3.Z3_benchmark_to_smtlib_string(
+    script = z3.Z3_benchmark_to_smtlib_string(
         whole[-1].ctx.ref(), "", logic, status, "", len(whole) - 1, assumed, whole[-1].as_ast()
     )
-    body = "\n".join(line for line in said.splitlines() if not line.startswith(";"))
+    body = "\n".join(line for line in script.splitlines() if not line.startswith(";"))
     return f"{body.strip()}\n"

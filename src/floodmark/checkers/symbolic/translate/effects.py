@@ -279,8 +279,8 @@ class StatementEvaluator(Evaluator):
         if values.numbers.equal(kept, number) is not True:
             raise UnsupportedError(f"{loop.best.name} has to become the number that it is compared with")
         bound = symbols_in(item)
-        said = [*(as_term(it) for it in (chosen, better)), *_terms_in(values, found)]
-        over = [it for it in values.axioms.free(*said) if not any(it.eq(mine) for mine in bound)]
+        lines = [*(as_term(it) for it in (chosen, better)), *_terms_in(values, found)]
+        over = [it for it in values.axioms.free(*lines) if not any(it.eq(mine) for mine in bound)]
         witness = [values.axioms.chosen("best", mine.sort(), over) for mine in bound]
 
         def there(value: Value) -> Value:
@@ -318,11 +318,11 @@ class StatementEvaluator(Evaluator):
         values, axioms = self.values, self.values.axioms
         item = values.variable(element, "part")
         indices = values.arguments(element, item)
-        said = as_term(every.holds(item))
-        over = [it for it in axioms.free(said) if not any(it.eq(index) for index in indices)]
+        statement = as_term(every.holds(item))
+        over = [it for it in axioms.free(statement) if not any(it.eq(index) for index in indices)]
         sets = values.set_sort(element)
         part = axioms.chosen("part", sets.sort, over)
-        axioms.add([part], implied(sets.holds(part, *indices), said))
+        axioms.add([part], implied(sets.holds(part, *indices), statement))
         return Relation(lambda known: sets.holds(part, *values.arguments(element, known)), None, part)
 
     def visit_inline(self, node: ir.Inline) -> Value:

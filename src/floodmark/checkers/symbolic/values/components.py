@@ -276,11 +276,11 @@ class Components(Types):
         if value.term is None:
             item = self.variable(element, "member")
             indices = self.arguments(element, item)
-            said = as_term(value.holds(item))
-            over = [it for it in self.axioms.free(said) if not any(it.eq(index) for index in indices)]
+            statement = as_term(value.holds(item))
+            over = [it for it in self.axioms.free(statement) if not any(it.eq(index) for index in indices)]
             examples = self._examples.setdefault(element, indices)
             shared = [self._stand_in(it.sort(), place) for place, it in enumerate(over)]
-            key = substituted(said, [*indices, *over], [*examples, *shared])
+            key = substituted(statement, [*indices, *over], [*examples, *shared])
             if (element, key.get_id()) not in self._described:
                 sets = self.set_sort(element)
                 whole = self.axioms.chosen("set", sets.sort, shared)
