@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I64, const, cut, masked, resize, shifted_left
+from floodmark.checkers.codegen.bits import I1, I64, const, cut, masked, resize, shifted_left
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, _compile
 from floodmark.checkers.codegen.lanes import LANES, LaneBuilder
 
@@ -30,6 +30,16 @@ CASES: list[tuple[Write, Callable[[int, int], int]]] = [
     (lambda builder, a, b: builder.sub(const(7), builder.xor(a, b)), lambda a, b: 7 - (a ^ b)),
     (lambda builder, a, b: builder.shl(a, builder.and_(b, const(63))), lambda a, b: a << (b & 63)),
     (lambda builder, a, b: builder.lshr(const(1 << 63), builder.and_(b, const(63))), lambda a, b: 1 << 63 >> (b & 63)),
+    (
+        lambda builder, a, b: builder.select(builder.icmp_unsigned("<", a, b), a, const(9)),
+        lambda a, b: a if a < b else 9,
+    ),
+    (
+        lambda builder, a, b: cut(
+            builder, builder.select(builder.icmp_unsigned("<", a, b), joined(builder, a, b), const(5, WIDE)), 60, 20
+        ),
+        lambda a, b: ((a | b << 70) if a < b else 5) >> 60 & 0xFFFFF,
+    ),
     (compared("<"), lambda a, b: int(a < b)),
     (compared("=="), lambda a, b: int(a == b)),
     (lambda builder, a, b: compared("!=")(builder, a, const(1 << 63)), lambda a, b: int(a != 1 << 63)),
@@ -77,10 +87,10 @@ def test_each_lane_has_the_result_of_its_own_operands(effort: Effort) -> None:
 
 def test_what_has_no_vectors_is_refused() -> None:
     module = ir.Module("refused")
-    made = ir.Function(module, ir.FunctionType(I64, [I64.as_pointer()]), "chosen")
+    made = ir.Function(module, ir.FunctionType(I64, [I64.as_pointer()]), "counted")
     builder = LaneBuilder(made.append_basic_block("entry"))
     number = builder.side_by_side([builder.load(builder.gep(made.args[0], [const(lane)])) for lane in range(LANES)])
-    builder.store_all(builder.select(builder.icmp_unsigned("==", number, const(0)), number, const(1)), made.args[0])
+    builder.store_all(builder.cttz(number, const(0, I1)), made.args[0])
     builder.ret(const(0))
     with pytest.raises(RuntimeError):
         _compile(module, GOOD)

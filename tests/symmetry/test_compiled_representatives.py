@@ -16,6 +16,7 @@ import pytest
 from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Seq, Set
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.jit import GOOD, UNOPTIMISED, Effort, MachineCode, object_image
+from floodmark.checkers.codegen.lane_renaming import is_straight
 from floodmark.checkers.codegen.permutation import CHUNK, emit_canonical
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.renaming import Orbits, SymmetryProof, symmetric_types
@@ -101,6 +102,21 @@ class Leaders(Model):
     epoch_of: Map[Number, Node | None]
 
 
+class Assigned(Model):
+    """Two kinds of identifiers, of which either may be tied, and nothing that needs a branch."""
+
+    nodes = Constant(3)
+    items = Constant(2)
+    item_of: Map[Node, Item | None]
+    sets_of: Map[Item, Set[Node]]
+    sets: Set[Set[Item]]
+    held: Annotated[Bag[Pair], Capacity(4)]
+    known: Map[Node, Followed]
+    broad: Map[Item, Map[Node, Number]]
+    queues: Map[Node, Annotated[Seq[Item], Capacity(3)]]
+    rows: Annotated[Seq[Broad], Capacity(2)]
+
+
 class Nested(Model):
     """Two kinds of identifiers, in types within types, of which some are wider than a word."""
 
@@ -112,7 +128,7 @@ class Nested(Model):
     item_of: Map[Node, Item | None]
     sets_of: Map[Item, Set[Node]]
     keyed: Map[Set[Item], Node]
-    row: Annotated[Seq[Pair], Capacity(2)]
+    row: Annotated[Seq[Pair], Capacity(9)]
     words: Annotated[Set[Broad], Capacity(2)]
     number: Annotated[int, Between(0, 5)]
 
@@ -158,8 +174,17 @@ SIZES: list[tuple[type[Model], dict[str, int]]] = [
     *((Messages, {"nodes": nodes}) for nodes in (2, 3, 4, 5)),
     *((Own, {"nodes": nodes}) for nodes in (2, 5, 6)),
     *((Leaders, {"nodes": nodes}) for nodes in (2, 4, 5)),
+    *((Assigned, {"nodes": nodes, "items": items}) for nodes, items in ((2, 4), (3, 2), (4, 3), (5, 2))),
     *((Nested, {"nodes": nodes, "items": items}) for nodes, items in ((2, 2), (3, 3), (5, 2))),
 ]
+
+
+def test_both_ways_to_rename_are_tried() -> None:
+    """Side by side, and one state after the other."""
+    for cls, constants in SIZES:
+        kinds = cls(**constants).variable_types.values()
+        renamed = symmetric_types(kinds)
+        assert all(is_straight(kind, renamed) for kind in kinds) == (cls is not Nested)
 
 
 @pytest.mark.parametrize("effort", [GOOD, UNOPTIMISED])
@@ -185,9 +210,10 @@ def test_compiled_representatives_are_those_of_plain_python(
         assert canonical(states[count : 2 * count]) == wanted[count : 2 * count]
 
 
-def test_states_behind_the_last_one_are_neither_read_nor_written() -> None:
+@pytest.mark.parametrize("nodes", [2, 4])
+def test_states_behind_the_last_one_are_neither_read_nor_written(nodes: int) -> None:
     """The last state is at the end of a page, behind which a process of its own may read nothing."""
-    variables = Messages(nodes=4).variable_types
+    variables = Messages(nodes=nodes).variable_types
     layout = lay_out(variables)
     kinds = tuple(symmetric_types(variables.values()))
     compiled = Compiled(layout, SymmetryProof(kinds), GOOD)
@@ -196,7 +222,7 @@ def test_states_behind_the_last_one_are_neither_read_nor_written() -> None:
     process = os.fork()
     if process == 0:
         ctypes.CDLL(None).mprotect(ctypes.c_void_p(begin + mmap.PAGESIZE), mmap.PAGESIZE, 0)
-        for count in range(1, CHUNK):
+        for count in [*range(1, CHUNK), *range(CHUNK, 0, -1)]:  # also with what a longer chunk has left in the frame
             compiled.canonical(begin + mmap.PAGESIZE - count * layout.words * 8, count)
         os._exit(0)
     assert os.waitpid(process, 0)[1] == 0

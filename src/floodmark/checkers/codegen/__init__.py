@@ -12,7 +12,8 @@ write into a routine is in functions:
 - ``repeats.py`` and ``unchanged.py``: which steps, and which parts of properties, are not judged again;
   ``stutter.py``: the part of a state that decides that.
 - ``signature.py`` and ``permutation.py``: the state that represents an orbit (``floodmark/compiler/renaming.py``
-  defines which one that is); ``lanes.py``: a computation for several states side by side.
+  defines which one that is); ``lanes.py``: a computation for several states side by side;
+  ``lane_renaming.py``: that of their renaming.
 - ``cost.py``: how much code a part is, and for which lines of the model.
 - ``jit.py``: compiles modules, caches the code on disk and loads it.
 - ``loop_compiler.py``: a small compiler for the inner loops of ``checkers/native`` and ``checkers/spark``.

@@ -3,18 +3,23 @@
 Renaming is exact for every type: identifiers are looked up, sets and maps are rearranged, and slots are sorted again.
 
 ``canonical`` handles states in chunks. First it finds the order of the identifiers of each state, for several states
-side by side (``lanes.py``), and then it renames.
+side by side (``lanes.py``), and then it renames: side by side as well (``lane_renaming.py``), or one state after the
+other if a type needs branches for that.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, masked, register, resize, shifted_left, table
-from floodmark.checkers.codegen.lanes import LANES, LaneBuilder
+from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register, resize, shifted_left, table
+from floodmark.checkers.codegen.lane_renaming import LaneRenaming, is_straight
+from floodmark.checkers.codegen.lanes import LANES, VECTOR, LaneBuilder
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.signature import Signatures, is_determined
 from floodmark.checkers.codegen.state_words import StateWords, code_in
@@ -22,7 +27,6 @@ from floodmark.compiler.layout import Layout
 from floodmark.compiler.renaming import SymmetryProof, is_renamed
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
-    WORD,
     BagType,
     IdentifierType,
     MapType,
@@ -37,12 +41,11 @@ MAX_PERMUTATIONS = 5040
 CHUNK = 32
 """States whose orders are found before the first of them is renamed: a multiple of ``LANES``. No branch depends on a
 state meanwhile."""
-MAX_UNROLLED = 4
-"""The capacity up to which slots are renamed and sorted without a loop."""
-_BYTE = ir.LlvmIntType(8)
 _NIBBLE = 4
 _TIES = 32
 """The bit of an order from which it has the ties."""
+Numbering = tuple[Value, Value]
+"""The order of identifiers, and the way in which the places that it gives them are rearranged, a nibble for each."""
 
 
 def emit_canonical(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof) -> None:
@@ -80,8 +83,6 @@ class _Canonical:
         self.types = types
         self.classes = {kind.cls for kind in types}
         self.images: dict[IdentifierType, Value] = {}
-        self.masks = {kind: self._room_for_masks(kind) for kind in types if self._has_sets_of(kind)}
-        """For each type, where the renamed codes of all sets of its identifiers are."""
 
     def emit_all(self, module: ir.Module) -> None:
         if self.types:
@@ -100,7 +101,7 @@ class _Canonical:
         for other in new:
             self.builder.store(const(0), other)
         for number, named in enumerate(self.types):
-            self._set_images(named, self.builder.load(self.builder.gep(images, [const(number)])))
+            self.images[named] = self.builder.load(self.builder.gep(images, [const(number)]))
         for name, kind in self.states.layout.variables.items():
             self.states.write_code(name, self.renamed(kind, self.states.read_code(name, "old")))
         for pointer, place in zip(pointers, new, strict=True):
@@ -111,27 +112,119 @@ class _Canonical:
     def _emit_chunks(self, module: ir.Module) -> None:
         builder = self.builder
         states, count = self.routine.function.args
-        old, new, best = self._room_for_state(), self._room_for_state(), self._room_for_state()
-        self.states.words["old"] = old
-        self.states.words["new"] = new
         orders = {kind: self.routine.room(ir.ArrayType(I64, CHUNK), "orders") for kind in self.types}
+        variables = self.states.layout.variables.values()
+        straight = all(is_straight(kind, self.types) for kind in variables)
         with self.routine.counting(const(0), count, CHUNK) as (start, _, _):
             left = builder.sub(count, start)
             size = builder.select(builder.icmp_unsigned("<", left, const(CHUNK)), left, const(CHUNK))
             first = self._state_at(states, start)
             with self.routine.counting(const(0), size, LANES) as (index, _, _):
                 self._find_orders(first, index, builder.sub(size, const(1)), orders)
-            with self.routine.counting(const(0), size) as (index, _, _):
-                chosen = [builder.load(builder.gep(room, [const(0), index])) for room in orders.values()]
-                with self.routine.when(self._may_change(chosen)):
-                    pointers = self._pointers(self._state_at(first, index))
-                    codes = self._read(pointers)
-                    known = self._is_known(chosen)
-                    for other, place in zip(best, old, strict=True):
-                        builder.store(builder.select(known, builder.load(place), const(-1)), other)
-                    self._try_all(module, list(zip(self.types, chosen, strict=True)), codes, best)
-                    for pointer, place in zip(pointers, best, strict=True):
-                        builder.store(builder.load(place), pointer)
+            (self._rename_side_by_side if straight else self._rename_each)(module, first, size, orders)
+
+    @contextmanager
+    def _changing(self, size: Value, orders: dict[IdentifierType, Value]) -> Iterator[tuple[Value, list[Value]]]:
+        """A loop over the states of a chunk that renaming may change: the index of one, and its orders."""
+        with self.routine.counting(const(0), size) as (index, _, _):
+            chosen = [self.builder.load(self.builder.gep(room, [const(0), index])) for room in orders.values()]
+            with self.routine.when(self._may_change(chosen)):
+                yield index, chosen
+
+    def _rename_each(self, module: ir.Module, first: Value, size: Value, orders: dict[IdentifierType, Value]) -> None:
+        """Renames the states of a chunk one after the other."""
+        builder = self.builder
+        old, new, best = self._room_for_state(), self._room_for_state(), self._room_for_state()
+        self.states.words["old"] = old
+        self.states.words["new"] = new
+        with self._changing(size, orders) as (index, chosen):
+            pointers = self._pointers(self._state_at(first, index))
+            codes = self._read(pointers)
+            self._begin(chosen, old, best)
+            self._try_all(module, chosen, [], partial(self._try, codes, best))
+            for pointer, place in zip(pointers, best, strict=True):
+                builder.store(builder.load(place), pointer)
+
+    def _rename_side_by_side(
+        self, module: ir.Module, first: Value, size: Value, orders: dict[IdentifierType, Value]
+    ) -> None:
+        """Renames the states of a chunk, several pairs of a state and a renaming at a time."""
+        builder, width = self.builder, self.states.layout.words
+        best = builder.gep(self.routine.room(ir.ArrayType(I64, CHUNK * width), "best"), [const(0), const(0)])
+        pairs = self.routine.room(ir.ArrayType(I64, LANES * (1 + 2 * len(self.types))), "pairs")
+        filled = self.routine.room(I64, "filled")
+        renaming = self._side_by_side(module)
+
+        def rename(count: Value) -> None:
+            builder.call(renaming, [first, best, builder.gep(pairs, [const(0), const(0)]), count])
+            builder.store(const(0), filled)
+
+        def note(numberings: list[Numbering]) -> None:
+            number = builder.load(filled)
+            for row, word in enumerate([index, *(word for numbering in numberings for word in numbering)]):
+                builder.store(word, builder.gep(pairs, [const(0), builder.add(number, const(LANES * row))]))
+            count = builder.add(number, const(1))
+            builder.store(count, filled)
+            with self.routine.when(builder.icmp_unsigned("==", count, const(LANES))):
+                rename(const(LANES))
+
+        builder.store(const(0), filled)
+        with self._changing(size, orders) as (index, chosen):
+            self._begin(
+                chosen, self._pointers(self._state_at(first, index)), self._pointers(self._state_at(best, index))
+            )
+            self._try_all(module, chosen, [], note)
+        left = builder.load(filled)
+        with self.routine.when(builder.icmp_unsigned("!=", left, const(0))):
+            rename(left)
+        with self._changing(size, orders) as (index, _):
+            rows = (self._pointers(self._state_at(base, index)) for base in (first, best))
+            for pointer, place in zip(*rows, strict=True):
+                builder.store(builder.load(place), pointer)
+
+    def _side_by_side(self, module: ir.Module) -> ir.Function:
+        """(states*, best*, pairs*, count) -> 0: renames states, and keeps for each the least result so far. A pair is
+        the index of a state and a numbering for each kind; ``pairs`` has them side by side."""
+        pointer, layout = I64.as_pointer(), self.states.layout
+        function = ir.Function(module, ir.FunctionType(I64, [pointer, pointer, pointer, I64]), "renamed")
+        function.attributes += ["nounwind", "noinline"]
+        function.linkage = "internal"
+        routine = Routine(function)
+        builder = routine.builder
+        states, best, pairs, count = function.args
+        numbers = [const(lane) for lane in range(LANES)]
+        used = [builder.select(builder.icmp_unsigned("<", lane, count), lane, const(0)) for lane in numbers]
+
+        def row(number: int) -> list[Value]:
+            return [builder.load(builder.gep(pairs, [builder.add(lane, const(LANES * number))])) for lane in used]
+
+        old = [[builder.gep(states, [builder.add(builder.mul(index, const(layout.words)), const(word))])
+                for index in row(0)] for word in range(layout.words)]
+        lanes = LaneBuilder(builder.block)
+        images = {}
+        for number, kind in enumerate(self.types):
+            order, way = (lanes.side_by_side(row(1 + 2 * number + part)) for part in range(2))
+            images[kind] = _rearranged(lanes, kind, order, way)
+        words = [lanes.side_by_side([builder.load(place) for place in of_word]) for of_word in old]
+        found = [routine.room(VECTOR, "renamed") for _ in words]
+        for word, room in zip(LaneRenaming(lanes, routine, images).state(layout, words), found, strict=True):
+            lanes.store_all(word, room)
+        builder.position_at_end(lanes.block)
+        with routine.counting(const(0), count) as (lane, _, _):
+            new = [builder.gep(ir.Value(pointer, room.text), [lane]) for room in found]
+            index = builder.mul(builder.load(builder.gep(pairs, [lane])), const(layout.words))
+            _keep_smaller(
+                builder, new, [builder.gep(best, [builder.add(index, const(word))]) for word in range(layout.words)]
+            )
+        builder.ret(const(0))
+        routine.finish()
+        return function
+
+    def _begin(self, chosen: list[Value], old: list[Value], best: list[Value]) -> None:
+        """Begins with the state itself if the first renaming to try would change nothing, else with none."""
+        known = self._is_known(chosen)
+        for other, place in zip(best, old, strict=True):
+            self.builder.store(self.builder.select(known, self.builder.load(place), const(-1)), other)
 
     def _find_orders(self, first: Value, index: Value, last: Value, orders: dict[IdentifierType, Value]) -> None:
         """Stores the orders of the states from ``index`` on. Lanes without a state have the last one."""
@@ -206,41 +299,17 @@ class _Canonical:
     def _room_for_state(self) -> list[Value]:
         return [self.routine.room(I64, "word") for _ in range(self.states.layout.words)]
 
-    def _has_sets_of(self, kind: IdentifierType) -> bool:
-        """Whether variables contain sets of these identifiers."""
-        return any(_contains_set_of(each, kind) for each in self.states.layout.variables.values())
-
-    def _room_for_masks(self, kind: IdentifierType) -> Value:
-        return self.routine.room(ir.ArrayType(_BYTE, 1 << kind.count), "masks")
-
-    def _set_images(self, kind: IdentifierType, images: Value) -> None:
-        """Sets the images of identifiers, a nibble each, for the code that follows."""
-        self.images[kind] = images
-        if kind not in self.masks:
-            return
-        size = 1 << kind.count
-        table: Value = self.builder.lanes(_BYTE, [0] * size)
-        for number in range(kind.count):
-            bit = self.builder.trunc(self.builder.shl(const(1), self._image(kind, number)), _BYTE)
-            having = self.builder.lanes(_BYTE, [255 * (code >> number & 1) for code in range(size)])
-            table = self.builder.or_(table, self.builder.and_(self.builder.splat(bit, size), having))
-        whole = self.builder.bitcast(self.masks[kind], ir.VectorType(_BYTE, size).as_pointer())
-        self.builder.store(table, whole, align=1)
-
-    def _image(self, kind: IdentifierType, number: int) -> Value:
-        return cut(self.builder, self.images[kind], _NIBBLE * number, _NIBBLE)
-
     def _try_all(
-        self, module: ir.Module, orders: list[tuple[IdentifierType, Value]], codes: dict[str, Value], best: list[Value]
+        self, module: ir.Module, orders: list[Value], chosen: list[Numbering],
+        attempt: Callable[[list[Numbering]], None],
     ) -> None:
-        """For each kind of identifiers, every order that its ties leave open."""
+        """Makes an attempt with, for each further kind of identifiers, every order that its ties leave open."""
         if not orders:
-            self._try(codes, best)
+            attempt(chosen)
             return
-        (kind, order), *rest = orders
+        kind, (order, *rest) = self.types[len(chosen)], orders
         if self._is_determined(kind):
-            self._set_images(kind, order)
-            self._try_all(module, rest, codes, best)
+            self._try_all(module, rest, [*chosen, (order, const(packed(tuple(range(kind.count)))))], attempt)
             return
         ways, starts = _ties(kind.count)
         places = table(module, f"starts.{len(rest)}", starts)
@@ -250,41 +319,21 @@ class _Canonical:
             first = self.builder.add(first, self.builder.zext(self._is_known([order]), I64))
         tried = table(module, f"ways.{len(rest)}", ways)
         with self.routine.counting(first, last) as (index, _, _):
-            self._set_images(kind, self._rearranged(kind, order, self._entry(tried, index)))
-            self._try_all(module, rest, codes, best)
-
-    def _rearranged(self, kind: IdentifierType, order: Value, way: Value) -> Value:
-        """The identifiers' new numbers, a nibble each, when their places are rearranged in this way."""
-        images: Value = const(0)
-        for number in range(kind.count):
-            place = cut(self.builder, order, _NIBBLE * number, _NIBBLE)
-            image = cut(self.builder, way, self.builder.mul(place, const(_NIBBLE)), _NIBBLE)
-            images = self.builder.or_(images, shifted_left(self.builder, image, _NIBBLE * number))
-        return images
+            self._try_all(module, rest, [*chosen, (order, self._entry(tried, index))], attempt)
 
     def _entry(self, table: ir.GlobalVariable, index: Value) -> Value:
         return self.builder.load(self.builder.gep(table, [const(0), index]))
 
-    def _try(self, codes: dict[str, Value], best: list[Value]) -> None:
+    def _try(self, codes: dict[str, Value], best: list[Value], chosen: list[Numbering]) -> None:
         """Renames, and keeps the result if it is the least so far."""
         new = self.states.words["new"]
+        for named, numbering in zip(self.types, chosen, strict=True):
+            self.images[named] = _rearranged(self.builder, named, *numbering)
         for place in new:
             self.builder.store(const(0), place)
         for name, kind in self.states.layout.variables.items():
             self.states.write_code(name, self.renamed(kind, codes[name]))
-        self._keep_smaller(new, best)
-
-    def _keep_smaller(self, new: list[Value], best: list[Value]) -> None:
-        smaller: Value = const(0, I1)
-        equal: Value = const(1, I1)
-        for place, other in zip(new, best, strict=True):
-            a, b = self.builder.load(place), self.builder.load(other)
-            less = self.builder.and_(equal, self.builder.icmp_unsigned("<", a, b))
-            smaller = self.builder.or_(smaller, less)
-            equal = self.builder.and_(equal, self.builder.icmp_unsigned("==", a, b))
-        for place, other in zip(new, best, strict=True):
-            chosen = self.builder.select(smaller, self.builder.load(place), self.builder.load(other))
-            self.builder.store(chosen, other)
+        _keep_smaller(self.builder, new, best)
 
     def renamed(self, kind: Type, code: Value) -> Value:
         """The code of a value after the renaming."""
@@ -317,8 +366,6 @@ class _Canonical:
         return code
 
     def _renamed_optional(self, inner: Type, code: Value) -> Value:
-        if self._is_simple(inner) and code.type is I64:
-            return self._renamed_slot(inner, code)
         result = self.routine.room(code.type, "optional")
         self.builder.store(const(0, code.type), result)
         with self.routine.when(self.builder.icmp_unsigned("!=", code, const(0, code.type))):
@@ -327,31 +374,7 @@ class _Canonical:
             self.builder.store(self.builder.add(image, const(1, code.type)), result)
         return self.builder.load(result)
 
-    def _is_simple(self, kind: Type) -> bool:
-        """Whether renaming takes no branch: then it may be done to any bits, whether or not they are a code."""
-        if not is_renamed(kind, self.classes):
-            return True
-        match kind:
-            case IdentifierType() | SetType(IdentifierType(), None):
-                return True
-            case OptionalType(inner):
-                return kind.bits <= WORD and self._is_simple(inner)
-            case RecordType(_, fields):
-                return all(self._is_simple(of) for _, of in fields)
-            case MapType(key, value):
-                return key in self.images and self._is_simple(value)
-        return False
-
-    def _renamed_slot(self, element: Type, code: Value) -> Value:
-        """0 is nothing, and stays; other codes are those of an element plus one."""
-        part = masked(self.builder, self.builder.sub(code, const(1)), element.bits)
-        image = self.builder.add(self.renamed(element, part), const(1))
-        return self.builder.select(self.builder.icmp_unsigned("!=", code, const(0)), image, const(0))
-
     def _renamed_mask(self, element: Type, code: Value) -> Value:
-        if isinstance(element, IdentifierType):
-            place = self.builder.gep(self.masks[element], [const(0), resize(self.builder, code, I64)])
-            return self.builder.zext(self.builder.load(place), I64)
         result = windows.blank(self.routine, code.type)
         with windows.members(self.routine, code) as (position, _, _):
             image = self.renamed(element, resize(self.builder, position, register(element.bits)))
@@ -360,8 +383,6 @@ class _Canonical:
 
     def _renamed_slots(self, element: Type, capacity: int, code: Value) -> Value:
         width = element.codes.bit_length()
-        if capacity <= MAX_UNROLLED and width <= WORD and self._is_simple(element):
-            return self._sorted_slots(element, capacity, code)
         source, result = windows.of(self.routine, code), self.routine.room(code.type, "slots")
         self.builder.store(const(0, code.type), result)
         self.routine.failed = self.routine.failed or self._unreachable()
@@ -374,23 +395,6 @@ class _Canonical:
             self.builder.store(containers.insert(self.routine, element, capacity, slots, image, once=False), result)
         return self.builder.load(result)
 
-    def _sorted_slots(self, element: Type, capacity: int, code: Value) -> Value:
-        """Renamed slots in descending order, without a branch."""
-        width = element.codes.bit_length()
-        kept: list[Value] = []
-        for index in range(capacity):
-            moving = self._renamed_slot(element, cut(self.builder, code, index * width, width))
-            for place, slot in enumerate(kept):
-                larger = self.builder.icmp_unsigned(">", moving, slot)
-                kept[place] = self.builder.select(larger, moving, slot)
-                moving = self.builder.select(larger, slot, moving)
-            kept.append(moving)
-        result: Value = const(0, code.type)
-        for place, slot in enumerate(kept):
-            moved = shifted_left(self.builder, resize(self.builder, slot, code.type), place * width)
-            result = self.builder.or_(result, moved)
-        return result
-
     def _unreachable(self) -> ir.Block:
         block = self.routine.block("impossible")
         ir.IRBuilder(block).unreachable()
@@ -398,12 +402,6 @@ class _Canonical:
 
     def _renamed_map(self, kind: MapType, code: Value) -> Value:
         width = kind.value.bits
-        if isinstance(kind.key, IdentifierType) and kind.key in self.images and self._is_simple(kind.value):
-            entries = windows.blank(self.routine, code.type)
-            for number in range(kind.key.count):
-                image = self.renamed(kind.value, cut(self.builder, code, number * width, width))
-                entries.write(self.builder.mul(self._image(kind.key, number), const(width)), width, image)
-            return entries.code()
         source, result = windows.of(self.routine, code), windows.blank(self.routine, code.type)
         with elements.keys(self.routine, kind) as (position, key):
             image = self.renamed(kind.value, source.cut(self.builder.mul(position, const(width)), width))
@@ -422,19 +420,27 @@ class _Canonical:
         return result.code()
 
 
-def _contains_set_of(kind: Type, identifier: IdentifierType) -> bool:
-    match kind:
-        case OptionalType(inner):
-            return _contains_set_of(inner, identifier)
-        case RecordType(_, fields):
-            return any(_contains_set_of(of, identifier) for _, of in fields)
-        case SetType(element, capacity):
-            return (capacity is None and element == identifier) or _contains_set_of(element, identifier)
-        case BagType(element, _) | SeqType(element, _):
-            return _contains_set_of(element, identifier)
-        case MapType(key, value):
-            return _contains_set_of(key, identifier) or _contains_set_of(value, identifier)
-    return False
+def _rearranged(builder: ir.IRBuilder, kind: IdentifierType, order: Value, way: Value) -> Value:
+    """The identifiers' new numbers, a nibble each, when their places are rearranged in this way."""
+    images: Value = const(0)
+    for number in range(kind.count):
+        place = cut(builder, order, _NIBBLE * number, _NIBBLE)
+        image = cut(builder, way, builder.mul(place, const(_NIBBLE)), _NIBBLE)
+        images = builder.or_(images, shifted_left(builder, image, _NIBBLE * number))
+    return images
+
+
+def _keep_smaller(builder: ir.IRBuilder, new: list[Value], best: list[Value]) -> None:
+    """Keeps the smaller one of two states in ``best``."""
+    smaller: Value = const(0, I1)
+    equal: Value = const(1, I1)
+    for place, other in zip(new, best, strict=True):
+        a, b = builder.load(place), builder.load(other)
+        less = builder.and_(equal, builder.icmp_unsigned("<", a, b))
+        smaller = builder.or_(smaller, less)
+        equal = builder.and_(equal, builder.icmp_unsigned("==", a, b))
+    for place, other in zip(new, best, strict=True):
+        builder.store(builder.select(smaller, builder.load(place), builder.load(other)), other)
 
 
 def _ties(count: int) -> tuple[list[int], list[int]]:
