@@ -150,9 +150,9 @@ def exposed_records_stay(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
 def high_watermark_never_decreases(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
     """A leader's high watermark does not fall: not within its leader epoch (Vanlightly), nor when it begins to lead."""
     return all(
-        new.replicas[broker].high_watermark >= old.replicas[broker].high_watermark
+        not new.leads(broker)
         for broker in Broker
-        if new.leads(broker)
+        if new.replicas[broker].high_watermark < old.replicas[broker].high_watermark
     )
 
 
@@ -177,7 +177,7 @@ def success_has_enough_copies(old: AlterIsrFailover, new: AlterIsrFailover) -> b
         sum(1 for member in new.maximal_isr(broker) if agree(new, broker, member, new.replicas[broker].high_watermark))
         >= new.min_insync_replicas
         for broker in Broker
-        if new.leads(broker) and new.replicas[broker].high_watermark > old.replicas[broker].high_watermark
+        if new.replicas[broker].high_watermark > old.replicas[broker].high_watermark and new.leads(broker)
     )
 
 
@@ -264,7 +264,7 @@ def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bo
         else new.replicas[broker].leader_epoch_start_offset == old.replicas[broker].leader_epoch_start_offset
         and new.replicas[broker].fetch_offsets == old.replicas[broker].fetch_offsets
         for broker in Broker
-        if new.leads(broker) and new.replicas[broker].partition_epoch != old.replicas[broker].partition_epoch
+        if new.replicas[broker].partition_epoch != old.replicas[broker].partition_epoch and new.leads(broker)
     )
 
 
@@ -341,9 +341,9 @@ def joining_replicas_have_caught_up(old: AlterIsrFailover, new: AlterIsrFailover
             member,
             max(new.replicas[leader].high_watermark, new.replicas[leader].leader_epoch_start_offset),
         )
+        for member in new.current().isr - old.current().isr
         for leader in Broker
         if leads_now(new, leader)
-        for member in new.current().isr - old.current().isr
     )
 
 
@@ -359,24 +359,16 @@ def decisions_have_a_cause(old: AlterIsrFailover, new: AlterIsrFailover) -> bool
     was fenced, or is one that the leader asks to remove; one that joins was asked for. One that is no longer fenced
     leads if it is the only member of the ISR (KIP-497, KIP-841).
     """
-    before = old.current()
-    after = new.current()
-    asked = Set(
-        broker
-        for leader in Broker
-        if leader == before.leader
-        for broker in after.isr ^ before.isr
-        if after.isr == old.replicas[leader].pending
-    )
+    before, after = old.current(), new.current()
+    changed = after.isr ^ before.isr
+    asked = before.leader is not None and after.isr == old.replicas[before.leader].pending
     return (
         implies(
             new.partition_epoch != old.partition_epoch and new.replicas == old.replicas,
-            after.leader != before.leader or after.isr != before.isr,
+            after.leader != before.leader or len(changed) > 0,
         )
-        and (after.isr ^ before.isr) - asked <= (before.isr & new.fenced) - old.fenced
-        and implies(
-            after.leader != before.leader and after.isr != before.isr, before.isr - after.isr <= {before.leader}
-        )
+        and (asked or changed <= (before.isr & new.fenced) - old.fenced)
+        and implies(after.leader != before.leader and len(changed) > 0, before.isr - after.isr <= {before.leader})
         and (old.fenced - new.fenced) & before.isr <= {after.leader}
     )
 
