@@ -27,7 +27,7 @@ from library import NoServer, Program, release  # noqa: E402
 from schedules import ATTEMPTS, driven, in_time, short  # noqa: E402
 
 import floodmark  # noqa: E402
-from floodmark.conformance import first_difference, hunt, side_by_side, steps_of, taken, trace_of  # noqa: E402
+from floodmark.conformance import drive, first_difference, hunt, side_by_side, steps_of, trace_of  # noqa: E402
 from floodmark.replay import Step  # noqa: E402
 
 ANY = {
@@ -98,7 +98,7 @@ def named(entry: dict[str, Any]) -> str:
 def taken_by(design: type[Driven], size: dict[str, int], program: Program, steps: tuple[Step, ...]) -> JetStreamAdapter:
     """The real server after the steps; those that are not possible in the design are left out."""
     model = design(**size)
-    server = in_time(lambda: taken(model, driven(program), steps), ATTEMPTS)
+    server = in_time(lambda: drive(model, driven(program), steps), ATTEMPTS)
     assert isinstance(server, JetStreamAdapter)
     return server
 

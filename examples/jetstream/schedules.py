@@ -32,7 +32,7 @@ from library import Program, release  # noqa: E402
 from releases import CHANGED, RELEASES  # noqa: E402
 from server import REAL, Template, template, use_template  # noqa: E402
 
-from floodmark.conformance import Mismatch, covering_runs, side_by_side, steps_of, taken, trace_of  # noqa: E402
+from floodmark.conformance import Mismatch, covering_runs, drive, side_by_side, steps_of, trace_of  # noqa: E402
 from floodmark.replay import Step  # noqa: E402
 
 SIZE = {
@@ -76,7 +76,7 @@ def tried(design: type[Driven], size: dict[str, int], server: Program, trace: Tr
     steps = steps_of(model, trace)
     late: list[Late] = []
     try:
-        in_time(lambda: taken(model, driven(server), steps), ATTEMPTS, late).close()
+        in_time(lambda: drive(model, driven(server), steps), ATTEMPTS, late).close()
     except Late:
         return Outcome(len(steps), None, len(late), in_time=False)
     except Mismatch as found:

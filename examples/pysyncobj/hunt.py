@@ -22,7 +22,7 @@ from adapter import ClusterAdapter  # noqa: E402
 from library import library  # noqa: E402
 
 from floodmark import Model  # noqa: E402
-from floodmark.conformance import hunt, model_of, side_by_side, taken, trace_of, walk  # noqa: E402
+from floodmark.conformance import drive, hunt, model_of, side_by_side, trace_of, walk  # noqa: E402
 from floodmark.replay import Step  # noqa: E402
 
 SIZE = {"max_log": 5, "max_writes": 2, "max_term": 2, "max_restarts": 1, "max_breaks": 2, "in_flight": 4}
@@ -94,7 +94,7 @@ def main() -> int:
         given.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(*found.why, sep="\n")
     adapter = type("Release", (ClusterAdapter,), {"folder": given.folder})
-    nodes = taken(model, adapter, steps)
+    nodes = drive(model, adapter, steps)
     assert isinstance(nodes, ClusterAdapter)
     try:
         print(f"\nthe nodes of PySyncObj {used.version} took these steps and were where the model is after each:")

@@ -23,7 +23,7 @@ from hunted import Hunted, Without508, Without516, Without608, Without637, Witho
 from library import library  # noqa: E402
 
 import floodmark  # noqa: E402
-from floodmark.conformance import first_difference, hunt, side_by_side, steps_of, taken, trace_of  # noqa: E402
+from floodmark.conformance import drive, first_difference, hunt, side_by_side, steps_of, trace_of  # noqa: E402
 from floodmark.replay import Step  # noqa: E402
 from invariants.ra import server as invariants  # noqa: E402
 from model.ra.server import Ra  # noqa: E402
@@ -121,7 +121,7 @@ def main() -> int:
     if given.write is not None:
         lines = "".join(json.dumps(each) + "\n" for each in trace_of(steps))
         given.write.write_text(lines, encoding="utf-8")
-    servers = taken(model, RaAdapter, steps)
+    servers = drive(model, RaAdapter, steps)
     assert isinstance(servers, RaAdapter)
     print(f"{given.number}, {one.what}: the servers of {library()} took these steps, in lockstep with the model")
     for name, server in zip(servers.names, servers.seen.servers, strict=True):

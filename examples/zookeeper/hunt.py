@@ -27,11 +27,11 @@ import floodmark  # noqa: E402
 from floodmark import Model  # noqa: E402
 from floodmark.conformance import (  # noqa: E402
     Mismatch,
+    drive,
     first_difference,
     hunt,
     model_of,
     side_by_side,
-    taken,
     tour,
 )
 from floodmark.replay import Step  # noqa: E402
@@ -95,7 +95,7 @@ def found_with_model(of: Design, adapter: type[ReassignmentAdapter], given: argp
         print(f"{of.name} breaks {of.broken}: found after {found.taken:,} steps of {given.choice} choice, shortened "
               f"from {found.length} steps to {len(steps)}")
     show(steps)
-    controller = taken(of.model, adapter, steps)
+    controller = drive(of.model, adapter, steps)
     assert isinstance(controller, adapter)
     print(f"a controller on ZooKeeper {version()} took these steps, and was where the model is after each:")
     for path, value in controller.znodes().items():

@@ -21,7 +21,7 @@ implementation can do and what can be observed::
 
     TestLease = state_machine(model_of("specs/lease.toml"), LeaseAdapter).TestCase
 
-To hunt for a fault in running code, ``hunt`` looks for a run of a model that breaks a property, ``taken`` lets an
+To hunt for a fault in running code, ``hunt`` looks for a run of a model that breaks a property, ``drive`` lets an
 implementation take it, and ``first_difference`` shows where that parts from a model without the fault. ``trace_of`` and
 ``steps_of`` convert runs to traces and back, and ``plain`` is a value as a trace has it; ``covering_runs`` are runs
 that cover a model, ``deep_runs`` runs to states that few random walks visit, after which tests can begin.
@@ -38,16 +38,16 @@ from floodmark.checkers.interface.hunting import (
     MinimalCounterexample,
     covering_runs,
     deep_runs,
+    drive,
     first_difference,
     hunt,
     steps_of,
-    taken,
     trace_of,
 )
 from floodmark.checkers.value_text import plain
 
 __all__ = [
-    "Adapter", "MinimalCounterexample", "Mismatch", "WalkFailure", "covering_runs", "deep_runs", "first_difference",
-    "hunt", "model_of", "observable", "plain", "replay", "side_by_side", "state_machine", "steps_of", "taken", "tour",
-    "trace_of", "walk",
+    "Adapter", "MinimalCounterexample", "Mismatch", "WalkFailure", "covering_runs", "deep_runs", "drive",
+    "first_difference", "hunt", "model_of", "observable", "plain", "replay", "side_by_side", "state_machine",
+    "steps_of", "tour", "trace_of", "walk",
 ]

@@ -36,12 +36,12 @@ from floodmark.checkers.interface.notebook import result_html
 from floodmark.checkers.reference.search import reachable_states
 from floodmark.conformance import (
     Adapter,
+    drive,
     first_difference,
     hunt,
     model_of,
     observable,
     steps_of,
-    taken,
     trace_of,
 )
 from floodmark.replay import load_file
@@ -564,7 +564,7 @@ class Counting(Adapter):
 def test_an_implementation_takes_a_run_and_parts_from_another_model() -> None:
     run = floodmark.check(Counter, limit=5, hands=1).counterexample
     assert run is not None
-    took = taken(Counter(limit=3, hands=1), Counting, run.steps)  # the step that is not enabled is left out
+    took = drive(Counter(limit=3, hands=1), Counting, run.steps)  # the step that is not enabled is left out
     assert isinstance(took, Counting)
     assert took.number == 3
     found = first_difference(Counter(limit=5, hands=1), Counting, run.steps)

@@ -87,7 +87,7 @@ def test_an_acknowledged_write_is_lost_by_the_nodes(hunt: ModuleType) -> None:
     assert hunt.library().release == (0, 3, 17)
     prop = properties_of(model)["leader_has_what_is_acknowledged"]
     assert breaking(model, prop)(steps) == steps
-    nodes = hunt.taken(model, of_release(hunt, None), steps)
+    nodes = hunt.drive(model, of_release(hunt, None), steps)
     try:
         lost = {write for _, write, reason in nodes.cluster.answers if reason == 0}
         roles, logs, terms = nodes.role(), nodes.logs(), nodes.term()
@@ -190,7 +190,7 @@ def test_known_bugs_are_found_where_they_are(hunt: ModuleType, name: str, with_b
     found = Walks(model, [prop], "guided", seed=1).search(MOST)
     assert found is not None
     steps = shrunk(found.steps, breaking(model, prop))
-    hunt.taken(model, of_release(hunt, folder(with_bug)), steps).close()
+    hunt.drive(model, of_release(hunt, folder(with_bug)), steps).close()
     fixed = hunt.model_of_release(tuple(int(part) for part in without.split(".")))
     assert breaking(fixed, properties_of(fixed)[name])(steps) is None
     assert Walks(fixed, [properties_of(fixed)[name]], "guided", seed=1).search(MOST) is None

@@ -137,7 +137,7 @@ def test_an_uncommitted_entry_is_applied_by_the_servers(servers: type[Any]) -> N
     text = (EXAMPLE / "uncommitted_entry.jsonl").read_text(encoding="utf-8")
     model = hunt.Hunted(**hunt.LATER)
     steps = tuple(steps_of(model, [json.loads(line) for line in text.splitlines()]))
-    end = hunt.taken(model, servers, steps)
+    end = hunt.drive(model, servers, steps)
     assert end.done() == {"n1": [], "n2": [], "n3": [1]}
     assert [entry["write"] for entry in end.logs()["n2"]] == [0, 0, 2, 3]
     difference = hunt.first_difference(hunt.Without508(**hunt.LATER), servers, steps)
@@ -152,7 +152,7 @@ def test_an_acknowledged_write_is_lost_by_the_servers(servers: type[Any]) -> Non
     trace = [json.loads(line) for line in text.splitlines()]
     model = flawed.Release220(**hunt.LOST)
     steps = tuple(steps_of(model, trace))
-    end = hunt.taken(model, servers, steps)
+    end = hunt.drive(model, servers, steps)
     assert end.acknowledged() == {3}
     assert (end.role()["n3"], end.term()["n3"]) == ("LEADER", max(end.term().values()))
     assert [entry["write"] for entry in end.logs()["n3"]] == [0, 1, 2, 0]
@@ -276,6 +276,6 @@ def test_the_servers_elect_nobody_in_step_with_the_model(servers: type[Any]) -> 
     """#439: the counterexample of specs/ra/no_leader.toml, from the start of a cluster, taken by the servers."""
     model, trace, end = left_alone(Release220Stops)
     assert end.turns == model.max_turns
-    taken = importlib.import_module("hunt").taken(model, servers, tuple(steps_of(model, trace)))
+    taken = importlib.import_module("hunt").drive(model, servers, tuple(steps_of(model, trace)))
     assert "LEADER" not in taken.role().values()
     assert max(taken.term().values()) > 4

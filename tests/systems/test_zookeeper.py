@@ -27,7 +27,7 @@ from floodmark.checkers.conformance.tours import Tour
 from floodmark.checkers.conformance.walks import Walks
 from floodmark.checkers.interface.subject import class_spec
 from floodmark.checkers.value_text import plain
-from floodmark.conformance import first_difference, model_of, replay, side_by_side, state_machine, taken
+from floodmark.conformance import drive, first_difference, model_of, replay, side_by_side, state_machine
 from floodmark.language import reference
 from floodmark.language.model import Model
 from tests.conformance.test_conformance import QUICK
@@ -563,7 +563,7 @@ def test_known_bad_designs_are_found_and_do_their_harm_on_zookeeper(example: Exa
     prop = class_spec(design.model, None, {}, ()).properties(type(design.model))[design.broken]
     assert shrunk(steps, breaking(design.model, prop)) == steps
     flawed = example.controllers(design.model, name)
-    taken(design.model, flawed.adapter, steps).close()
+    drive(design.model, flawed.adapter, steps).close()
     difference = first_difference(design.good, flawed.adapter, steps)
     assert difference is not None
     assert side_by_side(difference)[0].split() == ["model", "implementation"]

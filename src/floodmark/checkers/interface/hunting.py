@@ -93,8 +93,9 @@ def hunt(
     return MinimalCounterexample(steps, broken, len(found.steps), found.taken, tuple(explain(model, prop, trace)))
 
 
-def taken(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Adapter:
-    """The implementation after it has taken the steps of a run in lockstep with the model; the caller closes it.
+def drive(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Adapter:
+    """Drives an implementation through the steps of a run, in lockstep with the model, and returns it; the caller
+    closes it.
 
     Steps that are not enabled in the model are left out. Raises Mismatch where the two differ.
     """
