@@ -76,7 +76,7 @@ def test_drawn_edits_agree_with_their_graphs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(2000, 8000, 400))
+@pytest.mark.parametrize("first", range(2000, 8400, 800))
 def test_many_drawn_edits_agree_with_their_graphs(first: int, tmp_path: Path) -> None:
-    shown = Counter(agrees(seed, tmp_path) for seed in range(first, first + 400))
+    shown = Counter(agrees(seed, tmp_path) for seed in range(first, first + 800))
     assert shown["differs"] and shown["hidden"] and shown["order"]
