@@ -119,8 +119,8 @@ def _checked(specs: Sequence[Spec], settings: CheckSettings) -> Answer:
     every = [each for spec in specs for each in checks(spec, settings)]
     if not every:
         names = dict.fromkeys(variant_name(it) for each in specs for it in checks(each, CheckSettings()))
-        told = did_you_mean(settings.only_variant or "", names)
-        raise SourceError(f"there is no design {settings.only_variant!r}{told}")
+        hint = did_you_mean(settings.only_variant or "", names)
+        raise SourceError(f"there is no design {settings.only_variant!r}{hint}")
     if settings.properties and not any(it.spec.properties(it.cls()).keys() & set(settings.properties) for it in every):
         raise SourceError(f"no model here has a property {settings.properties[0]!r}")
     results = [result for _, result in run(every)]
@@ -167,8 +167,8 @@ def weak(result: CheckResult) -> list[Answer]:
     lines: list[Answer] = []
     if result.verdict == "holds" or found.complete:
         sizes = ", ".join(f"{name}={value}" for name, value in model.constant_values.items())
-        told = f"every state was visited for {sizes or 'this model'}, and for no other size; prove shows more"
-        lines.append({"kind": "bounded", "text": told})
+        text = f"every state was visited for {sizes or 'this model'}, and for no other size; prove shows more"
+        lines.append({"kind": "bounded", "text": text})
     if not found.complete:
         lines.append({"kind": "incomplete", "text": f"the search did not visit every state: {result.message}"})
     idle = result.idle_actions()

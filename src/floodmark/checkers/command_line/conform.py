@@ -56,9 +56,9 @@ def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], 
     settings = ConformSettings(constants=dict(assignments), **given, **spark)
     must_be_writable(json_file, [*traces, *logs])
     if logs and not traces and spec is None:
-        told = conform_log(logs, settings, json_file)
+        lines = conform_log(logs, settings, json_file)
     elif traces and not logs and spec is not None:
-        told = conform_traces(spec_path(spec), traces, settings, json_file)
+        lines = conform_traces(spec_path(spec), traces, settings, json_file)
     else:
         raise click.UsageError("give either SPEC and --trace, or --metadata-log alone")
-    return echo_all(told)
+    return echo_all(lines)

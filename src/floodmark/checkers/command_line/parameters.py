@@ -141,10 +141,10 @@ coverage_option = click.option(
 )
 
 
-def echo_all(told: Iterable[str | ExitCode]) -> int:
+def echo_all(lines: Iterable[str | ExitCode]) -> int:
     """Prints the lines of a command as they come, and returns the exit code that comes with them."""
     code = 0
-    for line in told:
+    for line in lines:
         if isinstance(line, str):
             click.echo(line)
         else:

@@ -64,21 +64,21 @@ def gate(request: GateRequest, reports: Reports, say: Callable[[str], None]) -> 
     outcome, now = run.outcome(lambda result: _tell(result, run.progress, say))
     run.progress.clear()
     edits = None
-    told: Iterable[str] = ()
+    lines: Iterable[str] = ()
     if request.against is not None:
         from floodmark.checkers.commands.diff import edit_lines, edits_since  # a tenth of a run that finds all it needs
 
         spent = time.perf_counter() - began
         left = None if limits.seconds is None else max(limits.seconds - spent, 0.0)
         edits = edits_since(request.against, request.folder, request.tier, Limits(seconds=left, memory=limits.memory))
-        told = edit_lines(edits)
+        lines = edit_lines(edits)
     code = outcome.exit_code
     refusals = _refusals(outcome) if request.update else []
     accepted = request.update and not refusals
     if accepted:
         lock.write(outcome.lock, now)
         code = ExitCode.AS_EXPECTED
-    for line in (*told, *text.table(outcome), *text.end(outcome, accepted)):
+    for line in (*lines, *text.table(outcome), *text.end(outcome, accepted)):
         say(line)
     if refusals:
         say(f"the lock was not written: {refusals[0]}")

@@ -67,10 +67,10 @@ def mutate(paths: Sequence[Path], settings: MutateSettings) -> Iterator[str | Ex
         with CountingLine(len(chosen), "mutant", spec.name) as counting:
             for trial in run(chosen, stages(spec, budget), budget, settings.workers, settings.where):
                 trials.append(trial)
-                told = trial_line(trial) if settings.every else line(spec, trial)
-                if told is not None:
+                text = trial_line(trial) if settings.every else line(spec, trial)
+                if text is not None:
                     counting.clear()
-                    yield told
+                    yield text
                 counting.one()
         sources = CheckJob(spec.name, None, Check(spec, None, CheckSettings())).model_sources()
         report = MutationReport(spec, trials, settings.only is None, time.perf_counter() - started, sources)

@@ -75,8 +75,8 @@ class SpecEdit:
         """Whether the model behaves as before and the spec has the same settings and properties."""
         if self.unchanged:
             return True
-        told = self.settings or self.properties or self.designs or self.error or self.old is None or self.new is None
-        return not told and (self.model is None or self.model.is_same)
+        changes = self.settings or self.properties or self.designs or self.error or self.old is None or self.new is None
+        return not changes and (self.model is None or self.model.is_same)
 
 
 @dataclass(frozen=True)

@@ -284,8 +284,8 @@ def read_all(address: Path) -> list[Spec]:
         return specs
     names = [spec.row for spec in specs if spec.row is not None]
     if row not in names:
-        told = did_you_mean(row, names) if names else f": the spec has no rows; write {path.name}"
-        raise MissingRow(f"there is no row {brief(row)}{told}", str(path))
+        hint = did_you_mean(row, names) if names else f": the spec has no rows; write {path.name}"
+        raise MissingRow(f"there is no row {brief(row)}{hint}", str(path))
     return [spec for spec in specs if spec.row == row]
 
 

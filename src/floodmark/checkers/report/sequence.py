@@ -166,9 +166,9 @@ class _Chart:
     def _actor(self, index: int) -> Participant | None:
         if index == 0:
             return None
-        told = self._named(index)
-        if told is not None:
-            return told
+        named = self._named(index)
+        if named is not None:
+            return named
         step = self.steps[index]
         word = step.action.split("_")[0]
         if word in ROLES:

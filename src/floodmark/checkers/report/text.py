@@ -40,8 +40,8 @@ def lines(result: CheckResult, traces: bool = False, only: Sequence[str] = ()) -
     An expected counterexample, such as a known-bad design's, is shown only with ``traces``. ``only`` restricts the
     shown steps, as for ``TraceView``.
     """
-    told = [f"{' ' * _WIDTH}  {text}" for text in scenario_lines(result)]
-    lines = [headline(result), *told, *_sizes(result), *_liveness(result), *notice_lines(result), *_coverage(result)]
+    texts = [f"{' ' * _WIDTH}  {text}" for text in scenario_lines(result)]
+    lines = [headline(result), *texts, *_sizes(result), *_liveness(result), *notice_lines(result), *_coverage(result)]
     if result.violation is not None and (traces or not result.expected):
         lines += ["", *coloured_lines(counterexample(result, only)), ""]
     elif not result.expected and result.reproduce:

@@ -469,7 +469,7 @@ def _disk_of(folder: Path) -> tuple[str, int]:
 
 def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable[Record], report: MergeResult) -> None:
     """Adds what arrives. Raises PartitionLost unless it is everything that every expansion sent."""
-    here, told = Checksum(), Checksum()
+    here, checksum = Checksum(), Checksum()
     ended = set()
     for _, payload in records:
         if isinstance(payload, bytes):
@@ -483,10 +483,10 @@ def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable
             if payload.lost:
                 raise PartitionLost(f"partition {payload.partition} could not be expanded")
             ended.add(payload.partition)
-            told.add_sum(payload.sent)
+            checksum.add_sum(payload.sent)
     senders = run.partitions if level.senders is None else level.senders
     has_report = level.only is None and level.senders is None
-    if len(ended) < senders or here != told or has_report != (report.expanded is not None):
+    if len(ended) < senders or here != checksum or has_report != (report.expanded is not None):
         raise PartitionLost("what arrived is not what was sent")
 
 

@@ -246,7 +246,7 @@ class SymmetryProver:
         state = system.decode(system.now.state, found)
         if place < len(system.fired):
             one = system.fired[place]
-            told = step_differs(self.model, one.action, state, system.step(one, found), swap.swap)
+            text = step_differs(self.model, one.action, state, system.step(one, found), swap.swap)
         else:
             predicate = self._predicate(place)
             states = [state]
@@ -254,10 +254,10 @@ class SymmetryProver:
                 states.insert(0, system.decode(self._old, found))
             boundaries = type(self.model).methods("boundary")
             function = (boundaries if predicate.kind == "boundary" else self.properties)[predicate.name]
-            told = property_differs(self.model, predicate, function, states, swap.swap)
-        if told is None:
+            text = property_differs(self.model, predicate, function, states, swap.swap)
+        if text is None:
             return SymmetryDoubt("z3 could not prove that it is", refuted=False)
-        return SymmetryDoubt(told, refuted=True)
+        return SymmetryDoubt(text, refuted=True)
 
 
 def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:

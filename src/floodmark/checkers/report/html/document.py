@@ -136,7 +136,7 @@ def _overview_row(name: str, group: Sequence[SummaryLine]) -> Element:
     flawed = [case for case in group if case.result is not None and case.result.variant is not None]
     found = models[0].result.search_result if models and models[0].result else None
     good = sum(case.status == "passed" for case in flawed)
-    told = f"{good} of {len(flawed)} found" if flawed else "-"
+    text = f"{good} of {len(flawed)} found" if flawed else "-"
     title = next((case.result.title for case in group if case.result is not None), "")
     return tag(
         "tr",
@@ -145,7 +145,7 @@ def _overview_row(name: str, group: Sequence[SummaryLine]) -> Element:
             scope="row"),
         _figure("States", f"{found.distinct:,}" if found else "-"),
         _figure("Depth", f"{found.depth:,}" if found else "-"),
-        tag("td", tag("span", told, class_="" if good == len(flawed) else "bad-text"), class_="number",
+        tag("td", tag("span", text, class_="" if good == len(flawed) else "bad-text"), class_="number",
             data_label="Known-bad designs"),
         _figure("Search", f"{sum(case.seconds for case in group):.2f} s"),
     )
@@ -202,8 +202,8 @@ def _drift(case: SummaryLine) -> Element | None:
 
 def _more(case: SummaryLine) -> Element | None:
     """The optional parts next to the text and the command."""
-    told = f"reproduce: {case.reproduce}"
-    lines = [line for line in case.detail.splitlines() if line not in case.text and line != told]
+    text = f"reproduce: {case.reproduce}"
+    lines = [line for line in case.detail.splitlines() if line not in case.text and line != text]
     if not lines or case.word == "drift":
         return None
     return tag("div", tag("pre", "\n".join(lines)), class_="scroll", tabindex="0", role="region", aria_label="details")

@@ -43,14 +43,14 @@ class CanonicalCopies:
 
     def with_axioms(self, terms: list[Any], axioms: KnownAxioms) -> tuple[list[Any], KnownAxioms]:
         """Copies of statements, with the axioms about them."""
-        told = axioms.about(terms)
-        whole = [*terms, *(axiom.term for axiom in told)]
+        needed = axioms.about(terms)
+        whole = [*terms, *(axiom.term for axiom in needed)]
         copies = self.of(whole)
         symbols = frozenset[int]().union(*map(axioms.symbols_of, whole))
         own = {symbol: self._declaration(axioms.declared(symbol)) for symbol in symbols}
         known = KnownAxioms(
             Axiom(frozenset(own[head].get_id() for head in axiom.heads if head in own), copy)
-            for axiom, copy in zip(told, copies[len(terms) :], strict=True)
+            for axiom, copy in zip(needed, copies[len(terms) :], strict=True)
         )
         for term, copy in zip(whole, copies, strict=True):
             known.learn(copy, [own[symbol] for symbol in axioms.symbols_of(term)])
