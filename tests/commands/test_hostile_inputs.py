@@ -103,7 +103,7 @@ ERRORS: list[tuple[tuple[str, ...], Lay | None, str]] = [
     # empty files
     ((*CHECK, "e.toml"), put("e.toml", ""), "e.toml:1: a spec needs model = "),
     (CHECK, put("model/tank.py", ""), "Tank is not defined"),
-    (("gate",), put("specs/floodmark.lock", ""), "this is not a lock of version 1"),
+    (("gate",), put("specs/floodmark.lock", ""), "this is not a lock of version 2"),
     (("plan", "e", "--current", "e"), put("e", ""), "e:1: is not JSON"),
     (("conform", "tank", "--trace", "e"), put("e", ""), "e: has no lines"),
     ((*CHECK, "--invariants", "e.py"), put("e.py", ""), "e.py: no property in this file is about Tank"),

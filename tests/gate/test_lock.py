@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
@@ -74,6 +75,25 @@ def test_the_lock_is_readable_in_a_diff() -> None:
     assert '    "a_lemma_with_quite_a_long_name_3",' in lines
 
 
+def test_rows_of_a_spec_share_their_properties(tmp_path: Path) -> None:
+    """A change of one is then one line, and one that rows do not share is a table."""
+    many = {f"a_property_with_quite_a_long_name_{number}": "0123abcd" for number in range(5)}
+    other = {**many, "a_property_with_quite_a_long_name_3": "4567cdef"}
+    specs = {"a/core": many, "a/core@deep": many, "a/core@other": other, "a/core@wide": other, "b/core": many}
+    content = Lock(specs={name: {"tier": "quick", "properties": of} for name, of in specs.items()})
+    path = tmp_path / lock.NAME
+    lock.write(path, content)
+    assert lock.read(path) == content
+    tables = tomllib.loads(path.read_text())["specs"]
+    shared = {name: entry["properties"] for name, entry in tables.items() if isinstance(entry["properties"], str)}
+    assert shared == {"a/core@deep": "a/core", "a/core@wide": "a/core@other"}
+
+
+def test_a_lock_of_the_first_version_is_read(tmp_path: Path) -> None:
+    found = lock.read(written(tmp_path, 'version = 1\n[specs.a]\nproperties = { one = "1" }\n'))
+    assert found is not None and found.specs == {"a": {"properties": {"one": "1"}}}
+
+
 def test_the_lock_knows_the_lines_of_its_entries(tmp_path: Path) -> None:
     path = tmp_path / lock.NAME
     lock.write(path, FULL)
@@ -94,9 +114,12 @@ def test_the_lock_knows_the_lines_of_its_entries(tmp_path: Path) -> None:
     [
         ("version = 1\n[specs.a]\nx = = 2\n", 3, "not valid TOML"),
         ("version = 1\n<<<<<<< HEAD\n[specs.a]\n=======\n", 2, "two branches changed the lock"),
-        ("\nversion = 2\n", 2, "this lock has version 2, and this floodmark knows version 1; install a newer one"),
-        ("version = true\n", 1, "not a lock of version 1; floodmark gate --update-lock replaces it"),
-        ("", 1, "not a lock of version 1"),
+        ("\nversion = 3\n", 2, "this lock has version 3, and this floodmark knows version 2; install a newer one"),
+        ("version = true\n", 1, "not a lock of version 2; floodmark gate --update-lock replaces it"),
+        ("", 1, "not a lock of version 2"),
+        ('version = 2\n[specs.a]\nproperties = "b"\n', 2, "those of b, which has none of its own here"),
+        ('version = 2\n[specs.a]\nproperties = "a"\n', 2, "those of a, which has none of its own here"),
+        ('version = 2\n[specs.b]\n[specs.a]\nproperties = "b"\n', 3, "those of b, which has none of its own here"),
         ("version = 1\n\n[spec.a]\nx = 1\n", 3, "unknown table 'spec'"),
         ("version = 1\n[claims]\na = 1\n", 1, "claims must be a table of tables"),
         ("version = 1\n[mutants.a]\nsources = {}\n", 2, "the mutants of a need tried"),

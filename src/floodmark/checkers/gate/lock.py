@@ -6,9 +6,9 @@
     [mutants."alter_isr/core"]       the mutants that no property notices, with reasons, and hashes of their model
 
 ``properties`` and ``scenarios`` map each name to the hash of its meaning; older locks, which list only names, can be
-read. Tables and keys are sorted, except where the order means something. A run of a tier writes the entries of that
-tier and leaves those of other tiers as they are, also in the table of a model's known-bad designs. There a design has a
-tier if it differs from the model's.
+read. A row whose properties are those of an earlier row of its spec names that row instead. Tables and keys are sorted,
+except where the order means something. A run of a tier writes the entries of that tier and leaves those of other tiers
+as they are, also in the table of a model's known-bad designs. There a design has a tier if it differs from the model's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from floodmark.checkers.project import input_file, toml
 from floodmark.language.errors import SourceError
 
 NAME = "floodmark.lock"
-VERSION = 1
+VERSION = 2
+_KNOWN_VERSIONS = (1, VERSION)
+"""Version 1 has the properties of each row."""
 LockEntry = dict[str, Any]
 """Plain values, lists of strings, and tables of these."""
 
@@ -86,7 +88,7 @@ def read(path: Path, renew: bool = False) -> Lock | None:
     if type(version) is int and version > VERSION:
         message = f"this lock has version {version}, and this floodmark knows version {VERSION}; install a newer one"
         raise SourceError(message, str(path), lines.get("version", 1))
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in _KNOWN_VERSIONS:
         if renew:
             return None
         message = f"this is not a lock of version {VERSION}; floodmark gate --update-lock replaces it"
@@ -95,6 +97,7 @@ def read(path: Path, renew: bool = False) -> Lock | None:
         if key not in (*_SECTIONS, "mutants"):
             raise SourceError(f"unknown table {key!r} in the lock", str(path), lines.get(key, 1))
     tables = {key: _entries(data.get(key, {}), key, path, lines) for key in _SECTIONS}
+    _resolve_properties(tables["specs"], path, lines)
     return Lock(**tables, mutants=_mutants(data.get("mutants", {}), path, lines), lines=lines)
 
 
@@ -103,6 +106,16 @@ def _entries(data: Any, key: str, path: Path, lines: Mapping[str, int]) -> dict[
         if not isinstance(entry, dict):
             raise SourceError(f"{key} must be a table of tables", str(path), lines.get(f"{key}.{name}", 1))
     return dict(data)
+
+
+def _resolve_properties(specs: Mapping[str, LockEntry], path: Path, lines: Mapping[str, int]) -> None:
+    """Gives each row that names another one the properties of that one."""
+    named = {name: entry["properties"] for name, entry in specs.items() if isinstance(entry.get("properties"), str)}
+    for name, other in named.items():
+        if other in named or "properties" not in specs.get(other, {}):
+            message = f"the properties of {name} are to be those of {other}, which has none of its own here"
+            raise SourceError(message, str(path), lines.get(f"specs.{name}", 1))
+        specs[name]["properties"] = specs[other]["properties"]
 
 
 def _mutants(data: Any, path: Path, lines: Mapping[str, int]) -> dict[str, Mutants]:
@@ -149,8 +162,9 @@ def write(path: Path, lock: Lock) -> None:
 
 def text(lock: Lock) -> str:
     lines = [_HEAD, f"version = {VERSION}"]
+    first: dict[str, str] = {}
     for name, entry in sorted(lock.specs.items()):
-        lines += ["", *_table(f"specs.{toml.key(name)}", entry)]
+        lines += ["", *_table(f"specs.{toml.key(name)}", _sharing_properties(name, entry, first))]
     for section, entries in (("claims", lock.claims), ("proofs", lock.proofs)):
         if entries:
             lines += ["", f"[{section}]", *_entries_of(section, entries)]
@@ -162,6 +176,16 @@ def text(lock: Lock) -> str:
             known = sorted(mutants.survivors.items())
             lines += [f"{toml.key(change)} = {toml.inline(reason)}" for change, reason in known]
     return "\n".join(lines) + "\n"
+
+
+def _sharing_properties(name: str, entry: LockEntry, first: dict[str, str]) -> LockEntry:
+    """An entry that names the first row of its spec with the same properties, if they do not fit on a line. ``first``
+    has these rows so far."""
+    properties = entry.get("properties")
+    if not isinstance(properties, dict) or len(toml.inline(properties)) <= _INLINE:
+        return entry
+    other = first.setdefault(f"{name.partition('@')[0]} {sorted(properties.items())}", name)
+    return entry if other == name else {**entry, "properties": other}
 
 
 def _entries_of(section: str, entries: Mapping[str, LockEntry]) -> Iterator[str]:
