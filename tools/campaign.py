@@ -55,6 +55,7 @@ REFUSALS = (
     "None cannot be", "None is not", "may meet None here", "no value in common", "is never an element of",
     "has no capacity", "must be drawn", "possible values; draw it", "has no field", "this joins sequences of Struct",
     "there; use two variables", "but this is Struct", "an integer grows beyond 64 bits", "bits, more than 4096",
+    "a list never equals a tuple",
 )
 """The expected refusals of a generated model: an empty literal has no type of its own; a branch can be decided;
 a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
