@@ -261,12 +261,15 @@ def test_what_is_small_is_compiled_in_silence() -> None:
     assert set(told) == {""}
 
 
-def test_only_small_actions_are_copied_for_each_value_of_their_first_parameter(
+def test_only_small_actions_are_copied_for_each_value_of_their_first_parameters(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def copied() -> set[str]:
-        return {name for name, part in parts_of(Network()).items() if part.module().unrolled_loops}
+    def copied() -> dict[str, int]:
+        found = {name: part.module().unrolled_loops for name, part in parts_of(Network()).items()}
+        return {name: loops for name, loops in found.items() if loops}
 
-    assert copied() == {"asks", "asks_again"}
+    assert copied() == {"asks": 2, "asks_again": 2}
+    monkeypatch.setattr(model_module, "_MAX_UNROLLED", 150)
+    assert copied() == {"asks": 1, "asks_again": 1}
     monkeypatch.setattr(model_module, "_MAX_UNROLLED", 50)
-    assert copied() == set()
+    assert copied() == {}

@@ -17,13 +17,13 @@ from floodmark.checkers.codegen.footprint import footprint
 from floodmark.checkers.codegen.stutter import Extent, Outcome, Stutter
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.reference.premises import premises_of
-from floodmark.compiler.ir import Compare, Const, Equal, Or, Position, StateVar, Witness
+from floodmark.compiler.ir import Compare, Const, Equal, Or, Position, SeqSlice, Size, StateVar, Witness
 from floodmark.compiler.layout import Layout, encode, lay_out
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import State
 from floodmark.language.reference import holds
-from floodmark.language.types import WORD, BoolType, IntType
+from floodmark.language.types import WORD, BoolType, IntType, SeqType
 from tests.support.drawn_states import drawn
 from tests.support.engines import imported
 
@@ -55,6 +55,7 @@ class Cells(Model):
     places: Map[Node, Place]
     of_places: Map[Place, Level]
     chosen: Set[Node]
+    log: Annotated[Seq[Level], Capacity(2)]
     count: Level
     start: Annotated[int, Between(1, 2)]
 
@@ -66,6 +67,7 @@ class Cells(Model):
         self.places = Map({node: Place(on=False, level=0) for node in Node})
         self.of_places = Map({Place(on=on, level=level): 0 for on in (False, True) for level in range(3)})
         self.chosen = Set()
+        self.log = Seq()
         self.count = 0
         self.start = 1
 
@@ -153,11 +155,15 @@ def either(old: Cells, new: Cells) -> bool:
     return all(new.cells[node].level > 0 for node in Node if new.cells[node].on) or new.count == old.count
 
 @transition
+def only_grows(old: Cells, new: Cells) -> bool:
+    return new.log[:len(old.log)] == old.log and len(new.log[:new.count]) == len(old.log[:old.count])
+
+@transition
 def chosen_or(old: Cells, new: Cells) -> bool:
     return implies(new.cells[Node(1)].on, new.cells[Node(1)].level > 0) or new.count == old.count
 '''
 BY_HAND = ("calls", "helped", "copied", "bound_again", "from_start", "beside_calls", "beside_others", "either",
-           "chosen_or")
+           "only_grows", "chosen_or")
 FIELDS = ("level", "on", "owner", "mark")
 DRAWN = 80
 STATES = 8
@@ -210,6 +216,9 @@ class Grammar:
             return f"{self.chance.choice(['keeps', 'is_alike'])}(old, new, {self.node(nodes)})"
         if draw < 0.68:
             return f"{self.state()}.is_marked({self.node(nodes)})"
+        if draw < 0.69:
+            high = self.chance.choice([f"len({self.state()}.log)", f"{self.state()}.count", "1"])
+            return f"{self.state()}.log[:{high}] {self.chance.choice(['==', '!='])} {self.state()}.log"
         if draw < 0.7:
             return f"new.cells[{self.node(nodes)}] {self.chance.choice(['==', '!='])} old.cells[{self.node(nodes)}]"
         if draw < 0.75:
@@ -331,6 +340,16 @@ def test_a_premise_that_may_be_met_before_is_not_forgotten() -> None:
         found = Stutter(layout, whole).outcome(whole)
         assert found.truth is True and found.silent == (read == 1)
         assert found.extent.size == read * number.bits
+
+
+@pytest.mark.parametrize("measured", ["log", "other"])
+def test_a_sequence_is_a_slice_of_itself_up_to_its_own_length(measured: str) -> None:
+    kind, at = SeqType(IntType(0, 3), 2), Position("", 1)
+    new, old = StateVar(kind, at, "log", "new"), StateVar(kind, at, "log", "old")
+    part = SeqSlice(kind, at, new, None, Size(IntType(0, 2), at, StateVar(kind, at, measured, "old")))
+    whole = Equal(BoolType(), at, part, old)
+    found = Stutter(lay_out({"log": kind, "other": kind}), whole).outcome(whole)
+    assert found.truth is (True if measured == "log" else None)
 
 
 def require(found: Outcome, wanted: tuple[Any, ...], premises: int, name: str) -> None:

@@ -426,7 +426,7 @@ class _ProgramParts:
         done = code.routine.block("done")
         with ExitStack() as loops:
             try:
-                onward = choose(code, steps, loops, done, unrolled=_is_unrolled(action, steps))
+                onward = choose(code, steps, loops, done, unrolled=_unrolled_loops(action, steps))
             except ModelError as error:
                 raise ModelError(error.message, action.at.file, action.at.line) from None
             code.abandoned = onward
@@ -470,15 +470,19 @@ class _ProgramParts:
         builder.position_at_end(after)
 
 
-_MAX_UNROLLED = 1000
-"""Expressions of an action, counted once for each value of its first parameter, up to which there is a copy of its code
-for each. What is read and written is then at a known place, as an identifier is mostly the key of a map."""
+_MAX_UNROLLED = 2500
+"""Expressions of an action, counted once for each value of its first parameters, up to which there is a copy of its
+code for each. What is read and written is then at a known place, as an identifier is mostly the key of a map."""
 
 
-def _is_unrolled(action: Action, steps: GuardOrder) -> bool:
-    if not steps.choices or not isinstance(steps.choices[0].domain, Universe):
-        return False
-    return steps.choices[0].parameter.type.codes * sum(map(weight, expressions_of(action))) <= _MAX_UNROLLED
+def _unrolled_loops(action: Action, steps: GuardOrder) -> int:
+    """The number of outermost loops that are unrolled."""
+    expressions = sum(map(weight, expressions_of(action)))
+    for number, choice in enumerate(steps.choices):
+        expressions *= choice.parameter.type.codes
+        if not isinstance(choice.domain, Universe) or expressions > _MAX_UNROLLED:
+            return number
+    return len(steps.choices)
 
 
 CANDIDATES = "candidates"
@@ -581,15 +585,15 @@ def _failure(code: Statements, onward: ir.Block) -> ir.Block:
 
 
 def choose(
-    code: Statements, steps: GuardOrder, loops: ExitStack, done: ir.Block, records: bool = True, unrolled: bool = False
+    code: Statements, steps: GuardOrder, loops: ExitStack, done: ir.Block, records: bool = True, unrolled: int = 0
 ) -> ir.Block:
     """Opens the loops over the parameters with guards between them; returns the block that tries the next binding.
-    ``records`` is whether a guard that fails is recorded as a failure of the model, and ``unrolled`` whether the
-    outermost loop has its body once for each value."""
+    ``records`` is whether a guard that fails is recorded as a failure of the model. So many outermost loops are
+    ``unrolled``: they have their body once for each value."""
     onward = done
-    for guard in [None, *steps.choices]:
+    for depth, guard in enumerate([None, *steps.choices]):
         if guard is not None:
-            is_unrolled = unrolled and guard is steps.choices[0]
+            is_unrolled = depth <= unrolled
             values = code.expressions.comprehensions.over(guard.domain, guard.parameter.type, True, is_unrolled)
             value, onward, _ = loops.enter_context(values)
             code.builder.store(value, code.routine.variable(guard.parameter))

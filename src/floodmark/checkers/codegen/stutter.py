@@ -11,7 +11,8 @@ Why that is so, for each kind of expressions:
 - Everything that is not named below depends on what it reads, and counts with that. Where the key of a map is itself a
   part of the state, as in ``new.states[new.replicas[b].partition_epoch]``, a step that leaves the key as it is reads
   the entry that the state before selects, and no other (``Entry``).
-- Two sides that read the same of the states before and after (``_correspond``) are equal where these agree.
+- Two sides that read the same of the states before and after (``_correspond``) are equal where these agree. A sequence
+  up to its own length is the sequence.
 - The operands of an ``and`` are evaluated up to the first that is false. Where one is false, the ``and`` is. What the
   operands before it say decides at most whether those between are evaluated; if all of these are silent, nothing
   depends on it, so a silent operand before them need not be the same. ``or``, the premise and the conclusion of
@@ -56,6 +57,7 @@ from floodmark.compiler.ir import (
     Range,
     Reduce,
     Return,
+    SeqSlice,
     SetBinary,
     SetLocal,
     Size,
@@ -433,6 +435,7 @@ def _is_empty(domain: Expr) -> bool:
 
 def _correspond(one: Expr, other: Expr, variables: dict[int, int]) -> bool:
     """Whether two expressions differ at most in which state they read, and in the ``variables`` of their own calls."""
+    one, other = _whole(one), _whole(other)
     match one, other:
         case (StateVar(), StateVar()):
             return one.name == other.name
@@ -459,6 +462,14 @@ def _correspond(one: Expr, other: Expr, variables: dict[int, int]) -> bool:
             alike = _is_straight(other) and _correspond_in_order(one.body, other.body, variables)
             return alike and variables.get(result.slot) == its.slot
     return False
+
+
+def _whole(node: Expr) -> Expr:
+    """The sequence that an expression is a slice of, if it goes up to the length that this has after a stutter."""
+    match node:
+        case SeqSlice(seq=seq, low=None, high=Size(container=measured)) if _correspond(measured, seq, {}):
+            return _whole(seq)
+    return node
 
 
 def _correspond_in_order(ones: Sequence[Stmt], others: Sequence[Stmt], variables: dict[int, int]) -> bool:
