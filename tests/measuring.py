@@ -126,9 +126,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test on Spark that is skipped has failed: in a whole run every package is there, and so is Java."""
+    """A test on Spark that is skipped has failed: in a whole run every package is there, and so is Java. What may be
+    missing is a disk of a few kilobytes, which not every user may mount."""
     report = yield
-    if report.skipped and item.path.stem in ON_SPARK:
+    if report.skipped and item.path.stem in ON_SPARK and "small disk" not in str(report.longrepr):
         report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped"
     return report
 

@@ -333,7 +333,7 @@ def test_a_counterexample_that_the_terms_of_a_method_deny_is_noticed(monkeypatch
     for where, name, wrong, said in (
         (transition_system.System, "initial", lambda *given: False, "runs do not begin"),
         (transition_system, "fire", nothing_assigned(effects.fire), "does not lead"),
-        (counterexample_terms, "broken", lambda *given: False, "is not broken"),
+        (counterexample_terms, "violation_condition", lambda *given: False, "is not broken"),
         (counterexample_terms, "goals_of", lambda *given: [(TYPES, False)], "induction excludes"),
     ):
         with monkeypatch.context() as patching:

@@ -132,11 +132,15 @@ def test_what_needs_spark_is_one_piece_of_work() -> None:
     assert parts == ["Spark", "Spark", files[2]]
 
 
-@pytest.mark.parametrize(("file", "outcome"), [(measuring.ON_SPARK[-1], "failed"), ("test_kafka", "skipped")])
-def test_a_test_on_spark_that_is_skipped_fails(file: str, outcome: str) -> None:
+@pytest.mark.parametrize(("file", "reason", "outcome"), [
+    (measuring.ON_SPARK[-1], "no such package", "failed"),
+    (measuring.ON_SPARK[-1], "this user may not mount a small disk", "skipped"),
+    ("test_kafka", "no such package", "skipped"),
+])
+def test_a_test_on_spark_that_is_skipped_fails(file: str, reason: str, outcome: str) -> None:
     item: Any = SimpleNamespace(path=Path(f"{file}.py"), nodeid=file)
     reporting = measuring.pytest_runtest_makereport(item)
     next(reporting)
     with pytest.raises(StopIteration) as ended:
-        reporting.send(pytest.TestReport(file, ("", None, ""), {}, "skipped", "no such package", "call"))
+        reporting.send(pytest.TestReport(file, ("", None, ""), {}, "skipped", reason, "call"))
     assert ended.value.value.outcome == outcome
