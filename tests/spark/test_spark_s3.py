@@ -83,6 +83,7 @@ def published(url: str) -> int:
     return chain[-1].level if chain else -1
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_before_it_has_published_a_level_is_resumed(bucket: str) -> None:
     """The process is killed after it has written the states of a level, and before the manifest. Whoever reads while it
     runs finds whole levels only. The resumed search finds what the native one does."""
