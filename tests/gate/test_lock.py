@@ -89,6 +89,18 @@ def test_rows_of_a_spec_share_their_properties(tmp_path: Path) -> None:
     assert shared == {"a/core@deep": "a/core", "a/core@wide": "a/core@other"}
 
 
+def test_an_update_of_one_row_leaves_the_properties_of_others(tmp_path: Path) -> None:
+    many = {f"a_property_with_quite_a_long_name_{number}": "0123abcd" for number in range(5)}
+    path = tmp_path / lock.NAME
+    lock.write(path, Lock(specs={"a": {"properties": many}, "a@deep": {"properties": many}}))
+    found = lock.read(path)
+    assert found is not None
+    found.specs["a"]["properties"]["another"] = "4567cdef"
+    lock.write(path, found)
+    again = lock.read(path)
+    assert again is not None and again.specs["a@deep"] == {"properties": many}
+
+
 def test_a_lock_of_the_first_version_is_read(tmp_path: Path) -> None:
     found = lock.read(written(tmp_path, 'version = 1\n[specs.a]\nproperties = { one = "1" }\n'))
     assert found is not None and found.specs == {"a": {"properties": {"one": "1"}}}

@@ -33,7 +33,8 @@ from floodmark.language.values import Identifier
 MAX_SLOTS = 8
 """The capacity up to which slots are renamed and sorted, and sequences are renamed."""
 _MAX_ENTRIES = 16
-_NIBBLE = 4
+NIBBLE = 4
+"""The bits of an identifier's new number."""
 
 
 def is_straight(kind: Type, kinds: Sequence[IdentifierType]) -> bool:
@@ -71,7 +72,7 @@ class LaneRenaming:
         self._images = images
         self._classes: Container[type[Identifier]] = {kind.cls for kind in images}
         self._places = {
-            kind: [cut(builder, numbers, _NIBBLE * number, _NIBBLE) for number in range(kind.count)]
+            kind: [cut(builder, numbers, NIBBLE * number, NIBBLE) for number in range(kind.count)]
             for kind, numbers in images.items()
         }
         self._goes_to: dict[IdentifierType, list[list[Value]]] = {}
@@ -99,8 +100,8 @@ class LaneRenaming:
         builder = self._builder
         match kind:
             case IdentifierType():
-                place = builder.mul(code, const(_NIBBLE))
-                return cut(builder, self._images[kind], masked(builder, place, WORD.bit_length() - 1), _NIBBLE)
+                place = builder.mul(code, const(NIBBLE))
+                return cut(builder, self._images[kind], masked(builder, place, WORD.bit_length() - 1), NIBBLE)
             case OptionalType(inner):
                 return self._or_nothing(inner, code)
             case RecordType(_, fields):

@@ -16,8 +16,8 @@ class LaneBuilder(ir.IRBuilder):
     """Writes vectors where an ``IRBuilder`` writes integers. A ``Value`` has the type of one element, so code that is
     written for an integer, or for the words of a wide one, serves for a vector.
 
-    Arithmetic, comparisons and counts of bits have vectors. Anything else would be written for integers, and LLVM
-    refuses operands of another type.
+    Arithmetic, comparisons, choices and counts of bits have vectors. Anything else would be written for integers, and
+    LLVM refuses operands of another type.
     """
 
     __slots__ = ()

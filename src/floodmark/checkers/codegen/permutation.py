@@ -18,7 +18,7 @@ from functools import partial
 from floodmark.checkers.codegen import containers, elements, windows
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register, resize, shifted_left, table
-from floodmark.checkers.codegen.lane_renaming import LaneRenaming, is_straight
+from floodmark.checkers.codegen.lane_renaming import NIBBLE, LaneRenaming, is_straight
 from floodmark.checkers.codegen.lanes import LANES, VECTOR, LaneBuilder
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.signature import Signatures, is_determined
@@ -41,7 +41,6 @@ MAX_PERMUTATIONS = 5040
 CHUNK = 32
 """States whose orders are found before the first of them is renamed: a multiple of ``LANES``. No branch depends on a
 state meanwhile."""
-_NIBBLE = 4
 _TIES = 32
 """The bit of an order from which it has the ties."""
 Numbering = tuple[Value, Value]
@@ -70,7 +69,7 @@ def emit_rename(module: ir.Module, layout: Layout, symmetry_proof: SymmetryProof
 
 def packed(permutation: tuple[int, ...]) -> int:
     """The images of identifiers by their codes, both from 0 on."""
-    return sum(image << (_NIBBLE * index) for index, image in enumerate(permutation))
+    return sum(image << (NIBBLE * index) for index, image in enumerate(permutation))
 
 
 class _Canonical:
@@ -262,15 +261,15 @@ class _Canonical:
         ties: list[Value] = [const(0)] * kind.count
         for one, other in itertools.combinations(range(kind.count), 2):  # of each pair, one comes behind the other
             behind = builder.zext(builder.icmp_unsigned("<", signatures[other], signatures[one]), I64)
-            order = builder.add(order, builder.shl(behind, const(_NIBBLE * one)))
-            order = builder.add(order, builder.shl(builder.xor(behind, const(1)), const(_NIBBLE * other)))
+            order = builder.add(order, builder.shl(behind, const(NIBBLE * one)))
+            order = builder.add(order, builder.shl(builder.xor(behind, const(1)), const(NIBBLE * other)))
             same = builder.zext(builder.icmp_unsigned("==", signatures[other], signatures[one]), I64)
             ties[one] = builder.or_(ties[one], same)
         if self._is_determined(kind):
             return order
         found = order
         for number, tie in enumerate(ties):
-            place = builder.add(cut(builder, order, _NIBBLE * number, _NIBBLE), const(_TIES))
+            place = builder.add(cut(builder, order, NIBBLE * number, NIBBLE), const(_TIES))
             found = builder.or_(found, builder.shl(tie, place))
         return found
 
@@ -341,8 +340,8 @@ class _Canonical:
             return code
         match kind:
             case IdentifierType():
-                place = self.builder.mul(resize(self.builder, code, I64), const(_NIBBLE))
-                return cut(self.builder, self.images[kind], place, _NIBBLE)
+                place = self.builder.mul(resize(self.builder, code, I64), const(NIBBLE))
+                return cut(self.builder, self.images[kind], place, NIBBLE)
             case OptionalType(inner):
                 return self._renamed_optional(inner, code)
             case RecordType(_, fields):
@@ -424,9 +423,9 @@ def _rearranged(builder: ir.IRBuilder, kind: IdentifierType, order: Value, way: 
     """The identifiers' new numbers, a nibble each, when their places are rearranged in this way."""
     images: Value = const(0)
     for number in range(kind.count):
-        place = cut(builder, order, _NIBBLE * number, _NIBBLE)
-        image = cut(builder, way, builder.mul(place, const(_NIBBLE)), _NIBBLE)
-        images = builder.or_(images, shifted_left(builder, image, _NIBBLE * number))
+        place = cut(builder, order, NIBBLE * number, NIBBLE)
+        image = cut(builder, way, builder.mul(place, const(NIBBLE)), NIBBLE)
+        images = builder.or_(images, shifted_left(builder, image, NIBBLE * number))
     return images
 
 

@@ -112,10 +112,12 @@ def _resolve_properties(specs: Mapping[str, LockEntry], path: Path, lines: Mappi
     """Gives each row that names another one the properties of that one."""
     named = {name: entry["properties"] for name, entry in specs.items() if isinstance(entry.get("properties"), str)}
     for name, other in named.items():
-        if other in named or "properties" not in specs.get(other, {}):
-            message = f"the properties of {name} are to be those of {other}, which has none of its own here"
+        properties = specs.get(other, {}).get("properties")
+        if not isinstance(properties, dict) or other in named:
+            message = (f"the properties of {name} are to be those of {other}, which has none of its own here; remove "
+                       "that line and run floodmark gate --update-lock")
             raise SourceError(message, str(path), lines.get(f"specs.{name}", 1))
-        specs[name]["properties"] = specs[other]["properties"]
+        specs[name]["properties"] = dict(properties)
 
 
 def _mutants(data: Any, path: Path, lines: Mapping[str, int]) -> dict[str, Mutants]:
